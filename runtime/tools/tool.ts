@@ -1,0 +1,39 @@
+// What a tool is: one value with the name that the model sees, its input schema and what running it does.
+// A failure is an outcome with isError, never a throw; the loop stores the outcome as the call's result.
+
+import type { z } from 'zod';
+
+/** What a crash in the middle of a call means: run it again (pure, idempotent) or tell the model that it may have happened. */
+export type Effect = 'pure' | 'idempotent' | 'unsafe';
+export type Risk = 'safe' | 'moderate' | 'dangerous';
+
+export type ToolContext = {
+  /** Absolute path of the directory that the tools may touch, or null where the faculty grants none. */
+  workspace: string | null;
+  /** Hosts (`name` or `name:port`) that web_fetch may reach even when they resolve to private addresses. */
+  webFetchAllow: readonly string[];
+  workItemId: string;
+  toolCallId: string;
+  /** Fires when the work item is cancelled, the lease is lost or the worker stops. */
+  signal: AbortSignal;
+};
+
+export type ToolOutcome = { content: string; isError: boolean };
+
+export type Tool<Input = unknown> = {
+  name: string;
+  description: string;
+  /** A strict object; its JSON Schema is what the model is shown. */
+  input: z.ZodType<Input>;
+  effect: Effect;
+  risk: Risk;
+  execute(input: Input, context: ToolContext): Promise<ToolOutcome>;
+};
+
+/** Keeps the input type between schema and execute; a user's tool module exports the result as its default. */
+export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
+  return tool;
+}
+
+export const ok = (content: string): ToolOutcome => ({ content, isError: false });
+export const failed = (content: string): ToolOutcome => ({ content, isError: true });
