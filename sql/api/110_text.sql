@@ -1,0 +1,63 @@
+-- Text from agents and tools, made harmless for listing: no text can forge the structure around it.
+
+create or replace function _indent(p_text text, p_prefix text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return regexp_replace(p_text, '\r\n|[\n\r\x0B\x0C\u0085\u2028\u2029]', E'\n' || p_prefix, 'g');
+
+comment on function _indent(text, text) is 'The text with every line after the first prefixed, so that no line of it can pass for a listed entry.';
+
+create or replace function _one_line(p_text text, p_max_chars integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return (
+    select case when char_length(v.line) > p_max_chars then left(v.line, p_max_chars - 1) || '…' else v.line end
+      from (select btrim(regexp_replace(
+              p_text,
+              '[\s\x01-\x1F\x7F-\x9F\u00AD\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\U000E0000-\U000E007F]+',
+              ' ', 'g'))) as v(line));
+
+comment on function _one_line(text, integer) is 'The text on one line: runs of white space, control and invisible characters become one blank; longer text ends in an ellipsis.';
+
+create or replace function _ago(p_at timestamptz, p_now timestamptz)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return (
+    select case
+             when v.seconds < 60 then 'just now'
+             when v.seconds < 3600 then floor(v.seconds / 60) || 'm ago'
+             when v.seconds < 86400 then floor(v.seconds / 3600) || 'h ago'
+             else floor(v.seconds / 86400) || 'd ago'
+           end
+      from (select extract(epoch from p_now - p_at)) as v(seconds));
+
+comment on function _ago(timestamptz, timestamptz) is 'How long ago, in the largest whole unit: 5m ago, 2h ago, 3d ago.';
+
+create or replace function _cap_text(p_text text, p_max_bytes integer)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_chars integer := char_length(p_text);
+  v_keep integer;
+begin
+  if octet_length(p_text) <= p_max_bytes then
+    return p_text;
+  end if;
+  -- Characters of up to four bytes: a quarter of the bytes at each end is always under the cap, half of them for ASCII.
+  v_keep := p_max_bytes * (v_chars::numeric / octet_length(p_text)) / 2 - 100;
+  return left(p_text, v_keep)
+    || format(E'\n\n[engine: %s characters left out here]\n\n', v_chars - 2 * v_keep)
+    || right(p_text, v_keep);
+end
+$$;
+
+comment on function _cap_text(text, integer) is 'Text of at most about p_max_bytes: head and tail with a note of what was left out between.';

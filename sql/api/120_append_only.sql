@@ -1,0 +1,63 @@
+-- What was said stays said. Statement triggers, so that they cost nothing per row; always enabled, so that neither a
+-- replication role nor a cascade gets past them.
+
+create or replace function _refuse_change()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'WL007',
+    message = format('%s is append-only: %s is refused', tg_table_name, lower(tg_op)),
+    hint = 'Record a new entry that corrects the old one.';
+end
+$$;
+
+comment on function _refuse_change() is 'Trigger: refuses the statement with WL007.';
+
+create or replace function _refuse_rewrite()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if tg_table_name = 'work_items' then
+    if old.resolved_at is not null and (old.state, old.resolved_at, old.outcome_data) is distinct from (new.state, new.resolved_at, new.outcome_data) then
+      raise exception using
+        errcode = 'WL003',
+        message = format('work item %s is %s: a final state never changes', old.id, old.state),
+        hint = 'Submit a new work item.';
+    end if;
+  elsif old.completed_at is not null then
+    raise exception using
+      errcode = 'WL007',
+      message = format('%s %s is settled: its result is written once', tg_table_name, old.id);
+  end if;
+  return new;
+end
+$$;
+
+comment on function _refuse_rewrite() is 'Trigger: a settled tool call or turn and the final state of a work item are written once.';
+
+do $do$
+declare
+  v_table text;
+begin
+  foreach v_table in array array['work_ledger', 'messages', 'session_history', 'turn_configs'] loop
+    execute format('create or replace trigger refuse_change before update or delete or truncate on %I execute function _refuse_change()', v_table);
+    execute format('alter table %I enable always trigger refuse_change', v_table);
+  end loop;
+  foreach v_table in array array['work_items', 'turns', 'tool_calls', 'foci', 'faculties', 'sessions'] loop
+    execute format('create or replace trigger refuse_delete before delete or truncate on %I execute function _refuse_change()', v_table);
+    execute format('alter table %I enable always trigger refuse_delete', v_table);
+  end loop;
+  -- The column lists keep them away from appends, heartbeats and claims.
+  create or replace trigger refuse_rewrite before update of state, resolved_at, outcome_data on work_items
+    for each row when (old.resolved_at is not null) execute function _refuse_rewrite();
+  create or replace trigger refuse_rewrite before update on tool_calls
+    for each row when (old.completed_at is not null) execute function _refuse_rewrite();
+  create or replace trigger refuse_rewrite before update on turns
+    for each row when (old.completed_at is not null) execute function _refuse_rewrite();
+end
+$do$;

@@ -1,0 +1,120 @@
+-- Faculties: the TOML of the design, as jsonb with every key present.
+
+create or replace function _faculty_defaults()
+  returns jsonb
+  language sql
+  immutable
+  parallel safe
+  return '{
+    "name": null,
+    "accepts": [],
+    "max_concurrent": null,
+    "orient": {"command": null},
+    "engage": {
+      "mode": "builtin", "command": null,
+      "model": "claude-sonnet-5-5", "system_prompt": null, "system_prompt_file": null,
+      "tools": [], "max_turns": 50, "max_output_tokens": 32000,
+      "parallel_tool_execution": true, "max_parallel_tools": 8,
+      "compact_threshold": 0.7, "compact_keep_recent": 10, "ledger_nudge_interval": 5,
+      "truncate_closed_blocks": true, "truncate_processed_results": true, "elide_budget": 15000,
+      "workspace": "none", "workspace_dir": null, "web_fetch_allow": [],
+      "code_execution": false, "code_execution_timeout": 120, "code_execution_image": null,
+      "code_execution_memory": "512m", "code_execution_cpus": 2.0
+    },
+    "awareness": {
+      "enabled": true, "lookback_hours": 24, "max_running": 10,
+      "max_recent_completed": 20, "max_recent_findings": 20, "include_child_work": false
+    },
+    "consolidate": {"command": null},
+    "recover": {"command": null, "max_attempts": 3, "backoff": "exponential", "mode": "resume"}
+  }'::jsonb;
+
+comment on function _faculty_defaults() is 'A faculty configuration with every key and its default; null: no default.';
+
+create or replace function _faculty_check(p_given jsonb, p_defaults jsonb, p_path text)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_key text;
+  v_value jsonb;
+  v_default jsonb;
+begin
+  for v_key, v_value in select key, value from jsonb_each(p_given) loop
+    v_default := p_defaults -> v_key;
+    if v_default is null then
+      perform _raise_invalid(format('unknown key "%s%s" in a faculty', p_path, v_key));
+    end if;
+    continue when v_value = 'null'::jsonb or v_default = 'null'::jsonb;
+    if jsonb_typeof(v_value) <> jsonb_typeof(v_default) then
+      perform _raise_invalid(format('faculty key "%s%s" must be a %s, not a %s',
+        p_path, v_key, jsonb_typeof(v_default), jsonb_typeof(v_value)));
+    end if;
+    if jsonb_typeof(v_value) = 'object' then
+      perform _faculty_check(v_value, v_default, p_path || v_key || '.');
+    elsif jsonb_typeof(v_value) = 'number'
+      and (v_value::numeric < 0 or (v_key in ('max_turns', 'max_output_tokens', 'max_parallel_tools', 'max_attempts') and v_value::numeric < 1)) then
+      perform _raise_invalid(format('faculty key "%s%s" is out of range: %s', p_path, v_key, v_value));
+    end if;
+  end loop;
+end
+$$;
+
+comment on function _faculty_check(jsonb, jsonb, text) is 'Raises WL002 for an unknown key or a value of another type than its default.';
+
+create or replace function faculty_save(p_config jsonb)
+  returns faculties
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_config jsonb := _faculty_defaults();
+  v_section text;
+  v_hash text;
+  v_faculty faculties;
+begin
+  if coalesce(jsonb_typeof(p_config), 'null') <> 'object' or coalesce(p_config ->> 'name', '') !~ '\S' then
+    perform _raise_invalid('a faculty is an object with a name', 'Example: select faculty_save(''{"name": "reader", "accepts": ["analyze"]}'')');
+  end if;
+  perform _faculty_check(p_config, v_config, '');
+  for v_section in select key from jsonb_each(v_config) loop
+    continue when coalesce(p_config -> v_section, 'null'::jsonb) = 'null'::jsonb;
+    v_config := jsonb_set(v_config, array[v_section],
+      case jsonb_typeof(v_config -> v_section)
+        when 'object' then (v_config -> v_section) || jsonb_strip_nulls(p_config -> v_section)
+        else p_config -> v_section
+      end);
+  end loop;
+  v_hash := encode(sha256(convert_to(v_config::text, 'UTF8')), 'hex');
+
+  perform pg_advisory_xact_lock(hashtextextended('faculty ' || (v_config ->> 'name'), 0));
+  update faculties set is_current = false where name = v_config ->> 'name' and is_current and content_hash <> v_hash;
+  insert into faculties (content_hash, name, config)
+  values (v_hash, v_config ->> 'name', v_config)
+  on conflict (content_hash) do update set is_current = true
+  returning * into v_faculty;
+  return v_faculty;
+end
+$$;
+
+comment on function faculty_save(jsonb) is
+  'Stores an agent configuration and makes it the current one of its name. p_config has the keys of the faculty TOML: {name, accepts, max_concurrent, orient, engage, awareness, consolidate, recover}; what is left out gets its default. Saving the same content again changes nothing. Running foci keep what they started with. Raises WL002.';
+
+create or replace function _faculty_for(p_faculty text, p_work_type text)
+  returns faculties
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select *
+    from faculties
+   where is_current
+     and case when p_faculty is not null then name = p_faculty else config -> 'accepts' ? p_work_type end
+   order by name
+   limit 1;
+$$;
+
+comment on function _faculty_for(text, text) is 'The current faculty of that name or, without a name, the first by name that accepts the work type; null where there is none.';

@@ -1,0 +1,49 @@
+-- The job row is a doorbell, the work item is the truth: a lost, doubled or late job does no harm.
+
+create or replace function _job_task()
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _ledger_schema() || '/engage';
+$$;
+
+comment on function _job_task() is
+  'graphile-worker''s identifier of the engage job. It names the schema, so that the workers of one ledger never take up the jobs of another one in the same database.';
+
+create or replace function _enqueue(p_work_item_id uuid)
+  returns boolean
+  language plpgsql
+  volatile
+  -- Whoever may submit must be able to ring; graphile-worker's schema is open to its owner only.
+  security definer
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item record;
+begin
+  if to_regnamespace('graphile_worker') is null
+    or not has_schema_privilege('graphile_worker', 'usage') then
+    return false;
+  end if;
+  select w.id, w.priority, w.run_at, coalesce(f.attempt, w.attempts + 1) as attempt, coalesce(f.iteration, 0) + 1 as iteration
+    into v_item
+    from work_items w
+    left join foci f on f.id = w.focus_id
+   where w.id = p_work_item_id and w.state in ('queued', 'claimed', 'running');
+  if not found then
+    return false;
+  end if;
+  perform graphile_worker.add_job(
+    identifier => _job_task(),
+    payload => json_build_object('work_item_id', v_item.id),
+    run_at => v_item.run_at,
+    job_key => format('%s:%s:%s:%s', _job_task(), v_item.id, v_item.attempt, v_item.iteration),
+    priority => -least(greatest(v_item.priority, -32767), 32767));
+  return true;
+end
+$$;
+
+comment on function _enqueue(uuid) is
+  'Adds the job that drives the next iteration of a runnable work item (one key for each iteration, so that ringing twice is harmless). False where graphile-worker is not installed: the sweeper of the first worker to start rings then.';

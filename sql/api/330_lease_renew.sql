@@ -1,0 +1,70 @@
+create or replace function lease_renew(
+    p_worker_id text,
+    p_host text default '',
+    p_pid integer default 0)
+  returns setof uuid
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+begin
+  insert into workers (id, host, pid, version, started_at, seen_at)
+  values (p_worker_id, p_host, p_pid, work_ledger_version(), v_now, v_now)
+  on conflict (id) do update set seen_at = v_now;
+  return query
+    update foci f
+       set lease_expires_at = v_now + make_interval(secs => f.lease_seconds)
+     where f.lease_owner = p_worker_id
+       and f.lease_expires_at > v_now
+    returning f.work_item_id;
+end
+$$;
+
+comment on function lease_renew(text, text, integer) is
+  'A worker''s heartbeat: registers it, renews the leases it still holds and returns their work items. What it drives and is not among them is lost: cancelled, finished or taken over.';
+
+create or replace function worker_stop(p_worker_id text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  delete from workers where id = p_worker_id;
+end
+$$;
+
+comment on function worker_stop(text) is 'Takes a worker that stopped in good order off the list.';
+
+create or replace function iteration_release(p_work_item_id uuid, p_lease uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+begin
+  perform _lease_drop(v_item);
+  perform _enqueue(v_item.id);
+end
+$$;
+
+comment on function iteration_release(uuid, uuid) is
+  'Gives an unfinished iteration back, for another worker to take up at once: what a worker does that is asked to stop. Raises WL001, WL003, WL004.';
+
+create or replace function _lease_drop(p_item work_items)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  update foci set lease_owner = null, lease_expires_at = null where id = p_item.focus_id;
+  update work_items set lease_token = null where id = p_item.id;
+end
+$$;
+
+comment on function _lease_drop(work_items) is 'Frees a work item from its driver; the caller holds the row lock.';

@@ -1,0 +1,101 @@
+-- Requests are assembled as text, in the one form that JSON.stringify writes (no white space, keys in order of writing),
+-- so that what context_at() rebuilds equals the bytes that went over the wire.
+
+create or replace function _json_compact(p_json json)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return case json_typeof(p_json)
+    when 'object' then '{' || coalesce(
+      (select string_agg(to_json(e.key)::text || ':' || _json_compact(e.value), ',' order by e.n)
+         from json_each(p_json) with ordinality as e(key, value, n)), '') || '}'
+    when 'array' then '[' || coalesce(
+      (select string_agg(_json_compact(e.value), ',' order by e.n)
+         from json_array_elements(p_json) with ordinality as e(value, n)), '') || ']'
+    when 'string' then to_json(p_json #>> '{}')::text
+    else btrim(p_json::text)
+  end;
+end
+$$;
+
+comment on function _json_compact(json) is 'The same JSON without white space between its tokens, keys in the order given.';
+
+create or replace function _text_block(p_text text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return '{"type":"text","text":' || to_json(p_text)::text || '}';
+
+comment on function _text_block(text) is 'A text content block.';
+
+create or replace function _tool_name(p_ability text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return replace(p_ability, ':', '_');
+
+comment on function _tool_name(text) is 'An ability''s name as a provider accepts it.';
+
+create or replace function _toolset(p_config jsonb)
+  returns setof abilities
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select a.*
+    from abilities a
+    left join jsonb_array_elements_text(p_config -> 'engage' -> 'tools') with ordinality as t(name, n) on t.name = a.name
+   where a.implementation = 'engine' or t.n is not null
+   order by a.implementation <> 'engine', case when a.implementation = 'engine' then a.position else t.n end, a.name;
+$$;
+
+comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own, then those it names, in its order. A named ability that is not registered is not offered; see v_missing_tools.';
+
+create or replace function _turn_config(p_focus foci)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_faculty jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
+  v_tools text;
+  v_names text[];
+  v_engine text;
+  v_own text;
+  v_config text;
+  v_hash text;
+begin
+  select string_agg(
+           '{"name":' || to_json(_tool_name(a.name))::text
+             || ',"description":' || to_json(a.description)::text
+             || ',"input_schema":' || _json_compact(a.input_schema) || '}',
+           ',' order by a.n),
+         array_agg(a.name)
+    into v_tools, v_names
+    from _toolset(v_faculty) with ordinality as a(
+      name, description, input_schema, output_schema, effect, risk, implementation, function_name, is_builtin, position,
+      created_at, updated_at, n);
+  v_engine := engine_prompt(v_names, (v_faculty -> 'awareness' ->> 'enabled')::boolean);
+  v_own := nullif(btrim(coalesce(v_faculty -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
+  -- Breakpoints: the end of the system prompt here, the end of the last message by the top-level cache_control,
+  -- which leaves the messages themselves untouched from one request to the next.
+  v_config := '{"model":' || to_json(v_faculty -> 'engage' ->> 'model')::text
+    || ',"max_tokens":' || p_focus.max_tokens
+    || ',"cache_control":{"type":"ephemeral"}'
+    || ',"system":[' || case when v_own is null then '' else _text_block(v_engine) || ',' end
+    || left(_text_block(coalesce(v_own, v_engine)), -1) || ',"cache_control":{"type":"ephemeral"}}]'
+    || ',"tools":[' || v_tools || ']'
+    || ',"stream":true}';
+  v_hash := encode(sha256(convert_to(v_config, 'UTF8')), 'hex');
+  insert into turn_configs (content_hash, config) values (v_hash, v_config::json) on conflict do nothing;
+  return v_hash;
+end
+$$;
+
+comment on function _turn_config(foci) is 'Stores everything of the focus''s next request but its messages, once for each content, and returns its hash.';

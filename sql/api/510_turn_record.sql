@@ -1,0 +1,144 @@
+create or replace function turn_record(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_turn_id uuid,
+    p_response json)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_usage json := p_response -> 'usage';
+  v_turn turns;
+begin
+  select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id;
+  if not found then
+    perform _raise_not_found('turn of this focus', p_turn_id);
+  end if;
+  if v_turn.status = 'completed' then
+    return json_build_object('calls', _open_calls(v_turn.id));
+  end if;
+  if json_typeof(p_response -> 'content') is distinct from 'array' or p_response ->> 'stop_reason' is null then
+    perform _raise_invalid('a response needs content, an array of blocks, and a stop_reason');
+  end if;
+
+  update turns
+     set status = 'completed',
+         completed_at = _now(),
+         provider = coalesce(p_response ->> 'provider', 'anthropic'),
+         model = p_response ->> 'model',
+         stop_reason = p_response ->> 'stop_reason',
+         response_id = p_response ->> 'id',
+         request_id = p_response ->> 'request_id',
+         error = p_response::jsonb -> 'stop_details',
+         input_tokens = (v_usage ->> 'input_tokens')::integer,
+         output_tokens = (v_usage ->> 'output_tokens')::integer,
+         cached_input_tokens = (v_usage ->> 'cached_input_tokens')::integer,
+         cache_write_tokens = (v_usage ->> 'cache_write_tokens')::integer,
+         reasoning_tokens = (v_usage ->> 'reasoning_tokens')::integer,
+         chain_tokens = chain_tokens + coalesce((v_usage ->> 'input_tokens')::integer, 0) + coalesce((v_usage ->> 'output_tokens')::integer, 0)
+           + coalesce((v_usage ->> 'cached_input_tokens')::integer, 0) + coalesce((v_usage ->> 'cache_write_tokens')::integer, 0)
+   where id = v_turn.id
+  returning * into v_turn;
+  perform _response_store(v_turn, p_response -> 'content');
+  update foci set model_error_count = 0 where id = v_item.focus_id and model_error_count > 0;
+  perform _session_advance((select session_label from foci where id = v_item.focus_id), v_turn.id);
+  return json_build_object('calls', _open_calls(v_turn.id));
+end
+$$;
+
+comment on function turn_record(uuid, uuid, uuid, json) is
+  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id}. Returns {calls: [{id, name, input, input_schema, implementation}]}: those to be run now; a call of an unknown tool, or one cut off by the output limit, is answered here and not among them. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+
+create or replace function _response_store(p_turn turns, p_content json)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_message_id uuid := _uuidv7();
+  v_block record;
+  v_ability abilities;
+  v_id text;
+  v_refusal text;
+  v_ordinal integer := 0;
+  v_blocks text[] := '{}';
+begin
+  for v_block in select value, n from json_array_elements(p_content) with ordinality as b(value, n) order by n loop
+    v_id := v_block.value ->> 'id';
+    -- The API refuses blank text when it is sent back.
+    continue when v_block.value ->> 'type' = 'text' and coalesce(v_block.value ->> 'text', '') !~ '\S';
+    if v_block.value ->> 'type' is distinct from 'tool_use' then
+      v_blocks := v_blocks || v_block.value::text;
+      continue;
+    end if;
+    -- Some providers number the calls of each response anew; in one conversation an id must be unique.
+    if coalesce(v_id, '') = '' or exists (select from tool_calls where work_item_id = p_turn.work_item_id and provider_id = v_id) then
+      v_id := format('call_%s_%s', replace(p_turn.id::text, '-', ''), v_ordinal);
+    end if;
+    v_blocks := v_blocks || _json_with_key(v_block.value, 'id', v_id);
+
+    v_ability := null;
+    select a.* into v_ability
+      from turn_configs c, json_array_elements(c.config -> 'tools') t
+      join abilities a on _tool_name(a.name) = t ->> 'name'
+     where c.content_hash = p_turn.config_hash and t ->> 'name' = v_block.value ->> 'name';
+    v_refusal := case
+      when p_turn.stop_reason not in ('tool_use', 'end_turn', 'stop_sequence', 'pause_turn') then format(
+        '[engine] Not executed: the response ended early (%s), so the call may be incomplete. Send it again%s.',
+        p_turn.stop_reason, case p_turn.stop_reason when 'max_tokens' then ', in smaller parts if it is long' else '' end)
+      when v_ability.name is null then format('[engine] There is no tool "%s". You have: %s.',
+        _one_line(v_block.value ->> 'name', 64),
+        (select string_agg(t ->> 'name', ', ') from turn_configs c, json_array_elements(c.config -> 'tools') t where c.content_hash = p_turn.config_hash))
+    end;
+    insert into tool_calls (
+      turn_id, ordinal, work_item_id, message_id, provider_id, tool_name, input, effect, status, result, is_error, completed_at)
+    values (
+      p_turn.id, v_ordinal, p_turn.work_item_id, v_message_id, v_id, coalesce(v_block.value ->> 'name', ''),
+      coalesce(v_block.value -> 'input', '{}'), coalesce(v_ability.effect, 'pure'),
+      case when v_refusal is null then 'pending' else 'failed' end, to_json(v_refusal),
+      case when v_refusal is not null then true end, case when v_refusal is not null then _now() end);
+    v_ordinal := v_ordinal + 1;
+  end loop;
+
+  if v_blocks <> '{}' then
+    insert into messages (id, turn_id, sequence, role, content)
+    values (v_message_id, p_turn.id, 1000, 'assistant', ('[' || array_to_string(v_blocks, ',') || ']')::json);
+  end if;
+end
+$$;
+
+comment on function _response_store(turns, json) is 'Stores the assistant message of a turn, unless it is blank, and one row for each call it makes.';
+
+create or replace function _json_with_key(p_object json, p_key text, p_value text)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case
+           when p_object ->> p_key = p_value then p_object::text
+           when p_object -> p_key is null then left(p_object::text, -1) || ',' || to_json(p_key)::text || ':' || to_json(p_value)::text || '}'
+           else (select '{' || string_agg(to_json(e.key)::text || ':' || case e.key when p_key then to_json(p_value)::text else e.value::text end, ',' order by e.n) || '}'
+                   from json_each(p_object) with ordinality as e(key, value, n))
+         end;
+$$;
+
+comment on function _json_with_key(json, text, text) is 'The object as text with one key set; everything else keeps its bytes and its order.';
+
+create or replace function _session_advance(p_label text, p_turn_id uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  update sessions set head_turn_id = p_turn_id, updated_at = _now() where label = p_label;
+  insert into session_history (session_label, turn_id, changed_at) values (p_label, p_turn_id, _now());
+end
+$$;
+
+comment on function _session_advance(text, uuid) is 'Moves the head of a session and logs the move.';

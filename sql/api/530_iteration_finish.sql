@@ -1,0 +1,96 @@
+create or replace function iteration_finish(p_work_item_id uuid, p_lease uuid)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_focus foci;
+  v_turn turns;
+  v_call_count integer;
+  v_open_count integer;
+  v_done json;
+  v_text text;
+begin
+  select * into v_focus from foci where id = v_item.focus_id;
+  select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
+  select count(*), count(*) filter (where completed_at is null)
+    into v_call_count, v_open_count
+    from tool_calls
+   where turn_id = v_turn.id;
+  if v_turn.id is null or v_open_count > 0 then
+    raise exception using
+      errcode = 'WL008',
+      message = format('iteration %s of work item %s is not over', v_focus.iteration + 1, v_item.id),
+      detail = case when v_turn.id is null then 'Its response is not recorded.' else format('%s tool calls are open.', v_open_count) end;
+  end if;
+  update foci
+     set iteration = iteration + 1,
+         crash_count = 0,
+         stall_count = case when v_call_count > 0 then 0 else stall_count + 1 end
+   where id = v_focus.id
+  returning * into v_focus;
+
+  select input into v_done from tool_calls
+   where turn_id = v_turn.id and tool_name = 'work_complete' and status = 'completed' order by ordinal limit 1;
+  if v_done is not null then
+    v_item := _focus_end(v_item, 'completed', 'completed', null, v_done::jsonb);
+  elsif v_call_count > 0 then
+    perform _iteration_next(v_item, v_focus, v_turn);
+    return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
+  else
+    v_text := _response_text(v_turn.id);
+    if v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and v_text is not null then
+      v_item := _focus_end(v_item, 'completed', 'completed', null, jsonb_build_object('summary', v_text));
+    elsif v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn') and v_focus.stall_count < 4 then
+      perform _iteration_next(v_item, v_focus, v_turn);
+      return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
+    else
+      v_item := _focus_end(v_item, 'failed', 'failed', case
+          when v_turn.stop_reason = 'refusal' then concat_ws(': ', 'the model refused', v_turn.error ->> 'category', v_turn.error ->> 'explanation')
+          when v_turn.stop_reason = 'model_context_window_exceeded' then 'the conversation no longer fits the model''s context window'
+          when v_focus.stall_count >= 4 then format('the model neither worked nor finished in %s responses (%s)', v_focus.stall_count, v_turn.stop_reason)
+          else format('the model stopped for an unknown reason: %s', v_turn.stop_reason)
+        end, null);
+    end if;
+  end if;
+  return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+end
+$$;
+
+comment on function iteration_finish(uuid, uuid) is
+  'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text. Raises WL001, WL003, WL004, WL008 (calls are open).';
+
+create or replace function _response_text(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select nullif(string_agg(b.value ->> 'text', E'\n\n' order by b.n), '')
+    from messages m
+    cross join json_array_elements(m.content) with ordinality as b(value, n)
+   where m.turn_id = p_turn_id and m.role = 'assistant' and b.value ->> 'type' = 'text';
+$$;
+
+comment on function _response_text(uuid) is 'What the model said in a turn, without its thinking and its calls; null when nothing.';
+
+create or replace function _iteration_next(p_item work_items, p_focus foci, p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_turn.stop_reason = 'max_tokens' then
+    update foci set max_tokens = least(2 * f.own, 64000)
+      from (select (config -> 'engage' ->> 'max_output_tokens')::integer as own from faculties where content_hash = p_focus.faculty_hash) f
+     where id = p_focus.id and max_tokens < 2 * f.own and f.own < 64000;
+  end if;
+  perform _lease_drop(p_item);
+  perform _enqueue(p_item.id);
+end
+$$;
+
+comment on function _iteration_next(work_items, foci, turns) is 'Frees the lease and rings for the next iteration; after a response that was cut off, with twice the output limit.';

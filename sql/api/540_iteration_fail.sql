@@ -1,0 +1,115 @@
+create or replace function iteration_fail(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_error jsonb)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_class text := coalesce(p_error ->> 'class', 'unknown');
+  v_message text := _one_line(concat_ws(': ', v_class, p_error ->> 'message'), 500);
+  v_focus foci;
+  v_delay double precision;
+begin
+  update foci set model_error_count = model_error_count + 1 where id = v_item.focus_id returning * into v_focus;
+  update turns set error = p_error where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'pending';
+
+  if v_class in ('invalid_request', 'context_overflow') then
+    v_item := _focus_end(v_item, 'failed', 'failed', v_message, null);
+  elsif v_class = 'authentication' then
+    -- Not the work item's fault, and no retry mends it: it waits for a person.
+    perform _lease_drop(v_item);
+    update work_items set state = 'paused', state_reason = v_message where id = v_item.id returning * into v_item;
+  elsif v_focus.model_error_count >= (case v_class when 'malformed_response' then 4 else 20 end) then
+    v_item := _focus_end(v_item, 'failed', 'retry', v_message, null);
+  else
+    -- 1, 2, 4 ... 60 seconds, spread by a quarter so that many items do not come back at once.
+    v_delay := greatest(
+      least(power(2, v_focus.model_error_count - 1), 60) * (0.75 + random() / 2),
+      least((p_error ->> 'retry_after_seconds')::double precision, 3600));
+    perform _lease_drop(v_item);
+    update work_items
+       set run_at = _now() + make_interval(secs => v_delay), state_reason = v_message
+     where id = v_item.id
+    returning * into v_item;
+    perform _enqueue(v_item.id);
+    return jsonb_build_object('kind', 'retry', 'run_at', v_item.run_at, 'reason', v_message);
+  end if;
+  return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+end
+$$;
+
+comment on function iteration_fail(uuid, uuid, jsonb) is
+  'Reports that the model could not be asked: p_error = {class, message, status, retry_after_seconds, request_id}. rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (backoff, or as long as the provider asked for), at most 20 times in a row; then the attempt fails. authentication: the item pauses until work_resume(). invalid_request, context_overflow: the item fails. Returns {kind: retry, run_at, reason} or the item''s new state. Raises WL001, WL003, WL004.';
+
+create or replace function _focus_end(
+    p_item work_items,
+    p_outcome text,
+    p_state text,
+    p_reason text,
+    p_outcome_data jsonb)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+  v_state text := p_state;
+  v_item work_items;
+  v_focus foci;
+begin
+  update foci
+     set outcome = p_outcome,
+         error = case when p_reason is not null then jsonb_build_object('message', p_reason) end,
+         ended_at = v_now, lease_owner = null, lease_expires_at = null
+   where id = p_item.focus_id
+  returning * into v_focus;
+  update turns set status = 'failed', completed_at = v_now where focus_id = v_focus.id and status in ('pending', 'streaming');
+  update tool_calls k
+     set status = case when k.status = 'running' and k.effect = 'unsafe' then 'uncertain' else 'failed' end,
+         is_error = true, completed_at = v_now,
+         result = to_json(format('[engine] Stopped: %s.', coalesce(p_reason, p_outcome)))
+    from turns t
+   where t.focus_id = v_focus.id and k.turn_id = t.id and k.completed_at is null;
+  if v_state = 'retry' then
+    v_state := case when v_focus.attempt >= _max_attempts(p_item, v_focus) then 'dead' else 'queued' end;
+  end if;
+  update work_items
+     set state = v_state,
+         state_reason = p_reason,
+         focus_id = null,
+         lease_token = null,
+         run_at = case when v_state = 'queued' then v_now + _retry_delay(v_focus) else run_at end,
+         resolved_at = case when v_state <> 'queued' then v_now end,
+         outcome_data = case when v_state <> 'queued' then coalesce(p_outcome_data, jsonb_build_object('error', p_reason)) end
+   where id = p_item.id
+  returning * into v_item;
+  if v_state = 'queued' then
+    perform _enqueue(v_item.id);
+  end if;
+  return v_item;
+end
+$$;
+
+comment on function _focus_end(work_items, text, text, text, jsonb) is
+  'Ends the focus of an item, whose row lock the caller holds, and brings the item into p_state; retry: queued again or, after the last attempt, dead. Nothing of the focus stays open.';
+
+create or replace function _retry_delay(p_focus foci)
+  returns interval
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select make_interval(secs => case config -> 'recover' ->> 'backoff'
+           when 'exponential' then least(5 * power(2, p_focus.attempt - 1), 600)
+           else 5
+         end)
+    from faculties
+   where content_hash = p_focus.faculty_hash;
+$$;
+
+comment on function _retry_delay(foci) is 'How long to wait before the next attempt: 5 s, doubled with each attempt up to ten minutes; 5 s always where the faculty''s recover.backoff is constant.';

@@ -1,0 +1,66 @@
+create or replace function work_cancel(p_work_item_id uuid, p_reason text default null)
+  returns setof work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+  v_id uuid;
+  v_count integer;
+begin
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  -- In order of id, as every function that locks several items; once more for children submitted meanwhile.
+  loop
+    v_count := 0;
+    for v_id in
+      with recursive tree as (
+        select id, resolved_at from work_items where id = p_work_item_id
+        union all
+        select c.id, c.resolved_at from tree t join work_items c on c.parent_id = t.id
+      )
+      select id from tree where resolved_at is null order by id
+    loop
+      select * into v_item from work_items where id = v_id for update;
+      continue when v_item.resolved_at is not null;
+      v_count := v_count + 1;
+      return next _focus_end(v_item, 'cancelled', 'cancelled', coalesce(nullif(p_reason, ''), 'cancelled'), null);
+    end loop;
+    exit when v_count = 0;
+  end loop;
+end
+$$;
+
+comment on function work_cancel(uuid, text) is
+  'Cancels a work item and everything below it, and returns those that it ended (none when they were finished). From then on nothing more is written for them: a worker that drives one is refused at its next write and told by channel work_item_completed. Raises WL001.';
+
+create or replace function work_resume(p_work_item_id uuid)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  select * into v_item from work_items where id = p_work_item_id for update;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  if v_item.resolved_at is not null then
+    raise exception using errcode = 'WL003', message = format('work item %s is %s', v_item.id, v_item.state);
+  end if;
+  if v_item.state = 'paused' then
+    update work_items
+       set state = case when focus_id is null then 'queued' else 'running' end, state_reason = null, run_at = _now()
+     where id = v_item.id
+    returning * into v_item;
+    perform _enqueue(v_item.id);
+  end if;
+  return v_item;
+end
+$$;
+
+comment on function work_resume(uuid) is 'Lets a paused work item go on where it stopped; on any other unfinished item it changes nothing. Raises WL001, WL003.';

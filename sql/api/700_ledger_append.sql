@@ -1,0 +1,99 @@
+create or replace function ledger_append(
+    p_work_item_id uuid,
+    p_entry_type text,
+    p_content text,
+    p_data jsonb default null,
+    p_lease uuid default null,
+    p_idempotency_key text default null)
+  returns work_ledger
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_lease uuid := coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid);
+  v_now timestamptz := _now();
+  v_item record;
+  v_entry work_ledger;
+begin
+  if p_entry_type is null or p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
+    perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
+  end if;
+  if coalesce(p_content, '') !~ '\S' then
+    perform _raise_invalid('a ledger entry needs content');
+  end if;
+  if octet_length(p_content) > 16384 then
+    perform _raise_invalid(format('a ledger entry holds at most 16 KiB, not %s bytes', octet_length(p_content)),
+      'Record what matters in a few sentences, or in several entries.');
+  end if;
+  if octet_length(p_data::text) > 65536 then
+    perform _raise_invalid(format('the data of a ledger entry holds at most 64 KiB, not %s bytes', octet_length(p_data::text)));
+  end if;
+  if p_idempotency_key is not null then
+    if p_idempotency_key = '' then
+      perform _raise_invalid('an empty string is not an idempotency key');
+    end if;
+    -- Lock first, look in a new statement: only so is a twin seen that committed while we waited.
+    perform from work_items where id = p_work_item_id for update;
+    select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
+    if found then
+      if (v_entry.entry_type, v_entry.content) is distinct from (p_entry_type, p_content) then
+        raise exception using
+          errcode = 'WL006',
+          message = format('idempotency key "%s" was used for another entry: %s', p_idempotency_key, v_entry.seq),
+          hint = 'A key stands for one entry; use a new key for a new one.';
+      end if;
+      return v_entry;
+    end if;
+  end if;
+
+  -- The counter under the row lock makes seq gapless, and the same statement checks who may write.
+  update work_items
+     set ledger_count = ledger_count + 1
+   where id = p_work_item_id
+     and resolved_at is null
+     and (focus_id is null or lease_token = v_lease)
+  returning ledger_count, attempts, focus_id, watched_until > v_now as is_watched into v_item;
+  if not found then
+    perform _fence(p_work_item_id, v_lease);
+  end if;
+  insert into work_ledger (
+    work_item_id, seq, entry_type, content, data, attempt, focus_id, turn_id, tool_call_id, is_watched, idempotency_key, created_at)
+  values (
+    p_work_item_id, v_item.ledger_count, p_entry_type, p_content, p_data, v_item.attempts, v_item.focus_id,
+    nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
+    nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
+    coalesce(v_item.is_watched, false), p_idempotency_key, v_now)
+  returning * into v_entry;
+  return v_entry;
+end
+$$;
+
+comment on function ledger_append(uuid, text, text, jsonb, uuid, text) is
+  'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry).';
+
+create or replace function ledger_append_batch(
+    p_work_item_id uuid,
+    p_entries jsonb,
+    p_lease uuid default null,
+    p_idempotency_key text default null)
+  returns setof work_ledger
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_entry record;
+begin
+  if jsonb_typeof(p_entries) is distinct from 'array' then
+    perform _raise_invalid('entries must be an array of {entry_type, content, data}');
+  end if;
+  for v_entry in select value, n from jsonb_array_elements(p_entries) with ordinality as e(value, n) order by n loop
+    return next ledger_append(p_work_item_id, v_entry.value ->> 'entry_type', v_entry.value ->> 'content',
+      v_entry.value -> 'data', p_lease, p_idempotency_key || '/' || v_entry.n);
+  end loop;
+end
+$$;
+
+comment on function ledger_append_batch(uuid, jsonb, uuid, text) is
+  'Appends several entries, all or none: p_entries = [{entry_type, content, data}, ...]. Returns them in order; otherwise as ledger_append(), whose errors it raises.';

@@ -1,0 +1,79 @@
+create or replace function ledger_read(
+    p_work_item_id uuid,
+    p_entry_type text default null,
+    p_last_n integer default null)
+  returns setof work_ledger
+  language plpgsql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_entry_type is not null and p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
+    perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
+  end if;
+  if p_last_n < 1 then
+    perform _raise_invalid(format('last_n must be 1 or more, not %s', p_last_n));
+  end if;
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  return query
+    select *
+      from (select *
+              from work_ledger
+             where work_item_id = p_work_item_id and (p_entry_type is null or entry_type = p_entry_type)
+             order by seq desc
+             limit p_last_n) newest
+     order by seq;
+end
+$$;
+
+comment on function ledger_read(uuid, text, integer) is
+  'The entries of a work item''s ledger in order; only those of p_entry_type, only the newest p_last_n, where given. Raises WL001, WL002.';
+
+create or replace function ledger_read_lines(
+    p_work_item_id uuid,
+    p_entry_type text default null,
+    p_last_n integer default null)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(string_agg(format('[%s] %s: %s', seq, entry_type, _indent(content, '    ')), E'\n' order by seq), '(no entries)')
+    from ledger_read(p_work_item_id, p_entry_type, p_last_n);
+$$;
+
+comment on function ledger_read_lines(uuid, text, integer) is
+  'ledger_read() as the model sees it: a line "[seq] type: content" for each entry, further lines of an entry indented. Raises WL001, WL002.';
+
+create or replace function ledger_read_formatted(p_work_item_id uuid)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_sections text;
+begin
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  select string_agg(s.heading || E':\n' || s.lines, E'\n\n' order by s.position)
+    into v_sections
+    from (
+      select h.position, h.heading, string_agg('- ' || _indent(l.content, '  '), E'\n' order by l.seq) as lines
+        from (values (1, 'plan', 'PLAN'), (2, 'finding', 'FINDINGS'), (3, 'step', 'STEPS COMPLETED'),
+                     (4, 'decision', 'DECISIONS'), (5, 'error', 'ERRORS'), (6, 'note', 'NOTES')) as h(position, entry_type, heading)
+        join work_ledger l on l.work_item_id = p_work_item_id and l.entry_type = h.entry_type
+       where l.entry_type <> 'plan'
+          or l.seq = (select max(p.seq) from work_ledger p where p.work_item_id = p_work_item_id and p.entry_type = 'plan')
+       group by h.position, h.heading
+    ) s;
+  return E'=== WORK LEDGER (your durable working memory) ===\n\n' || coalesce(v_sections, '(no entries)');
+end
+$$;
+
+comment on function ledger_read_formatted(uuid) is
+  'The whole ledger of a work item as a block for a model''s context: PLAN (the latest one), FINDINGS, STEPS COMPLETED, DECISIONS, ERRORS, NOTES; sections without entries are left out. Raises WL001.';

@@ -1,0 +1,68 @@
+-- The engine's own tools: SQL functions of the calling focus, always offered, in this order.
+
+create or replace function _ability_work_item()
+  returns uuid
+  language sql
+  stable
+  parallel safe
+  return current_setting('work_ledger.work_item_id')::uuid;
+
+comment on function _ability_work_item() is 'The work item whose agent made the running call.';
+
+create or replace function _ability_ledger_append(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format('Recorded as [%s].', e.seq)
+    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content') e;
+$$;
+
+comment on function _ability_ledger_append(jsonb) is 'Tool ledger_append.';
+
+create or replace function _ability_ledger_read(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select ledger_read_lines(_ability_work_item(), p_input ->> 'entry_type',
+    least((p_input ->> 'last_n')::numeric, 500)::integer);
+$$;
+
+comment on function _ability_ledger_read(jsonb) is 'Tool ledger_read.';
+
+create or replace function _ability_work_complete(p_input jsonb)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if coalesce(p_input ->> 'summary', '') !~ '\S' then
+    perform _raise_invalid('a completed work item needs a summary of what came of it');
+  end if;
+  return 'The work item is completed.';
+end
+$$;
+
+comment on function _ability_work_complete(jsonb) is 'Tool work_complete: iteration_finish() ends the work item once every call of the batch is settled.';
+
+insert into abilities (name, description, input_schema, effect, risk, implementation, function_name, is_builtin, position)
+select v.name, v.description, v.input_schema::json, v.effect, 'safe', 'engine',
+       format('%I.%I', _ledger_schema(), '_ability_' || v.name), true, v.position
+  from (values
+    (1, 'ledger_append', 'idempotent',
+     'Record an entry in your work ledger. Use this to track your plan, findings, decisions, completed steps, and errors. Your ledger persists across context compactions — anything not in the ledger may be lost.',
+     '{"type":"object","properties":{"entry_type":{"type":"string","enum":["plan","finding","decision","step","error","note"]},"content":{"type":"string","description":"What to record. Be concise but complete — this is your durable working memory."}},"required":["entry_type","content"]}'),
+    (2, 'ledger_read', 'pure',
+     'Read your work ledger. Returns all entries in order. Use this to review your progress, especially after context compaction.',
+     '{"type":"object","properties":{"entry_type":{"type":"string","enum":["plan","finding","decision","step","error","note"],"description":"Optional: filter to a specific entry type."},"last_n":{"type":"integer","description":"Optional: return only the last N entries."}}}'),
+    (3, 'work_complete', 'idempotent',
+     'Declare your work item done. The focus ends when all calls of this batch are settled; do this last.',
+     '{"type":"object","properties":{"summary":{"type":"string","description":"What was done and what came of it, for people and agents who did not watch."},"evidence":{"type":"array","items":{"type":"string"},"description":"Optional: what shows it, such as the command whose output proves the result."}},"required":["summary"]}')
+  ) as v(position, name, effect, description, input_schema)
+on conflict (name) do update
+   set description = excluded.description, input_schema = excluded.input_schema, effect = excluded.effect, risk = excluded.risk,
+       implementation = excluded.implementation, function_name = excluded.function_name, is_builtin = true, position = excluded.position;

@@ -1,0 +1,69 @@
+-- Plain SQL over the ledger: the questions that people ask of it.
+
+create or replace view v_ledger with (security_invoker = true) as
+  select l.work_item_id, w.work_type, l.seq, l.entry_type, l.content, l.created_at, l.attempt, l.is_auto
+    from work_ledger l
+    join work_items w on w.id = l.work_item_id;
+comment on view v_ledger is 'Every entry with its work type: the full narrative of a work item by seq.';
+
+create or replace view v_decisions with (security_invoker = true) as
+  select work_item_id, seq, content, created_at from work_ledger where entry_type = 'decision';
+comment on view v_decisions is 'What was decided, and why.';
+
+create or replace view v_findings with (security_invoker = true) as
+  select work_item_id, seq, content, created_at from work_ledger where entry_type = 'finding';
+comment on view v_findings is 'What was learned.';
+
+create or replace view v_errors with (security_invoker = true) as
+  select work_item_id, seq, content, created_at from work_ledger where entry_type = 'error';
+comment on view v_errors is 'What failed, and why.';
+
+create or replace view v_repeated_errors with (security_invoker = true) as
+  select work_item_id, content, count(*) as occurrences, min(seq) as first_seq, max(seq) as last_seq
+    from work_ledger
+   where entry_type = 'error'
+   group by work_item_id, content
+  having count(*) > 1;
+comment on view v_repeated_errors is 'Errors that a work item met more than once.';
+
+create or replace view v_plan_history with (security_invoker = true) as
+  select work_item_id, seq, content, created_at,
+         seq = max(seq) over (partition by work_item_id) as is_current
+    from work_ledger
+   where entry_type = 'plan';
+comment on view v_plan_history is 'Every plan of a work item; the newest is the current one.';
+
+create or replace view v_step_counts with (security_invoker = true) as
+  select work_item_id, count(*) filter (where entry_type = 'step') as steps, count(*) as entries
+    from work_ledger
+   group by work_item_id;
+comment on view v_step_counts is 'How many steps, and entries of any kind, a work item took.';
+
+create or replace view v_unroutable with (security_invoker = true) as
+  select w.id, w.work_type, w.faculty, w.description, w.created_at
+    from work_items w
+   where w.state = 'queued' and w.focus_id is null and (_faculty_for(w.faculty, w.work_type)).name is null;
+comment on view v_unroutable is 'Queued work items that no current faculty accepts: they wait until one is saved that does.';
+
+create or replace view v_missing_tools with (security_invoker = true) as
+  select f.name as faculty, t.name as tool
+    from faculties f
+    cross join lateral jsonb_array_elements_text(f.config -> 'engage' -> 'tools') as t(name)
+   where f.is_current and not exists (select from abilities a where a.name = t.name);
+comment on view v_missing_tools is 'Tools that a current faculty names but nobody has registered; its agents are not offered them.';
+
+create or replace view v_leases with (security_invoker = true) as
+  select w.id as work_item_id, f.id as focus_id, f.faculty, f.attempt, f.iteration + 1 as iteration, f.lease_owner,
+         f.lease_generation, f.lease_expires_at, f.lease_expires_at <= _now() as is_expired
+    from foci f
+    join work_items w on w.focus_id = f.id
+   where f.lease_owner is not null;
+comment on view v_leases is 'Which worker drives what just now. An expired lease means a crashed worker; the sweeper takes it away.';
+
+create or replace view v_usage with (security_invoker = true) as
+  select work_item_id, count(*) as turns, sum(call_count) as model_calls, sum(input_tokens) as input_tokens,
+         sum(cached_input_tokens) as cached_input_tokens, sum(cache_write_tokens) as cache_write_tokens,
+         sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens
+    from turns
+   group by work_item_id;
+comment on view v_usage is 'Turns, model calls and tokens of each work item.';

@@ -1,0 +1,15 @@
+-- Only in the extension form: rows that users own, so that pg_dump takes them along.
+
+select pg_extension_config_dump('faculties', '');
+select pg_extension_config_dump('work_items', '');
+select pg_extension_config_dump('sessions', '');
+select pg_extension_config_dump('session_history', '');
+select pg_extension_config_dump('session_history_id_seq', '');
+select pg_extension_config_dump('workers', '');
+select pg_extension_config_dump('foci', '');
+select pg_extension_config_dump('turn_configs', '');
+select pg_extension_config_dump('turns', '');
+select pg_extension_config_dump('messages', '');
+select pg_extension_config_dump('tool_calls', '');
+select pg_extension_config_dump('work_ledger', '');
+select pg_extension_config_dump('abilities', 'where not is_builtin');

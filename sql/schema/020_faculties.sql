@@ -1,0 +1,17 @@
+-- Named agent configurations. A changed configuration is a new row; every focus pins the row that it ran with.
+
+create table faculties (
+  content_hash text primary key,
+  name text not null,
+  config jsonb not null,
+  is_current boolean not null default true,
+  created_at timestamptz not null default _now(),
+  constraint name_is_short check (char_length(name) between 1 and 63)
+);
+
+create unique index faculties_one_is_current on faculties (name) where is_current;
+
+comment on table faculties is
+  'Agent configurations (the TOML as jsonb, every default filled in), one row for each content ever saved. Written by faculty_save().';
+comment on column faculties.content_hash is 'SHA-256 of config, in hex; foci.faculty_hash pins it.';
+comment on column faculties.is_current is 'Exactly one row of a name is current: new foci run with it.';

@@ -1,0 +1,67 @@
+-- Units of work, in a tree. The row lock of a work item orders everything that is written for it.
+
+create table work_items (
+  id uuid primary key default _uuidv7(),
+  parent_id uuid references work_items (id),
+  root_id uuid not null references work_items (id),
+  depth integer not null default 0,
+  work_type text not null,
+  description text not null,
+  params jsonb not null default '{}',
+  faculty text,
+  priority integer not null default 0,
+  source text not null default 'human',
+  dedup_key text,
+  idempotency_key text,
+  external_id text,
+  state text not null default 'queued',
+  state_reason text,
+  attempts integer not null default 0,
+  max_attempts integer,
+  run_at timestamptz not null default _now(),
+  focus_id uuid,
+  lease_token uuid,
+  ledger_count integer not null default 0,
+  watched_until timestamptz,
+  outcome_data jsonb,
+  created_at timestamptz not null default _now(),
+  started_at timestamptz,
+  resolved_at timestamptz,
+  constraint state_is_known check (state in (
+    'created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled')),
+  constraint finished_items_have_resolved_at check (
+    (state in ('completed', 'failed', 'dead', 'cancelled')) = (resolved_at is not null)),
+  constraint only_driven_items_have_a_lease check (lease_token is null or (focus_id is not null and state in ('claimed', 'running'))),
+  constraint work_type_is_short check (char_length(work_type) between 1 and 200),
+  constraint description_is_at_most_64_kib check (description ~ '\S' and octet_length(description) <= 65536),
+  constraint params_are_an_object check (jsonb_typeof(params) = 'object'),
+  constraint depth_is_at_most_5 check (depth between 0 and 5),
+  constraint children_know_their_root check ((parent_id is null) = (depth = 0) and (parent_id is null) = (root_id = id)),
+  constraint max_attempts_is_positive check (max_attempts > 0),
+  constraint source_is_known check (source in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event'))
+) with (fillfactor = 70);
+
+create unique index work_items_idempotency_key on work_items (idempotency_key) where idempotency_key is not null;
+create unique index work_items_external_id on work_items (external_id) where external_id is not null;
+create unique index work_items_open_dedup_key on work_items (dedup_key)
+  where dedup_key is not null and state not in ('completed', 'failed', 'dead', 'cancelled');
+create index work_items_parent on work_items (parent_id) where parent_id is not null;
+create index work_items_running on work_items (created_at desc) where state = 'running';
+create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
+create index work_items_runnable on work_items (run_at) where state in ('queued', 'claimed', 'running');
+
+comment on table work_items is
+  'Units of work in a tree by parent_id. Made by work_submit(); states: created, queued, claimed, running, waiting, paused, and the final completed, failed, dead, cancelled.';
+comment on column work_items.faculty is 'Name of the faculty asked for; null routes by work_type through the faculties'' accepts.';
+comment on column work_items.priority is 'Higher is more urgent.';
+comment on column work_items.dedup_key is 'At most one unfinished work item has a given key.';
+comment on column work_items.external_id is 'The caller''s own identifier, unique in this ledger.';
+comment on column work_items.state_reason is 'Why the item is in its state, in words, where that is not plain.';
+comment on column work_items.attempts is 'Foci started so far.';
+comment on column work_items.max_attempts is 'Null: what the faculty''s recover.max_attempts says.';
+comment on column work_items.run_at is 'Not worked on before this time.';
+comment on column work_items.focus_id is 'The focus that drives the item; null when nothing does, and then any client may write its ledger.';
+comment on column work_items.lease_token is 'The fencing token of the worker that drives the focus just now. It stands here, not on the focus, so that one statement can check it under the row lock.';
+comment on column work_items.ledger_count is 'Sequence number of the newest ledger entry.';
+comment on column work_items.watched_until is 'Until then each append sends a notification; see ledger_watch().';
+comment on column work_items.outcome_data is 'What came of it: {summary, evidence, ...} or {error, ...}.';

@@ -1,0 +1,35 @@
+-- Stable labels that point at the head of a chain of turns, and the log of every move of the pointer.
+
+create table sessions (
+  label text primary key,
+  head_turn_id uuid,
+  persona_id text not null default 'default',
+  is_subagent boolean not null default false,
+  parent_session_label text references sessions (label),
+  parent_turn_id uuid,
+  spawn_tool_call_id uuid,
+  task_description text,
+  task_status text,
+  routing_key text,
+  origin text not null default 'work-ledger',
+  origin_session_id text,
+  status text not null default 'active',
+  created_at timestamptz not null default _now(),
+  updated_at timestamptz not null default _now(),
+  constraint status_is_known check (status in ('active', 'archived', 'deleted')),
+  constraint task_status_is_known check (task_status in ('pending', 'running', 'completed', 'failed'))
+);
+
+create table session_history (
+  id bigint generated always as identity primary key,
+  session_label text not null references sessions (label),
+  turn_id uuid not null,
+  changed_at timestamptz not null default _now()
+);
+
+create index session_history_label on session_history (session_label, id desc);
+create index session_history_turn on session_history (turn_id);
+
+comment on table sessions is 'Stable labels pointing at the newest turn of a conversation. A session holds no turns; the chain does.';
+comment on column sessions.head_turn_id is 'Newest turn; null before the first. Moved only by functions, each move logged in session_history.';
+comment on table session_history is 'Append-only log of every move of a session''s head.';

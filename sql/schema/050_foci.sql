@@ -1,0 +1,50 @@
+-- Activations of a faculty on a work item, the leases under which workers drive them, and the workers themselves.
+
+create table workers (
+  id text primary key,
+  host text not null,
+  pid integer not null,
+  version text not null,
+  started_at timestamptz not null default _now(),
+  seen_at timestamptz not null default _now()
+);
+
+create table foci (
+  id uuid primary key default _uuidv7(),
+  work_item_id uuid not null references work_items (id),
+  attempt integer not null,
+  faculty text not null,
+  faculty_hash text not null references faculties (content_hash),
+  session_label text not null references sessions (label),
+  iteration integer not null default 0,
+  max_tokens integer not null,
+  lease_owner text,
+  lease_generation integer not null default 0,
+  lease_seconds integer,
+  lease_expires_at timestamptz,
+  crash_count integer not null default 0,
+  model_error_count integer not null default 0,
+  stall_count integer not null default 0,
+  outcome text,
+  error jsonb,
+  created_at timestamptz not null default _now(),
+  ended_at timestamptz,
+  constraint one_focus_an_attempt unique (work_item_id, attempt),
+  constraint outcome_is_known check (outcome in ('completed', 'failed', 'crashed', 'cancelled')),
+  constraint ended_foci_have_an_outcome check ((outcome is null) = (ended_at is null)),
+  constraint a_lease_is_whole check ((lease_owner is null) = (lease_expires_at is null))
+) with (fillfactor = 70);
+
+create index foci_leased on foci (lease_owner) where lease_owner is not null;
+
+alter table work_items add foreign key (focus_id) references foci (id);
+
+comment on table workers is 'Worker processes that are alive or were until lately; id is graphile-worker''s pool id, by which it locks jobs.';
+comment on table foci is 'One activation of a faculty on a work item: one attempt, driven iteration by iteration under a lease.';
+comment on column foci.faculty_hash is 'The configuration that this focus runs with, whatever is saved later.';
+comment on column foci.iteration is 'Iterations finished.';
+comment on column foci.max_tokens is 'Output limit of the next model call; doubled once when a response was cut off.';
+comment on column foci.lease_generation is 'Grows with every claim: how many times a worker took this focus up.';
+comment on column foci.crash_count is 'Leases lost since the last finished iteration.';
+comment on column foci.model_error_count is 'Model calls failed in a row.';
+comment on column foci.stall_count is 'Responses in a row that neither called a tool nor ended the work.';

@@ -1,0 +1,116 @@
+-- The tree of turns: what the model was asked, what it answered, and the tool calls that followed.
+
+create table turn_configs (
+  content_hash text primary key,
+  config json not null,
+  created_at timestamptz not null default _now()
+);
+
+create table turns (
+  id uuid primary key default _uuidv7(),
+  parent_turn_id uuid references turns (id),
+  depth integer not null default 0,
+  turn_type text not null default 'normal',
+  status text not null default 'pending',
+  work_item_id uuid references work_items (id),
+  focus_id uuid references foci (id),
+  iteration integer,
+  config_hash text references turn_configs (content_hash),
+  assembly jsonb not null default '{}',
+  provider text,
+  model text,
+  role text not null default 'unified',
+  stop_reason text,
+  response_id text,
+  request_id text,
+  call_count integer not null default 0,
+  error jsonb,
+  input_tokens integer,
+  output_tokens integer,
+  cached_input_tokens integer,
+  cache_write_tokens integer,
+  reasoning_tokens integer,
+  total_tokens integer generated always as (
+    coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(cached_input_tokens, 0) + coalesce(cache_write_tokens, 0)) stored,
+  chain_tokens bigint not null default 0,
+  source_event_id text,
+  workspace_path text,
+  started_at timestamptz not null default _now(),
+  completed_at timestamptz,
+  constraint turn_type_is_known check (turn_type in ('normal', 'compaction')),
+  constraint status_is_known check (status in ('pending', 'streaming', 'completed', 'failed')),
+  constraint completed_turns_have_completed_at check ((status in ('completed', 'failed')) = (completed_at is not null)),
+  constraint roots_have_depth_0 check ((parent_turn_id is null) = (depth = 0)),
+  constraint role_is_known check (role in ('manager', 'worker', 'unified'))
+);
+
+create unique index turns_one_an_iteration on turns (focus_id, iteration) where status <> 'failed';
+create index turns_parent on turns (parent_turn_id);
+create index turns_work_item on turns (work_item_id);
+
+alter table sessions add foreign key (head_turn_id) references turns (id);
+alter table sessions add foreign key (parent_turn_id) references turns (id);
+alter table session_history add foreign key (turn_id) references turns (id);
+
+create table messages (
+  id uuid primary key default _uuidv7(),
+  turn_id uuid not null references turns (id),
+  sequence integer not null,
+  role text not null,
+  source text,
+  content json not null,
+  context jsonb,
+  metadata jsonb,
+  created_at timestamptz not null default _now(),
+  constraint messages_are_ordered unique (turn_id, sequence),
+  constraint role_is_known check (role in ('user', 'assistant', 'system', 'tool')),
+  constraint source_is_known check (source in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event', 'engine')),
+  constraint content_is_a_list_of_blocks check (json_typeof(content) = 'array'),
+  constraint content_is_at_most_4_mib check (octet_length(content::text) <= 4194304)
+);
+
+create table tool_calls (
+  id uuid primary key default _uuidv7(),
+  turn_id uuid not null references turns (id),
+  parent_call_id uuid references tool_calls (id),
+  ordinal integer not null,
+  work_item_id uuid references work_items (id),
+  message_id uuid references messages (id) deferrable initially deferred,
+  provider_id text not null,
+  tool_name text not null,
+  input json not null,
+  effect text not null,
+  status text not null default 'pending',
+  result json,
+  is_error boolean,
+  is_truncated boolean not null default false,
+  attempts integer not null default 0,
+  spawned_work_item_id uuid references work_items (id),
+  created_at timestamptz not null default _now(),
+  started_at timestamptz,
+  completed_at timestamptz,
+  constraint calls_are_ordered unique nulls not distinct (turn_id, parent_call_id, ordinal),
+  constraint effect_is_known check (effect in ('pure', 'idempotent', 'unsafe')),
+  constraint status_is_known check (status in ('pending', 'running', 'completed', 'failed', 'uncertain')),
+  constraint settled_calls_have_a_result check (
+    (status in ('completed', 'failed', 'uncertain')) = (result is not null and is_error is not null and completed_at is not null)),
+  constraint only_completed_calls_succeed check (is_error is null or is_error = (status <> 'completed'))
+) with (fillfactor = 85);
+
+create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
+create index tool_calls_tool on tool_calls (tool_name);
+
+comment on table turn_configs is 'Everything of a request but its messages (model, limits, system prompt, tools), stored once for each content.';
+comment on table turns is 'One row for each model call: what was asked (config_hash, assembly and the chain of parents), what came back, what it cost. Never deleted.';
+comment on column turns.assembly is 'How the messages of the request were put together; context_at() rebuilds them from it.';
+comment on column turns.call_count is 'Requests made to the model for this turn; more than one where a call failed or its worker died.';
+comment on column turns.error is 'The newest failure of the model call.';
+comment on column turns.input_tokens is 'Input tokens neither read from nor written to the cache, as the provider counts them.';
+comment on column turns.chain_tokens is 'total_tokens of this turn and all its ancestors.';
+comment on table messages is 'What was said, as the provider''s content blocks, kept exactly and never changed. Tool results are not here: tool_calls has them.';
+comment on column messages.source is 'Who speaks in a user message; engine: Work Ledger itself.';
+comment on table tool_calls is 'One row for each tool call: its arguments, what a crash does to it (effect) and its result, which is written once.';
+comment on column tool_calls.ordinal is 'Position among the calls of the turn, from 0.';
+comment on column tool_calls.provider_id is 'Id under which the conversation knows the call.';
+comment on column tool_calls.status is 'uncertain: its worker died while it ran and it may or may not have happened.';
+comment on column tool_calls.result is 'Content of the tool_result block as the model sees it.';

@@ -1,0 +1,37 @@
+-- The ledger: append-only, typed, numbered 1..n without a gap for each work item.
+-- No foreign key to work_items: ledger_append() updates the item's counter in the same transaction, which proves that
+-- it exists, and the key would cost a fifth of the append rate. Work items cannot be deleted (120_append_only.sql).
+
+create table work_ledger (
+  work_item_id uuid not null,
+  seq integer not null,
+  id uuid not null default _uuidv7(),
+  entry_type text not null,
+  content text not null,
+  data jsonb,
+  attempt integer not null default 0,
+  focus_id uuid,
+  turn_id uuid,
+  tool_call_id uuid,
+  is_auto boolean not null default false,
+  is_watched boolean not null default false,
+  idempotency_key text,
+  created_at timestamptz not null default _now(),
+  primary key (work_item_id, seq),
+  constraint entry_type_is_known check (entry_type in ('plan', 'finding', 'decision', 'step', 'error', 'note')),
+  constraint content_is_not_blank check (content ~ '\S'),
+  constraint content_is_at_most_16_kib check (octet_length(content) <= 16384),
+  constraint data_is_at_most_64_kib check (octet_length(data::text) <= 65536)
+);
+
+create unique index work_ledger_idempotency_key on work_ledger (work_item_id, idempotency_key) where idempotency_key is not null;
+create index work_ledger_findings on work_ledger (created_at desc) where entry_type = 'finding';
+create index work_ledger_plans on work_ledger (work_item_id, seq desc) where entry_type = 'plan';
+
+comment on table work_ledger is
+  'What matters about each work item, in order: plans, findings, decisions, completed steps, errors, notes. Append-only; written by ledger_append().';
+comment on column work_ledger.seq is '1, 2, 3, ... within the work item, without gaps, in the order of commit.';
+comment on column work_ledger.id is 'For references from outside; look entries up by (work_item_id, seq).';
+comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before any focus started.';
+comment on column work_ledger.is_auto is 'Drafted by the engine, not by the agent.';
+comment on column work_ledger.is_watched is 'Somebody watched when it was written, so a notification went out.';

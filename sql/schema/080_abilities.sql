@@ -1,0 +1,28 @@
+-- The registry of everything that can be called.
+
+create table abilities (
+  name text primary key,
+  description text not null,
+  input_schema json not null,
+  output_schema json,
+  effect text not null,
+  risk text not null,
+  implementation text not null,
+  function_name text,
+  is_builtin boolean not null default false,
+  position integer not null default 1000,
+  created_at timestamptz not null default _now(),
+  updated_at timestamptz not null default _now(),
+  constraint name_fits_providers check (name ~ '^[a-zA-Z0-9_:-]{1,128}$'),
+  constraint effect_is_known check (effect in ('pure', 'idempotent', 'unsafe')),
+  constraint risk_is_known check (risk in ('safe', 'moderate', 'dangerous')),
+  constraint implementation_is_known check (implementation in ('engine', 'sql', 'runtime')),
+  constraint sql_abilities_name_a_function check ((implementation = 'runtime') = (function_name is null)),
+  constraint input_schema_describes_an_object check (input_schema ->> 'type' = 'object')
+);
+
+comment on table abilities is 'Everything that can be called: its schemas, what a crash does to a call (effect), how dangerous it is (risk) and what runs it. Written by ability_register().';
+comment on column abilities.implementation is
+  'engine: a function of this ledger, always offered. sql: a user''s SQL function, run in the transaction that stores its result. runtime: run by the worker.';
+comment on column abilities.function_name is 'Schema-qualified name of the SQL function f(input jsonb).';
+comment on column abilities.is_builtin is 'Comes with Work Ledger (not dumped: the extension brings it).';
