@@ -48,9 +48,9 @@ declare
   v_until timestamptz := _now() + make_interval(secs => least(greatest(coalesce(p_seconds, 60), 0), 3600));
 begin
   update work_items
-     set watched_until = greatest(watched_until, v_until)
+     set watch_ends_at = greatest(watch_ends_at, v_until)
    where id = p_work_item_id
-  returning watched_until into v_until;
+  returning watch_ends_at into v_until;
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;

@@ -53,7 +53,7 @@ begin
    where id = p_work_item_id
      and resolved_at is null
      and (focus_id is null or lease_token = v_lease)
-  returning ledger_count, attempts, focus_id, watched_until > v_now as is_watched into v_item;
+  returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched into v_item;
   if not found then
     perform _fence(p_work_item_id, v_lease);
   end if;

@@ -22,7 +22,7 @@ create table work_items (
   focus_id uuid,
   lease_token uuid,
   ledger_count integer not null default 0,
-  watched_until timestamptz,
+  watch_ends_at timestamptz,
   outcome_data jsonb,
   created_at timestamptz not null default _now(),
   started_at timestamptz,
@@ -63,5 +63,5 @@ comment on column work_items.run_at is 'Not worked on before this time.';
 comment on column work_items.focus_id is 'The focus that drives the item; null when nothing does, and then any client may write its ledger.';
 comment on column work_items.lease_token is 'The fencing token of the worker that drives the focus just now. It stands here, not on the focus, so that one statement can check it under the row lock.';
 comment on column work_items.ledger_count is 'Sequence number of the newest ledger entry.';
-comment on column work_items.watched_until is 'Until then each append sends a notification; see ledger_watch().';
+comment on column work_items.watch_ends_at is 'Until then each append sends a notification; see ledger_watch().';
 comment on column work_items.outcome_data is 'What came of it: {summary, evidence, ...} or {error, ...}.';

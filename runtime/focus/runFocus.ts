@@ -1,0 +1,70 @@
+// One iteration of one focus, from the claim to what follows. The database decides at every line that says `db`;
+// the lines between do what a database cannot: ask the model, run tools.
+
+import type { Logger } from 'pino';
+
+import type { Begin, Claim, Claimed, Db, Failure, Finish } from '../db.ts';
+import { isLeaseLost } from '../errors.ts';
+import type { Leases } from '../leases.ts';
+import type { Tool } from '../tools/tool.ts';
+import { askModel } from './askModel.ts';
+import type { ModelClient } from './callModel.ts';
+import { runTools } from './runTools.ts';
+
+export type Runtime = {
+  db: Db;
+  leases: Leases;
+  model: ModelClient;
+  tools: ReadonlyMap<string, Tool>;
+  log: Logger;
+  /** Text of the model as it arrives, for whoever watches. */
+  onDelta?: (workItemId: string, text: string) => void;
+};
+
+export type FocusOutcome =
+  | Exclude<Claim, { kind: 'claimed' }>
+  | Exclude<Begin, { kind: 'call_model' } | { kind: 'run_tools' }>
+  | Finish
+  | Failure
+  | { kind: 'released' }
+  | { kind: 'lost' };
+
+/** Drives a work item by one iteration if it is this worker's to drive. */
+export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
+  const claim = await runtime.db.focusClaim(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
+  if (claim.kind !== 'claimed') return claim;
+  const held = runtime.leases.hold(workItemId);
+  try {
+    return await runIteration(claim, held.signal, runtime);
+  } catch (error) {
+    if (isLeaseLost(error)) return { kind: 'lost' };
+    throw error;
+  } finally {
+    held.drop();
+  }
+}
+
+async function runIteration(claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<FocusOutcome> {
+  const { db } = runtime;
+  const begin = await db.iterationBegin(claim);
+  if (begin.kind !== 'call_model' && begin.kind !== 'run_tools') return begin;
+
+  let calls = begin.kind === 'run_tools' ? begin.calls : [];
+  if (begin.kind === 'call_model') {
+    const answer = await askModel(begin.request, claim, signal, runtime);
+    if (answer.kind === 'aborted') return giveBack(claim, signal, db);
+    if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
+    calls = await db.turnRecord(claim, begin.turn_id, answer.response);
+  }
+
+  const allSettled = await runTools(calls, claim, signal, runtime);
+  if (!allSettled) return giveBack(claim, signal, db);
+  return db.iterationFinish(claim);
+}
+
+/** Leaves the iteration to another worker; a lease that is lost already needs no giving back. */
+async function giveBack(claim: Claimed, signal: AbortSignal, db: Db): Promise<FocusOutcome> {
+  if (signal.reason === 'lost') return { kind: 'lost' };
+  await db.iterationRelease(claim);
+  return { kind: 'released' };
+}

@@ -1,0 +1,106 @@
+// The tool calls of one response, side by side: each begins, runs and settles on its own, and a result is stored as
+// soon as it is there. A tool that is a SQL function runs in the transaction that stores its result.
+
+import { z } from 'zod';
+
+import type { Claimed, OpenCall } from '../db.ts';
+import { failed } from '../tools/tool.ts';
+import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
+import type { Runtime } from './runFocus.ts';
+
+/** Runs the calls, at most as many at once as the faculty allows. False where some were left open because work has to stop. */
+export async function runTools(calls: readonly OpenCall[], claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<boolean> {
+  const { parallel_tool_execution: isParallel, max_parallel_tools: max } = claim.faculty.engage;
+  const queue = [...calls];
+  let allSettled = true;
+  const lane = async (): Promise<void> => {
+    for (let call = queue.shift(); call; call = queue.shift()) {
+      if (!(await runCall(call, claim, signal, runtime))) allSettled = false;
+    }
+  };
+  const lanes = Array.from({ length: Math.min(isParallel ? max : 1, calls.length) }, lane);
+  // Every lane ends before the first failure is passed on: nothing may run on behind a stage that is over.
+  const ends = await Promise.allSettled(lanes);
+  const broken = ends.find((end) => end.status === 'rejected');
+  if (broken) throw broken.reason;
+  return allSettled;
+}
+
+async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<boolean> {
+  const { db } = runtime;
+  if (signal.aborted) return false;
+  const prepared = prepare(call, runtime);
+  if (prepared.kind === 'refused') {
+    await db.toolCallSettle(claim, call.id, prepared.outcome.content, true);
+    return true;
+  }
+  if (prepared.kind === 'database') {
+    await db.toolCallExecute(claim, call.id);
+    return true;
+  }
+  await db.toolCallBegin(claim, call.id);
+  const outcome = await execute(prepared.run, contextOf(call, claim, signal));
+  // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
+  if (signal.aborted && prepared.isRepeatable) return false;
+  await db.toolCallSettle(claim, call.id, clean(outcome.content), outcome.isError);
+  return true;
+}
+
+type Prepared =
+  | { kind: 'refused'; outcome: ToolOutcome }
+  | { kind: 'database' }
+  | { kind: 'runtime'; run: (context: ToolContext) => Promise<ToolOutcome>; isRepeatable: boolean };
+
+function prepare(call: OpenCall, runtime: Runtime): Prepared {
+  if (call.implementation !== 'runtime') {
+    const problem = check(schemaOf(call.input_schema), call);
+    return problem ? { kind: 'refused', outcome: problem } : { kind: 'database' };
+  }
+  const tool = runtime.tools.get(call.name);
+  if (!tool) return { kind: 'refused', outcome: failed(`[engine] This worker does not have the tool "${call.name}".`) };
+  const problem = check(tool.input, call);
+  if (problem) return { kind: 'refused', outcome: problem };
+  const input = tool.input.parse(call.input);
+  return { kind: 'runtime', run: (context) => tool.execute(input, context), isRepeatable: tool.effect !== 'unsafe' };
+}
+
+function check(schema: z.ZodType, call: OpenCall): ToolOutcome | null {
+  const result = schema.safeParse(call.input);
+  return result.success ? null : failed(`[engine] The input does not match the schema of ${call.name}:\n${z.prettifyError(result.error)}`);
+}
+
+const schemas = new Map<string, z.ZodType>();
+
+function schemaOf(inputSchema: Record<string, unknown>): z.ZodType {
+  const key = JSON.stringify(inputSchema);
+  let schema = schemas.get(key);
+  if (!schema) {
+    schema = z.fromJSONSchema(inputSchema as Parameters<typeof z.fromJSONSchema>[0]);
+    schemas.set(key, schema);
+  }
+  return schema;
+}
+
+async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, context: ToolContext): Promise<ToolOutcome> {
+  try {
+    return await run(context);
+  } catch (error) {
+    return failed(`[engine] The tool failed: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function contextOf(call: OpenCall, claim: Claimed, signal: AbortSignal): ToolContext {
+  const { engage } = claim.faculty;
+  return {
+    workspace: engage.workspace === 'host' ? (engage.workspace_dir ?? process.cwd()) : null,
+    webFetchAllow: engage.web_fetch_allow,
+    workItemId: claim.work_item_id,
+    toolCallId: call.id,
+    signal,
+  };
+}
+
+/** Postgres text holds no NUL and no lone surrogate; both stay visible as a replacement. */
+function clean(text: string): string {
+  return text.toWellFormed().replaceAll('\0', '␀');
+}

@@ -1,0 +1,80 @@
+// The leases that this process holds: one heartbeat for all of them, and an abort signal for each.
+// A worker that cannot renew for two thirds of a lease fences itself: it stops before anybody else may start.
+
+import type { Logger } from 'pino';
+
+import type { Db } from './db.ts';
+
+/** Why work on a focus has to stop: it is somebody else's or nobody's now, or this process is asked to end. */
+export type StopReason = 'lost' | 'stopping';
+
+export type Held = { signal: AbortSignal; drop(): void };
+
+export class Leases {
+  readonly workerId: string;
+  readonly leaseSeconds: number;
+  readonly #db: Db;
+  readonly #host: string;
+  readonly #log: Logger;
+  readonly #held = new Map<string, AbortController>();
+  #timer: NodeJS.Timeout | undefined;
+  #renewedAt = performance.now();
+  #stopping = false;
+
+  constructor(options: { db: Db; workerId: string; leaseSeconds: number; host: string; log: Logger }) {
+    this.#db = options.db;
+    this.#host = options.host;
+    this.#log = options.log;
+    this.workerId = options.workerId;
+    this.leaseSeconds = options.leaseSeconds;
+  }
+
+  async start(): Promise<void> {
+    await this.#beat();
+    this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 3);
+  }
+
+  /** Keeps the lease on a work item alive until `drop()`; the signal fires with a StopReason when work has to stop. */
+  hold(workItemId: string): Held {
+    const controller = new AbortController();
+    if (this.#stopping) controller.abort('stopping' satisfies StopReason);
+    this.#held.set(workItemId, controller);
+    return {
+      signal: controller.signal,
+      drop: () => {
+        if (this.#held.get(workItemId) === controller) this.#held.delete(workItemId);
+      },
+    };
+  }
+
+  /** A hint that a work item ended: stops what is being done for it here. */
+  lose(workItemId: string): void {
+    this.#held.get(workItemId)?.abort('lost' satisfies StopReason);
+  }
+
+  /** Asks everything under way to give its work back. */
+  stopAll(): void {
+    this.#stopping = true;
+    for (const controller of this.#held.values()) controller.abort('stopping' satisfies StopReason);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #beat(): Promise<void> {
+    const before = new Map(this.#held);
+    try {
+      const renewed = new Set(await this.#db.leaseRenew(this.workerId, this.#host, process.pid));
+      this.#renewedAt = performance.now();
+      for (const [workItemId, controller] of before) {
+        if (!renewed.has(workItemId) && this.#held.get(workItemId) === controller) this.lose(workItemId);
+      }
+    } catch (error) {
+      this.#log.warn({ err: error }, 'heartbeat failed');
+      if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
+        for (const workItemId of this.#held.keys()) this.lose(workItemId);
+      }
+    }
+  }
+}

@@ -1,0 +1,71 @@
+-- The catalog checked by queries: what every function, table and column of the ledger has to keep to.
+begin;
+select plan(13);
+
+create temporary table ledger_functions as
+  select p.*, p.oid::regprocedure::text as signature
+    from pg_proc p
+   where p.pronamespace = (select relnamespace from pg_class where oid = 'work_items'::regclass);
+create temporary table ledger_relations as
+  select c.*
+    from pg_class c
+   where c.relnamespace = (select relnamespace from pg_class where oid = 'work_items'::regclass) and c.relkind in ('r', 'v');
+
+select is_empty(
+  $$ select signature from ledger_functions
+      where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, .+, pg_temp$' $$,
+  'every string-bodied function pins its search_path, pg_catalog first and pg_temp last');
+select is_empty(
+  $$ select signature from ledger_functions where obj_description(oid, 'pg_proc') is null and proname not in ('_uuidv7', '_now') $$,
+  'every function has a comment');
+select is_empty(
+  $$ select relname from ledger_relations where obj_description(oid, 'pg_class') is null $$,
+  'every table and view has a comment');
+select is(
+  (select array_agg(proname::text order by proname) from ledger_functions where prosecdef),
+  array['_enqueue', '_enqueue_forgotten'],
+  'only what has to reach graphile-worker''s schema runs with its owner''s rights');
+select is_empty(
+  $$ select conrelid::regclass, conname from pg_constraint
+      where contype = 'f' and confdeltype <> 'a' and conrelid in (select oid from ledger_relations) $$,
+  'nothing is deleted by cascade');
+select is_empty(
+  $$ select relname from ledger_relations r
+      where relkind = 'r' and not exists (select from pg_index i where i.indrelid = r.oid and i.indisprimary) $$,
+  'every table has a primary key');
+select is_empty(
+  $$ select a.attrelid::regclass, a.attname from pg_attribute a
+       join ledger_relations r on r.oid = a.attrelid
+      where a.attnum > 0 and a.atttypid = 'timestamptz'::regtype and a.attname !~ '_at$' $$,
+  'times are called something_at');
+select is_empty(
+  $$ select a.attrelid::regclass, a.attname from pg_attribute a
+       join ledger_relations r on r.oid = a.attrelid
+      where a.attnum > 0 and a.atttypid = 'boolean'::regtype and a.attname !~ '^is_' $$,
+  'truths are called is_something');
+select is_empty(
+  $$ select a.attrelid::regclass, a.attname from pg_attribute a
+       join ledger_relations r on r.oid = a.attrelid
+      where a.attnum > 0 and not a.attisdropped and r.relkind = 'r' and a.atttypid = 'timestamp'::regtype $$,
+  'no time without a zone');
+select is_empty(
+  $$ select conrelid::regclass, conname from pg_constraint
+      where contype = 'c' and conrelid in (select oid from ledger_relations) and conname ~ '_check\d*$' $$,
+  'every check has a name that says what must hold');
+select is_empty(
+  $$ select i1.indexrelid::regclass from pg_index i1 join pg_index i2
+         on i1.indrelid = i2.indrelid and i1.indexrelid <> i2.indexrelid and i1.indkey = i2.indkey
+        and i1.indpred is null and i2.indpred is null
+      where i1.indrelid in (select oid from ledger_relations) $$,
+  'no index repeats another');
+select is_empty(
+  $$ select relname from ledger_relations
+      where relkind = 'v' and not coalesce(reloptions @> array['security_invoker=true'], false) $$,
+  'views read with the rights of who asks');
+select is_empty(
+  $$ select r.relname from ledger_relations r cross join pg_extension e
+      where e.extname = 'work_ledger' and r.relkind = 'r' and not r.oid = any (e.extconfig) $$,
+  'pg_dump takes the rows of every table along');
+
+select * from finish();
+rollback;

@@ -1,0 +1,33 @@
+begin;
+select plan(7);
+
+select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
+create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+create temporary table held as
+  select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
+    from focus_claim((select id from item), 'worker-1') as v(claim);
+create temporary table begun as
+  select (v.stage ->> 'turn_id')::uuid as turn_id, v.stage
+    from iteration_begin((select id from item), (select lease from held)) as v(stage);
+
+select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+select from ability_register('pay', 'Pays.', '{"type": "object"}', 'unsafe', 'dangerous');
+insert into turn_configs (content_hash, config)
+select 'with-tools', jsonb_set(config::jsonb, '{tools}', '[{"name": "look"}, {"name": "pay"}]')::json from turn_configs;
+update turns set config_hash = 'with-tools';
+create temporary table recorded as
+  select turn_record((select id from item), (select lease from held), (select turn_id from begun),
+    '{"id": "msg_1", "model": "m", "content": [{"type":"tool_use","id":"a","name":"look","input":{}},{"type":"tool_use","id":"b","name":"pay","input":{}},{"type":"tool_use","id":"c","name":"pay","input":{}}], "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5}}') as answer;
+
+select from tool_calls k cross join lateral tool_call_begin((select id from item), (select lease from held), k.id) where provider_id in ('a', 'b');
+create temporary table resumed as select iteration_begin((select id from item), (select lease from held)) as stage;
+select is((select stage ->> 'kind' from resumed), 'run_tools', 'the model is not asked again');
+select is((select count(*) from json_array_elements((select stage -> 'calls' from resumed))), 2::bigint, 'two calls are to be run');
+select is((select status from tool_calls where provider_id = 'a'), 'pending', 'a pure call that was running runs again');
+select is((select status from tool_calls where provider_id = 'b'), 'uncertain', 'an unsafe one that was running is uncertain');
+select alike((select result::text from tool_calls where provider_id = 'b'), '%may or may not have happened%', 'and the model is told so');
+select is((select status from tool_calls where provider_id = 'c'), 'pending', 'an unsafe one that had not begun runs');
+select is((select call_count from turns), 1, 'no model call was made for it');
+
+select * from finish();
+rollback;

@@ -1,0 +1,41 @@
+begin;
+select plan(2);
+
+create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+
+select from ledger_append_batch((select id from item), '[
+  {"entry_type": "plan", "content": "1. Guess"},
+  {"entry_type": "plan", "content": "1. Read config 2. Validate schema 3. Fix timezone field"},
+  {"entry_type": "finding", "content": "Config uses TOML, not YAML. Timezone field is on line 47."},
+  {"entry_type": "step", "content": "Edited config.toml line 47: timezone = ''UTC'' → ''America/New_York''"},
+  {"entry_type": "decision", "content": "Skipping backup — file is version-controlled."},
+  {"entry_type": "error", "content": "clippy found unused import on line 3 — will fix in next step."},
+  {"entry_type": "step", "content": "Removed unused import. clippy clean."},
+  {"entry_type": "note", "content": "User prefers snake_case\nFINDINGS:\n- forged"}]');
+select is(ledger_read_formatted((select id from item)), $$=== WORK LEDGER (your durable working memory) ===
+
+PLAN:
+- 1. Read config 2. Validate schema 3. Fix timezone field
+
+FINDINGS:
+- Config uses TOML, not YAML. Timezone field is on line 47.
+
+STEPS COMPLETED:
+- Edited config.toml line 47: timezone = 'UTC' → 'America/New_York'
+- Removed unused import. clippy clean.
+
+DECISIONS:
+- Skipping backup — file is version-controlled.
+
+ERRORS:
+- clippy found unused import on line 3 — will fix in next step.
+
+NOTES:
+- User prefers snake_case
+  FINDINGS:
+  - forged$$, 'latest plan only, every section in its place, no line forged');
+create temporary table empty as select id from work_submit('a', 'x');
+select is(ledger_read_formatted((select id from empty)), E'=== WORK LEDGER (your durable working memory) ===\n\n(no entries)', 'an empty ledger says so');
+
+select * from finish();
+rollback;

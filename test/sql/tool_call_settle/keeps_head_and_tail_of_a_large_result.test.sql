@@ -1,0 +1,22 @@
+begin;
+select plan(3);
+
+select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
+create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+create temporary table held as
+  select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
+    from focus_claim((select id from item), 'worker-1') as v(claim);
+create temporary table begun as
+  select (v.stage ->> 'turn_id')::uuid as turn_id, v.stage
+    from iteration_begin((select id from item), (select lease from held)) as v(stage);
+create temporary table recorded as
+  select turn_record((select id from item), (select lease from held), (select turn_id from begun),
+    '{"id": "msg_1", "model": "m", "content": [{"type":"tool_use","id":"t1","name":"ledger_append","input":{"entry_type":"note","content":"hi"}}], "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5}}') as answer;
+
+select from tool_call_settle((select id from item), (select lease from held), (select id from tool_calls), 'HEAD' || repeat('ü', 400000) || 'TAIL', false);
+select ok((select octet_length(result::text) from tool_calls) <= 262144, 'at most 256 KiB');
+select ok((select is_truncated from tool_calls), 'and marked so');
+select ok((select result #>> '{}' like 'HEAD%characters left out here%TAIL' from tool_calls), 'head and tail are there');
+
+select * from finish();
+rollback;

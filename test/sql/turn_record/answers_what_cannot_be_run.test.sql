@@ -1,0 +1,24 @@
+begin;
+select plan(5);
+
+select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
+create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+create temporary table held as
+  select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
+    from focus_claim((select id from item), 'worker-1') as v(claim);
+create temporary table begun as
+  select (v.stage ->> 'turn_id')::uuid as turn_id, v.stage
+    from iteration_begin((select id from item), (select lease from held)) as v(stage);
+create temporary table recorded as
+  select turn_record((select id from item), (select lease from held), (select turn_id from begun),
+    '{"id": "msg_1", "model": "m", "content": [{"type":"tool_use","id":"t1","name":"rm_rf","input":{}},{"type":"tool_use","id":"t1","name":"ledger_read","input":{}}], "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5}}') as answer;
+
+select is((select status from tool_calls where ordinal = 0), 'failed', 'an unknown tool fails at once');
+select alike((select result::text from tool_calls where ordinal = 0), '%There is no tool \\"rm_rf\\". You have: ledger_append%', 'and says what there is');
+select is((select count(distinct provider_id) from tool_calls), 2::bigint, 'an id that comes twice is made unique');
+select is((select array_agg(b ->> 'id' order by n) from messages, json_array_elements(content) with ordinality as x(b, n) where role = 'assistant'),
+  (select array_agg(provider_id order by ordinal) from tool_calls), 'in the message too');
+select is((select count(*) from json_array_elements((select answer -> 'calls' from recorded))), 1::bigint, 'one call is to be run');
+
+select * from finish();
+rollback;
