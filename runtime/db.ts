@@ -244,8 +244,8 @@ export async function openDb(url: string, schema: string, options: { maximumPool
          where w.id = ${workItemId}::uuid`),
 
     toolCalls: (workItemId: string) =>
-      run(() => sql.type(z.object({ tool_name: z.string(), status: z.string(), attempts: z.number() }))`
-        select tool_name, status, attempts from ${fn('tool_calls')} where work_item_id = ${workItemId}::uuid order by created_at, ordinal`),
+      run(() => sql.type(z.object({ tool_name: z.string(), status: z.string(), attempts: z.number(), input: z.unknown() }))`
+        select tool_name, status, attempts, input from ${fn('tool_calls')} where work_item_id = ${workItemId}::uuid order by created_at, ordinal`),
 
     turnIds: async (workItemId: string) =>
       (await run(() => sql.type(z.object({ id: z.string() }))`

@@ -1,0 +1,54 @@
+# All set-up is implicit: node_modules brings Node 24 itself, any Node from 20 on starts it.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+
+help: ## show this
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+node_modules: package-lock.json
+	npm ci --no-fund --no-audit --loglevel=error
+	@touch node_modules
+
+demo: node_modules ## watch an agent mend a failing test, its ledger in Postgres
+	@node runtime/main.ts demo
+
+test: node_modules ## run every test (embedded PostgreSQL 18)
+	vitest run $(if $(CI),--reporter=default --reporter=json --outputFile.json=build/vitest.json)
+
+test-sql: node_modules ## run the pgTAP files whose path holds T
+	T='$(T)' vitest run test/sql.test.ts
+
+check: lint verify test ## all that a commit must pass
+
+lint: node_modules ## types, then lint rules
+	tsc -p tsconfig.json
+	oxlint --type-aware --deny-warnings
+
+verify: node_modules ## what is generated or frozen is as it must be
+	node sql/build.ts --verify
+
+build: node_modules ## the extension into build/, the npm package into dist/
+	node sql/build.ts
+	rm -rf dist
+	tsc -p tsconfig.build.json
+	mkdir -p dist/sql && cp -R sql/schema sql/api sql/extension.sql sql/work_ledger.control dist/sql/
+
+install: build ## install the extension into the PostgreSQL of pg_config (PGXS)
+	$(MAKE) -C sql install
+
+installcheck: ## run the pgTAP files with pg_prove on the installed extension
+	test/installcheck.sh
+
+db: node_modules ## start the embedded database with a ledger in it, print its address
+	@node runtime/main.ts up
+
+psql: node_modules ## psql on the embedded database
+	@command -v psql >/dev/null || { echo 'psql is not on PATH; on Debian: apt-get install postgresql-client'; exit 1; }
+	@psql "$$(node runtime/main.ts up 2>/dev/null)"
+
+clean: ## remove what was built
+	rm -rf build dist
+
+.PHONY: help demo test test-sql check lint verify build install installcheck db psql clean

@@ -1,0 +1,34 @@
+// `work-ledger doctor`: what would make the ledger lose or stall work, looked for and said.
+
+import { findLedger } from '../config.ts';
+import type { Settings } from '../config.ts';
+import { openDb } from '../db.ts';
+import { exit, print } from './output.ts';
+
+type Check = { check: string; isFine: boolean; detail: string };
+
+export async function doctor(options: Settings): Promise<number> {
+  const place = await findLedger(options);
+  const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });
+  try {
+    const settings = new Map((await db.serverSettings()).map((row) => [row.name, row.setting]));
+    const isOn = (name: string): boolean => !['off', 'local'].includes(settings.get(name) ?? 'off');
+    const expired = await db.expiredLeases();
+    const unroutable = await db.unroutable();
+    const missing = await db.missingTools();
+    const checks: Check[] = [
+      { check: 'PostgreSQL', isFine: Number.parseInt(settings.get('server_version') ?? '0') >= 15, detail: settings.get('server_version') ?? 'unknown' },
+      { check: 'ledger', isFine: true, detail: `${await db.version()} in schema ${place.schema}` },
+      { check: 'writable', isFine: settings.get('transaction_read_only') === 'off', detail: 'this node takes writes' },
+      { check: 'durable commits', isFine: isOn('fsync') && isOn('synchronous_commit'), detail: `fsync ${settings.get('fsync')}, synchronous_commit ${settings.get('synchronous_commit')}` },
+      { check: 'leases', isFine: expired.length === 0, detail: expired.length === 0 ? 'none expired' : `${expired.length} expired: is a worker running?` },
+      { check: 'routing', isFine: unroutable.length === 0, detail: unroutable.length === 0 ? 'every queued item has a faculty' : `${unroutable.length} queued items that no faculty accepts: ${[...new Set(unroutable.map((row) => row.work_type))].join(', ')}` },
+      { check: 'tools', isFine: missing.length === 0, detail: missing.length === 0 ? 'every tool a faculty names is registered' : `not registered: ${missing.map((row) => `${row.tool} (${row.faculty})`).join(', ')}` },
+      { check: 'model key', isFine: Boolean(process.env['ANTHROPIC_API_KEY']), detail: process.env['ANTHROPIC_API_KEY'] ? 'ANTHROPIC_API_KEY is set' : 'ANTHROPIC_API_KEY is not set: work and run need it' },
+    ];
+    print(checks, checks.map((c) => `${c.isFine ? 'ok  ' : 'look'}  ${c.check.padEnd(16)} ${c.detail}`).join('\n'), options.json ?? false);
+    return checks.every((c) => c.isFine) ? exit.ok : exit.error;
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,49 @@
+// Watching a work item: its entries as they come, until it ends. Hints make it prompt, polling makes it sure.
+
+import type { Db, LedgerEntry, WorkItem } from '../db.ts';
+import { listen } from '../listener.ts';
+
+const finalStates = new Set(['completed', 'failed', 'dead', 'cancelled']);
+
+export const isFinal = (state: string): boolean => finalStates.has(state);
+
+/** Yields to `onEntry` every entry once and in order; resolves with the item when it is final or paused, or when `signal` fires. */
+export async function follow(
+  db: Db,
+  url: string,
+  workItemId: string,
+  handlers: { onEntry?(entry: LedgerEntry): void; onPoll?(): Promise<void> },
+  signal: AbortSignal,
+): Promise<WorkItem | null> {
+  let wake = (): void => {};
+  const listener = listen(url, ['work_ledger', 'work_item_completed'], {
+    onNotification: (_channel, payload) => payload === workItemId && wake(),
+    onConnected: () => wake(),
+  });
+  let seq = 0;
+  let watchedUntil = 0;
+  try {
+    while (!signal.aborted) {
+      if (performance.now() > watchedUntil) {
+        await db.ledgerWatch(workItemId, 60);
+        watchedUntil = performance.now() + 30_000;
+      }
+      const woken = new Promise<void>((resolve) => {
+        wake = resolve;
+        setTimeout(resolve, 1000);
+        signal.addEventListener('abort', () => resolve(), { once: true });
+      });
+      const item = await db.workItem(workItemId);
+      for (const entry of await db.ledgerSince(workItemId, seq)) {
+        handlers.onEntry?.(entry);
+        seq = entry.seq;
+      }
+      await handlers.onPoll?.();
+      if (item && (isFinal(item.state) || item.state === 'paused')) return item;
+      await woken;
+    }
+    return await db.workItem(workItemId);
+  } finally {
+    await listener.close();
+  }
+}

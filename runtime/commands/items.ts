@@ -1,0 +1,144 @@
+// The commands that ask the ledger one thing or tell it one thing.
+
+import { z } from 'zod';
+
+import { findLedger } from '../config.ts';
+import type { Settings } from '../config.ts';
+import { openDb } from '../db.ts';
+import type { Db } from '../db.ts';
+import { follow } from './follow.ts';
+import { entryLine, exit, itemLine, itemText, print, UsageError, visible } from './output.ts';
+import { saveFaculties } from './work.ts';
+
+/** Opens the ledger for the length of one command. */
+export async function withLedger<T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> {
+  const place = await findLedger(settings);
+  const db = await openDb(place.url, place.schema, { maximumPoolSize: 3 });
+  try {
+    return await use(db, place.url);
+  } finally {
+    await db.close();
+  }
+}
+
+export type SubmitOptions = Settings & {
+  type: string;
+  params?: string;
+  faculty?: string;
+  priority?: number;
+  parent?: string;
+  dedupKey?: string;
+  externalId?: string;
+  maxAttempts?: number;
+  runAt?: string;
+  idempotencyKey?: string;
+};
+
+export const submit = (description: string, options: SubmitOptions): Promise<number> =>
+  withLedger(options, async (db) => {
+    const item = await db.workSubmit({
+      workType: options.type,
+      description,
+      ...(options.params !== undefined && { params: parseParams(options.params) }),
+      ...(options.faculty !== undefined && { faculty: options.faculty }),
+      ...(options.priority !== undefined && { priority: options.priority }),
+      ...(options.parent !== undefined && { parentId: options.parent }),
+      ...(options.dedupKey !== undefined && { dedupKey: options.dedupKey }),
+      ...(options.externalId !== undefined && { externalId: options.externalId }),
+      ...(options.maxAttempts !== undefined && { maxAttempts: options.maxAttempts }),
+      ...(options.runAt !== undefined && { runAt: options.runAt }),
+      ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
+    });
+    print(item, item.id, options.json ?? false);
+    return exit.ok;
+  });
+
+function parseParams(text: string): Record<string, unknown> {
+  try {
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+  } catch {
+    throw new UsageError('--params must be a JSON object');
+  }
+}
+
+export const show = (workItemId: string | undefined, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    if (workItemId === undefined) {
+      const items = await db.workItems(20);
+      print(items, items.length > 0 ? items.map(itemLine).join('\n') : 'no work items yet: work-ledger submit "..."', options.json ?? false);
+      return exit.ok;
+    }
+    const item = await itemOf(db, workItemId);
+    const calls = await db.toolCalls(item.id);
+    const progress = await db.workProgress(item.id);
+    const lines = [
+      itemText(item),
+      `  turns      ${progress.turns} (${progress.tokens} tokens)`,
+      `  calls      ${calls.length}${calls.length > 0 ? `: ${[...new Set(calls.map((call) => call.tool_name))].join(', ')}` : ''}`,
+    ];
+    print({ ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls }, lines.join('\n'), options.json ?? false);
+    return exit.ok;
+  });
+
+export const ledger = (workItemId: string, options: Settings & { type?: string; last?: number; formatted?: boolean }): Promise<number> =>
+  withLedger(options, async (db) => {
+    if (options.formatted) {
+      const text = await db.ledgerReadFormatted(uuid(workItemId));
+      print({ text }, visible(text), options.json ?? false);
+      return exit.ok;
+    }
+    const entries = await db.ledgerRead(uuid(workItemId), options.type ?? null, options.last ?? null);
+    print(entries, entries.length > 0 ? entries.map(entryLine).join('\n') : '(no entries)', options.json ?? false);
+    return exit.ok;
+  });
+
+export const tail = (workItemId: string, options: Settings): Promise<number> =>
+  withLedger(options, async (db, url) => {
+    const item = await itemOf(db, workItemId);
+    const interrupted = new AbortController();
+    process.once('SIGINT', () => interrupted.abort());
+    const ended = await follow(db, url, item.id, {
+      onEntry: (entry) => print(entry, entryLine(entry), options.json ?? false),
+    }, interrupted.signal);
+    if (!interrupted.signal.aborted && ended && !options.json) print(ended, itemText(ended), false);
+    return exit.ok;
+  });
+
+export const digest = (workItemId: string | undefined, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const text = await db.awarenessDigest(workItemId === undefined ? null : uuid(workItemId));
+    print({ text }, visible(text), options.json ?? false);
+    return exit.ok;
+  });
+
+export const cancel = (workItemId: string, options: Settings & { reason?: string }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const items = await db.workCancel(uuid(workItemId), options.reason ?? null);
+    print(items, items.length > 0 ? items.map(itemLine).join('\n') : 'nothing to cancel: it is finished', options.json ?? false);
+    return exit.ok;
+  });
+
+export const resume = (workItemId: string, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const item = await db.workResume(uuid(workItemId));
+    print(item, itemLine(item), options.json ?? false);
+    return exit.ok;
+  });
+
+export const faculty = (paths: string[], options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const names = await saveFaculties(db, paths);
+    print(names, names.map((name) => `saved ${name}`).join('\n'), options.json ?? false);
+    return exit.ok;
+  });
+
+async function itemOf(db: Db, workItemId: string) {
+  const item = await db.workItem(uuid(workItemId));
+  if (!item) throw new Error(`there is no work item ${workItemId}`);
+  return item;
+}
+
+function uuid(text: string): string {
+  if (!z.guid().safeParse(text).success) throw new UsageError(`"${text}" is not a work item id`);
+  return text;
+}

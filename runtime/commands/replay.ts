@@ -1,0 +1,148 @@
+// `work-ledger replay FILE`: drives a recorded run through the loop. The model answers from the record, the tools too;
+// everything between is the real thing. It works in a ledger of its own (schema work_ledger_replay), so that no other
+// worker can take its calls for real ones.
+
+import { readFile } from 'node:fs/promises';
+
+import { pino } from 'pino';
+import { z } from 'zod';
+
+import { parseRecordedRun } from '../../plv8/recordedRun.ts';
+import type { RecordedRun } from '../../plv8/recordedRun.ts';
+import { findLedger } from '../config.ts';
+import type { Settings } from '../config.ts';
+import { openDb } from '../db.ts';
+import type { Db, WorkItem } from '../db.ts';
+import { createModelClient } from '../focus/callModel.ts';
+import { validateRequest } from '../focus/validateRequest.ts';
+import { installLedger } from '../install.ts';
+import { scriptOf, startScriptedModel } from '../scriptedModel.ts';
+import type { ScriptedReply } from '../scriptedModel.ts';
+import type { Tool } from '../tools/tool.ts';
+import { startWorker } from '../worker.ts';
+import { follow } from './follow.ts';
+import { exit, print, StatusLine } from './output.ts';
+
+export type ReplayReport = {
+  workItemId: string;
+  format: string;
+  state: string;
+  modelCalls: number;
+  toolCalls: number;
+  requests: number;
+  validRequests: number;
+  rebuiltRequests: number;
+};
+
+export async function replay(file: string, options: Settings): Promise<number> {
+  const run = parseRecordedRun(await readFile(file, 'utf8'));
+  const place = await findLedger({ schema: 'work_ledger_replay', ...options });
+  const report = await replayRun(run, place.url, place.schema);
+  const isWhole = report.state === 'completed' && report.rebuiltRequests === report.requests && report.validRequests === report.requests;
+  print({ file, ...report }, [
+    `${report.format}: ${report.modelCalls} recorded model calls, ${report.toolCalls} tool calls, work item ${report.workItemId} ${report.state}`,
+    `${report.requests} requests sent, ${report.validRequests} valid, ${report.rebuiltRequests} rebuilt byte for byte by context_at()`,
+    `look: set search_path = ${place.schema}; select * from turns where work_item_id = '${report.workItemId}' order by depth;`,
+  ].join('\n'), options.json ?? false);
+  return isWhole ? exit.ok : exit.workItemFailed;
+}
+
+/** Installs a ledger in `schema`, drives the run through it to its end, and says what was sent and what could be rebuilt. */
+export async function replayRun(run: RecordedRun, url: string, schema: string): Promise<ReplayReport> {
+  await installLedger(url, schema);
+  const db = await openDb(url, schema);
+  const model = await startScriptedModel(scriptOf(run.exchanges.map(replyOf).concat(lastWords(run))));
+  const tools = recordedTools(run);
+  const worker = await startWorker({
+    url,
+    schema,
+    model: createModelClient({ apiKey: 'replay', baseURL: model.url }),
+    tools,
+    log: pino({ level: 'error' }, pino.destination(2)),
+  });
+  try {
+    const faculty = await db.facultySave({
+      name: 'replay',
+      accepts: ['replay'],
+      engage: {
+        model: run.model ?? 'recorded',
+        tools: tools.map((tool) => tool.name),
+        max_turns: run.exchanges.length + 5,
+        ...(run.system !== '' && { system_prompt: run.system }),
+      },
+      recover: { max_attempts: 1 },
+    });
+    const item = await db.workSubmit({ workType: 'replay', description: run.prompt, faculty });
+    const status = new StatusLine();
+    const ended = await follow(db, url, item.id, {
+      onPoll: async () => status.show(`replaying: ${(await db.workProgress(item.id)).turns} of ${run.exchanges.length} model calls`),
+    }, new AbortController().signal);
+    status.clear();
+    return await reportOn(db, run, ended ?? item, model.requests.map((request) => request.body));
+  } finally {
+    await worker.stop();
+    await model.close();
+    await db.close();
+  }
+}
+
+function replyOf(exchange: RecordedRun['exchanges'][number], index: number, exchanges: RecordedRun['exchanges']): ScriptedReply {
+  const content = [
+    ...(exchange.text.trim() === '' ? [] : [{ type: 'text', text: exchange.text }]),
+    ...exchange.calls.map((call) => ({ type: 'tool_use', name: call.name, input: call.input })),
+  ];
+  // A response without a call would end the work; where the record goes on, so must we.
+  const isPause = exchange.calls.length === 0 && index < exchanges.length - 1;
+  return {
+    content,
+    ...(isPause && { stopReason: 'pause_turn' }),
+    ...(exchange.usage && {
+      usage: {
+        input_tokens: exchange.usage.inputTokens,
+        output_tokens: exchange.usage.outputTokens,
+        cache_read_input_tokens: exchange.usage.cachedInputTokens,
+      },
+    }),
+  };
+}
+
+const lastWords = (run: RecordedRun): ScriptedReply[] =>
+  run.exchanges.at(-1)?.calls.length === 0 ? [] : [{ content: [{ type: 'text', text: `The record ends here${run.outcome ? `: ${run.outcome}` : ''}.` }] }];
+
+/** One tool for each recorded name; a call is answered with what the record says, calls of equal input in their order. */
+function recordedTools(run: RecordedRun): Tool[] {
+  const results = new Map<string, { result: string | null; isError: boolean }[]>();
+  const keyOf = (name: string, input: unknown): string => `${name} ${JSON.stringify(input)}`;
+  for (const call of run.exchanges.flatMap((exchange) => exchange.calls)) {
+    const key = keyOf(call.name, call.input);
+    results.set(key, [...(results.get(key) ?? []), call]);
+  }
+  const names = [...new Set(run.exchanges.flatMap((exchange) => exchange.calls.map((call) => call.name)))];
+  return names.map((name) => ({
+    name,
+    description: `The tool ${name} of the recorded run.`,
+    input: z.looseObject({}),
+    effect: 'pure',
+    risk: 'safe',
+    execute: async (input) => {
+      const recorded = results.get(keyOf(name, input))?.shift();
+      if (!recorded) return { content: 'The record has no such call.', isError: true };
+      return { content: recorded.result ?? 'The record has no result for this call.', isError: recorded.isError };
+    },
+  }));
+}
+
+async function reportOn(db: Db, run: RecordedRun, item: WorkItem, bodies: readonly string[]): Promise<ReplayReport> {
+  const rebuilt = new Set<string>();
+  for (const turnId of await db.turnIds(item.id)) rebuilt.add(await db.contextAt(turnId));
+  return {
+    workItemId: item.id,
+    format: run.format,
+    state: item.state,
+    modelCalls: run.exchanges.length,
+    toolCalls: (await db.toolCalls(item.id)).length,
+    requests: bodies.length,
+    validRequests: bodies.filter((body) => validateRequest(JSON.parse(body)).length === 0).length,
+    rebuiltRequests: bodies.filter((body) => rebuilt.has(body)).length,
+  };
+}

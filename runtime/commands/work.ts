@@ -1,0 +1,71 @@
+// `work-ledger work`: a worker in the foreground until a signal stops it.
+
+import { pino } from 'pino';
+import type { Logger } from 'pino';
+
+import { findLedger, modelAccess } from '../config.ts';
+import type { Settings } from '../config.ts';
+import { openDb } from '../db.ts';
+import type { Db } from '../db.ts';
+import { loadFaculties } from '../faculty.ts';
+import { createModelClient } from '../focus/callModel.ts';
+import type { ModelClient } from '../focus/callModel.ts';
+import { installLedger } from '../install.ts';
+import { startWorker } from '../worker.ts';
+import { loadTools } from './loadTools.ts';
+import { exit, note, UsageError } from './output.ts';
+
+export type WorkOptions = Settings & {
+  faculty?: string[];
+  tools?: string[];
+  concurrency: number;
+  leaseSeconds: number;
+  graceSeconds: number;
+  logLevel: string;
+};
+
+/** Logs go to stderr as JSON lines. */
+export const logger = (level: string): Logger =>
+  pino({ level, base: null, redact: ['apiKey', 'err.headers', 'err.request'] }, pino.destination({ fd: 2, sync: true }));
+
+export function modelClient(): ModelClient {
+  const access = modelAccess();
+  if (!access) throw new UsageError('ANTHROPIC_API_KEY is not set: a worker needs it to ask the model');
+  return createModelClient(access);
+}
+
+/** Stores the faculties of TOML files or directories and says what is accepted but not in effect yet. */
+export async function saveFaculties(db: Db, paths: readonly string[]): Promise<string[]> {
+  const names: string[] = [];
+  for (const path of paths) {
+    for (const { config, warnings } of await loadFaculties(path)) {
+      for (const warning of warnings) note(`warning: ${warning}`);
+      names.push(await db.facultySave(config));
+    }
+  }
+  return names;
+}
+
+export async function work(options: WorkOptions): Promise<number> {
+  const model = modelClient();
+  const tools = await loadTools(options.tools ?? []);
+  const place = await findLedger(options);
+  await installLedger(place.url, place.schema);
+  const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });
+  const log = logger(options.logLevel);
+  try {
+    await saveFaculties(db, options.faculty ?? []);
+    const worker = await startWorker({ ...options, url: place.url, schema: place.schema, model, tools, log });
+    for (const { faculty, tool } of await db.missingTools()) {
+      log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
+    }
+    const signal = await new Promise<NodeJS.Signals>((resolve) => {
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
+    });
+    log.info({ signal }, 'stopping: iterations under way end or are given back');
+    await worker.stop();
+    return exit.ok;
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,43 @@
+// Where the ledger is: flags beat environment beats the embedded default.
+
+import pg from 'pg';
+
+import { ensureEmbedded } from './embedded.ts';
+
+export type Settings = {
+  databaseUrl?: string;
+  schema?: string;
+  json?: boolean;
+};
+
+export type Place = { url: string; schema: string; isEmbedded: boolean };
+
+/** The database and the schema of the ledger in it; starts the embedded database where no other is named. */
+export async function findLedger(settings: Settings): Promise<Place> {
+  const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
+  const url = given && given !== '' ? given : (await ensureEmbedded()).url;
+  const schema = settings.schema ?? process.env['WORK_LEDGER_SCHEMA'] ?? (await extensionSchema(url)) ?? 'work_ledger';
+  return { url, schema, isEmbedded: !given };
+}
+
+/** Where `create extension work_ledger` put it, if somebody did. */
+async function extensionSchema(url: string): Promise<string | null> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const found = await client.query<{ schema: string }>(
+      `select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger'`,
+    );
+    return found.rows[0]?.schema ?? null;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The key and address of the model's API. */
+export function modelAccess(): { apiKey: string; baseURL?: string } | null {
+  const apiKey = process.env['ANTHROPIC_API_KEY'];
+  const baseURL = process.env['ANTHROPIC_BASE_URL'];
+  if (!apiKey) return null;
+  return { apiKey, ...(baseURL && { baseURL }) };
+}

@@ -1,0 +1,48 @@
+// The SQL sources put together: as an extension script, or as a plain script for one schema. Both from the same files:
+// sql/schema/ (run once), sql/api/ (run always), and for the extension sql/extension.sql.
+
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+
+const root = new URL('../sql/', import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+const sqlFiles = (folder: string): string[] =>
+  readdirSync(new URL(folder, root)).filter((name) => name.endsWith('.sql')).toSorted().map((name) => `${folder}${name}`);
+
+export const controlFile = (): string => read('work_ledger.control');
+
+export function version(): string {
+  const found = /^default_version = '([^']+)'$/m.exec(controlFile())?.[1];
+  if (!found) throw new Error('work_ledger.control names no default_version');
+  return found;
+}
+
+const sources = (files: readonly string[]): string =>
+  files.map((file) => `-- ${file}\n\n${read(file).replaceAll('@version@', version())}`).join('\n');
+
+/** What `create extension work_ledger` runs. */
+export function extensionScript(): string {
+  return [
+    '-- Generated from sql/ by sql/build.ts. Do not edit.',
+    '\\echo Use "create extension work_ledger" to load this file. \\quit',
+    '',
+    sources([...sqlFiles('schema/'), ...sqlFiles('api/'), 'extension.sql']),
+  ].join('\n');
+}
+
+/** The same for servers where nobody can add files: run in one transaction, with the schema made. `api`: functions and views only. */
+export function plainScript(schema: string, parts: 'all' | 'api'): string {
+  const quoted = `"${schema.replaceAll('"', '""')}"`;
+  const files = [...(parts === 'all' ? sqlFiles('schema/') : []), ...sqlFiles('api/')];
+  return `set local search_path to ${quoted}, pg_temp;\n\n${sources(files).replaceAll('@extschema@', quoted)}`;
+}
+
+/** Schema files that were changed after their release, each as a sentence. */
+export function thawed(): string[] {
+  const lines = read('schema/frozen.txt').split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return lines.flatMap((line) => {
+    const [hash, file = ''] = line.split(/\s+/);
+    const now = createHash('sha256').update(read(`schema/${file}`)).digest('hex');
+    return now === hash ? [] : [`sql/schema/${file} was changed after its release`];
+  });
+}

@@ -1,0 +1,367 @@
+// Reads faculty TOML files: text in, the configuration for faculty_save() out, with the keys exactly as written (the
+// database fills in the defaults). Every problem of a file is reported at once, each as `file:line:column: message`.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+
+import { parse, TomlDate, TomlError } from 'smol-toml';
+import { z } from 'zod';
+
+/** Applies to the keys that are given; with `only`, where that other key has that value. */
+type NotYet = { keys: string[]; only?: [key: string, value: unknown]; says: string; isError?: true };
+
+const takesEffectWith = (feature: string): string => `accepted, takes effect with ${feature}, which this version does not have yet`;
+
+/** What the documents define and this version does not do. A version that brings a feature deletes its line. */
+const notYet: NotYet[] = [
+  { keys: ['max_concurrent'], says: takesEffectWith('concurrency limits') },
+  { keys: ['orient.command', 'consolidate.command', 'recover.command'], says: takesEffectWith('phase commands') },
+  { keys: ['recover.mode'], says: takesEffectWith('recovery modes') },
+  { keys: ['engage.mode'], only: ['engage.mode', 'external'], says: 'this version has only the built-in loop', isError: true },
+  { keys: ['engage.command'], says: takesEffectWith('external engage') },
+  {
+    keys: ['compact_threshold', 'compact_keep_recent', 'ledger_nudge_interval', 'truncate_closed_blocks', 'truncate_processed_results', 'elide_budget'].map((key) => `engage.${key}`),
+    says: takesEffectWith('context compaction'),
+  },
+  { keys: ['engage.workspace'], only: ['engage.workspace', 'container'], says: takesEffectWith('workspace containers') },
+  {
+    keys: ['', '_timeout', '_image', '_memory', '_cpus'].map((part) => `engage.code_execution${part}`),
+    only: ['engage.code_execution', true],
+    says: takesEffectWith('code execution'),
+  },
+];
+
+// The message of each schema is what the value must be; the rest of the sentence is put around it.
+const text = z.string('a string').min(1, 'a string that is not empty').refine((given) => !given.includes('\0'), 'a string without NUL characters');
+const texts = z.array(text, 'a list of strings');
+const flag = z.boolean('true or false');
+const whole = (from: number): z.ZodNumber => {
+  const expected = `a whole number from ${from} to 2147483647`;
+  return z.int(expected).min(from, expected).max(2147483647, expected);
+};
+const oneOf = <const T extends string>(...values: T[]) => z.enum(values, values.map((value) => `"${value}"`).join(' or '));
+const tableOf = <T extends z.core.$ZodShape>(shape: T) => z.strictObject(shape, 'a table');
+
+const sections = {
+  orient: tableOf({ command: text.exactOptional() }),
+  engage: tableOf({
+    model: text.exactOptional(),
+    system_prompt_file: text.exactOptional(),
+    system_prompt: text.exactOptional(),
+    tools: texts.exactOptional(),
+    max_turns: whole(1).exactOptional(),
+    max_output_tokens: whole(1).exactOptional(),
+    mode: oneOf('builtin', 'external').exactOptional(),
+    command: text.exactOptional(),
+    parallel_tool_execution: flag.exactOptional(),
+    max_parallel_tools: whole(1).exactOptional(),
+    compact_threshold: z.number('a number from 0 to 1').min(0, 'a number from 0 to 1').max(1, 'a number from 0 to 1').exactOptional(),
+    compact_keep_recent: whole(0).exactOptional(),
+    ledger_nudge_interval: whole(0).exactOptional(),
+    truncate_closed_blocks: flag.exactOptional(),
+    truncate_processed_results: flag.exactOptional(),
+    elide_budget: whole(0).exactOptional(),
+    workspace: oneOf('host', 'container', 'none').exactOptional(),
+    workspace_dir: text.exactOptional(),
+    web_fetch_allow: texts.exactOptional(),
+    code_execution: flag.exactOptional(),
+    code_execution_timeout: whole(1).exactOptional(),
+    code_execution_image: text.exactOptional(),
+    code_execution_memory: z.string('a size like "512m"').regex(/^[1-9]\d*[bkmg]?$/i, 'a size like "512m"').exactOptional(),
+    code_execution_cpus: z.number('a number above 0').gt(0, 'a number above 0').exactOptional(),
+  }),
+  awareness: tableOf({
+    enabled: flag.exactOptional(),
+    lookback_hours: whole(0).exactOptional(),
+    max_running: whole(0).exactOptional(),
+    max_recent_completed: whole(0).exactOptional(),
+    max_recent_findings: whole(0).exactOptional(),
+    include_child_work: flag.exactOptional(),
+  }),
+  consolidate: tableOf({ command: text.exactOptional() }),
+  recover: tableOf({
+    command: text.exactOptional(),
+    max_attempts: whole(1).exactOptional(),
+    backoff: oneOf('exponential', 'constant').exactOptional(),
+    mode: oneOf('resume', 'fresh').exactOptional(),
+  }),
+};
+
+const faculty = tableOf({
+  name: text.max(63, 'a string of 1 to 63 characters').regex(/\S/, 'a string that is not blank'),
+  accepts: texts.exactOptional(),
+  max_concurrent: whole(1).exactOptional(),
+  orient: sections.orient.exactOptional(),
+  engage: sections.engage.exactOptional(),
+  awareness: sections.awareness.exactOptional(),
+  consolidate: sections.consolidate.exactOptional(),
+  recover: sections.recover.exactOptional(),
+});
+const facultyFile = tableOf({ faculty });
+
+export type FacultyConfig = z.infer<typeof faculty>;
+export type LoadedFaculty = { config: FacultyConfig; warnings: string[] };
+export type Problem = { file: string; line: number; column: number; says: string };
+type Path = readonly PropertyKey[];
+type Finding = [path: Path, says: string];
+
+const atPosition = ({ file, line, column, says }: Problem): string => `${file}:${line}:${column}: ${says}`;
+
+/** Everything that is wrong with a faculty file, in its order; `file`, `line` and `column` are those of the first. */
+export class FacultyError extends Error {
+  readonly problems: readonly Problem[];
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+
+  constructor(first: Problem, ...others: Problem[]) {
+    super([first, ...others].map(atPosition).join('\n'));
+    this.name = 'FacultyError';
+    this.problems = [first, ...others];
+    this.file = first.file;
+    this.line = first.line;
+    this.column = first.column;
+  }
+}
+
+/** Reads the faculty file or every *.toml of the directory, in the order of names; workspace_dir becomes absolute. Throws FacultyError. */
+export async function loadFaculties(path: string): Promise<LoadedFaculty[]> {
+  const start = { line: 1, column: 1 };
+  const read = <T>(file: string, how: () => T): T => {
+    try {
+      return how();
+    } catch (error) {
+      throw new FacultyError({ file, ...start, says: `cannot be read: ${reason(error)}` });
+    }
+  };
+  const isDirectory = read(path, () => statSync(path).isDirectory());
+  const names = isDirectory ? read(path, () => readdirSync(path)).filter((name) => name.endsWith('.toml')).toSorted() : [];
+  if (isDirectory && names.length === 0) throw new FacultyError({ file: path, ...start, says: 'the directory has no *.toml file' });
+
+  const fileOf = new Map<string, string>();
+  return (isDirectory ? names.map((name) => join(path, name)) : [path]).map((file) => {
+    const toml = read(file, () => readFileSync(file, 'utf8'));
+    const loaded = parseFaculty(toml, file, (prompt) => readFileSync(prompt, 'utf8'));
+    const { name, engage } = loaded.config;
+    if (fileOf.has(name)) throw new FacultyError({ file, ...positionIn(toml)(['faculty', 'name']), says: `${fileOf.get(name)} has the name "${name}" too` });
+    fileOf.set(name, file);
+    if (engage?.workspace_dir !== undefined) engage.workspace_dir = resolve(dirname(file), engage.workspace_dir);
+    return loaded;
+  });
+}
+
+/** Checks one faculty file. `readPrompt` is given the path of system_prompt_file, joined to the directory of `file`. Throws FacultyError. */
+export function parseFaculty(toml: string, file: string, readPrompt: (path: string) => string): LoadedFaculty {
+  const document = parseToml(toml, file);
+  const locate = positionIn(toml);
+  const at = ([path, says]: Finding): Problem => ({ file, ...locate(path), says });
+
+  const checked = facultyFile.safeParse(document);
+  const version = findNotYet(document);
+  const prompt = findPrompt(document, dirname(file), readPrompt);
+  const [first, ...others] = [...findMistakes(checked.error?.issues ?? [], document), ...version.errors, ...prompt.errors].map(at).toSorted(byPosition);
+  if (first) throw new FacultyError(first, ...others);
+
+  const { faculty: config } = facultyFile.parse(document);
+  if (config.engage && prompt.text !== undefined) config.engage.system_prompt = prompt.text;
+  return { config, warnings: version.warnings.map(at).toSorted(byPosition).map(atPosition) };
+}
+
+/** zod takes a Date for an object without keys; no key of a faculty is a date. */
+const aDate = Symbol('a date');
+
+function parseToml(toml: string, file: string): unknown {
+  const plain = (value: unknown): unknown => {
+    if (value instanceof TomlDate) return aDate;
+    if (Array.isArray(value)) return value.map(plain);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, plain(inner)]));
+  };
+  try {
+    return plain(parse(toml));
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    throw new FacultyError({ file, line: error.line, column: error.column, says: error.message.split('\n', 1)[0] ?? 'malformed TOML' });
+  }
+}
+
+function findMistakes(issues: readonly z.core.$ZodIssue[], document: unknown): Finding[] {
+  return issues.flatMap((issue, index): Finding[] => {
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => [[...issue.path, key], unknownKey(issue.path.map(String), key)]);
+    const isSaid = issues.slice(0, index).some((other) => other.code !== 'unrecognized_keys' && idOf(other.path) === idOf(issue.path));
+    if (isSaid) return [];
+    const value = valueAt(document, issue.path);
+    const keys = issue.path.filter((key) => typeof key !== 'number').map(String);
+    const element = typeof issue.path.at(-1) === 'number' ? `element ${String(issue.path.at(-1))} of ` : '';
+    const what = `${element}"${keys.at(-1)}"${inTable(keys.slice(0, -1))}`;
+    return [[issue.path, value === undefined ? `missing ${what}` : `${what} must be ${issue.message}, not ${shown(value)}`]];
+  });
+}
+
+function findNotYet(document: unknown): { warnings: Finding[]; errors: Finding[] } {
+  const found: { warnings: Finding[]; errors: Finding[] } = { warnings: [], errors: [] };
+  const isOne = (key: string, value: unknown): boolean => valueAt(document, ['faculty', ...key.split('.')]) === value;
+  for (const { keys, only, says, isError } of notYet) {
+    if (only && !isOne(...only)) continue;
+    for (const key of keys.filter((one) => !isOne(one, undefined))) {
+      const path = ['faculty', ...key.split('.')];
+      found[isError ? 'errors' : 'warnings'].push([path, `${path.at(-1)} = ${shown(valueAt(document, path))}: ${says}`]);
+    }
+  }
+  return found;
+}
+
+function findPrompt(document: unknown, directory: string, readPrompt: (path: string) => string): { text?: string; errors: Finding[] } {
+  const path = ['faculty', 'engage', 'system_prompt_file'];
+  const given = valueAt(document, path);
+  if (typeof given !== 'string' || given === '') return { errors: [] };
+  const errors: Finding[] = [];
+  if (valueAt(document, ['faculty', 'engage', 'system_prompt']) !== undefined) errors.push([path, 'system_prompt and system_prompt_file are both given: keep one']);
+  try {
+    const prompt = readPrompt(isAbsolute(given) ? given : join(directory, given));
+    if (prompt.includes('\0')) errors.push([path, `"${given}" is not a text file`]);
+    return { text: prompt, errors };
+  } catch (error) {
+    return { errors: [...errors, [path, `cannot read "${given}": ${reason(error)}`]] };
+  }
+}
+
+function unknownKey(table: string[], key: string): string {
+  const known = new Map<string, string[]>([['', ['faculty']], ['faculty', Object.keys(faculty.shape)]]);
+  for (const [name, section] of Object.entries(sections)) known.set(`faculty.${name}`, Object.keys(section.shape));
+  const near = known.get(table.join('.'))?.map((name) => ({ name, distance: editDistance(key, name) })).toSorted((a, b) => a.distance - b.distance)[0];
+  const elsewhere = [...known].find(([, names]) => names.includes(key))?.[0];
+  const hint = near && near.distance <= Math.max(1, key.length / 3) ? `; did you mean "${near.name}"?` : elsewhere ? `; did you mean "${key}" in [${elsewhere}]?` : '';
+  return `unknown key "${key}"${inTable(table)}${hint}`;
+}
+
+/** How many characters must be put in, taken out or replaced to make `a` of `b`. */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length]!;
+}
+
+const inTable = (table: readonly string[]): string => (table.length === 0 ? '' : ` in [${table.join('.')}]`);
+const byPosition = (a: Problem, b: Problem): number => a.line - b.line || a.column - b.column;
+const reason = (error: unknown): string => (error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error));
+const idOf = (path: Path): string => JSON.stringify(path);
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value);
+  if (typeof value === 'symbol') return value.description ?? '';
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  return Array.isArray(value) ? 'a list' : 'a table';
+}
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inner, key) => {
+    const isThere = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key);
+    return isThere ? (inner as Record<PropertyKey, unknown>)[key] : undefined;
+  }, value);
+}
+
+/** Line and column (from 1) of a key path; for a key that is not written, of the table that it belongs to. */
+function positionIn(toml: string): (path: Path) => { line: number; column: number } {
+  const offsets = locateKeys(toml);
+  return (path) => {
+    const written = path.map((_, i) => path.slice(0, path.length - i)).find((start) => offsets.has(idOf(start)));
+    const before = toml.slice(0, written ? offsets.get(idOf(written)) : 0);
+    return { line: before.split('\n').length, column: before.length - before.lastIndexOf('\n') };
+  };
+}
+
+type Scan = { toml: string; at: number; offsets: Map<string, number>; tableLists: Map<string, number> };
+
+/** Where each key of a valid TOML text is written: the offset by the JSON of its path. A table is where its header's
+ *  bracket is, a list's element (index in the path) where its value begins. */
+export function locateKeys(toml: string): Map<string, number> {
+  const scan: Scan = { toml, at: 0, offsets: new Map(), tableLists: new Map() };
+  let table: Path = [];
+  for (skipBlank(scan); scan.at < toml.length; skipBlank(scan)) {
+    if (toml[scan.at] === '[') table = scanHeader(scan);
+    else scanPair(scan, table);
+  }
+  return scan.offsets;
+}
+
+function scanHeader(scan: Scan): Path {
+  const start = scan.at;
+  const isList = take(scan, /\[\[?/y) === '[[';
+  const parts = scanKey(scan);
+  take(scan, /\s*\]{0,2}/y);
+  const path: PropertyKey[] = [];
+  parts.forEach(({ name }, i) => {
+    path.push(name);
+    const isLast = i === parts.length - 1;
+    note(scan, path, start, isLast && !isList);
+    if (isLast && isList) scan.tableLists.set(idOf(path), (scan.tableLists.get(idOf(path)) ?? 0) + 1);
+    const count = scan.tableLists.get(idOf(path));
+    if (count === undefined) return;
+    path.push(count - 1);
+    note(scan, path, start, isLast);
+  });
+  return path;
+}
+
+function scanPair(scan: Scan, table: Path): void {
+  const path = [...table];
+  for (const { name, offset } of scanKey(scan)) {
+    path.push(name);
+    note(scan, path, offset, false);
+  }
+  if (take(scan, /[ \t]*=/y) === '') scan.at = scan.toml.length;
+  scanValue(scan, path);
+}
+
+function scanKey(scan: Scan): { name: string; offset: number }[] {
+  const parts: { name: string; offset: number }[] = [];
+  do {
+    take(scan, /[ \t]*/y);
+    const offset = scan.at;
+    const raw = take(scan, /[\w-]+|"(?:\\.|[^"\\\n])*"|'[^'\n]*'/y);
+    const [name = raw] = /^["']/.test(raw) ? Object.keys(parse(`${raw} = 0`)) : [];
+    parts.push({ name, offset });
+  } while (take(scan, /[ \t]*\./y) !== '');
+  return parts;
+}
+
+function scanValue(scan: Scan, path: Path): void {
+  skipBlank(scan);
+  const close = { '[': ']', '{': '}' }[scan.toml[scan.at] ?? ''];
+  if (!close) {
+    // A scalar: strings of both kinds over several lines or one, dates with a space, the rest. Nothing: give up.
+    if (take(scan, /"""(?:\\[^]|[^\\])*?"""(?:"{0,2})|'{3}[^]*?'{3}(?:'{0,2})|"(?:\\.|[^"\\\n])*"|'[^'\n]*'|[^\s,\]}#]+(?: \d\d:[^\s,\]}#]+)?/y) === '') scan.at = scan.toml.length;
+    return;
+  }
+  scan.at++;
+  for (let index = 0; ; index++) {
+    skipBlank(scan);
+    if (scan.at >= scan.toml.length || take(scan, close === ']' ? /\]/y : /\}/y) !== '') return;
+    if (close === '}') scanPair(scan, path);
+    else {
+      note(scan, [...path, index], scan.at, true);
+      scanValue(scan, [...path, index]);
+    }
+    skipBlank(scan);
+    take(scan, /,/y);
+  }
+}
+
+const skipBlank = (scan: Scan): string => take(scan, /(?:\s|#[^\n]*)*/y);
+
+function take(scan: Scan, pattern: RegExp): string {
+  pattern.lastIndex = scan.at;
+  const taken = pattern.exec(scan.toml)?.[0] ?? '';
+  scan.at += taken.length;
+  return taken;
+}
+
+/** The first place counts, but a table's own header beats the headers below it. */
+function note(scan: Scan, path: Path, offset: number, isOwn: boolean): void {
+  if (isOwn || !scan.offsets.has(idOf(path))) scan.offsets.set(idOf(path), offset);
+}

@@ -1,0 +1,373 @@
+// One call of the model: a request body goes out as it is, the whole message or one classified error comes back. The only
+// import of the model's SDK. Nothing is retried here, and a message that did not arrive whole is never handed on.
+//
+// The SDK's own MessageStream is not used: it completes the JSON of a cut-off tool input by guessing, and moves `input`
+// to the end of its block. Here blocks keep the keys and the order that the provider sent.
+
+import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
+import { z } from 'zod';
+
+export type ContentBlock = { type: string; [key: string]: unknown };
+export type Message = { role: 'user' | 'assistant' | 'system'; content: string | ContentBlock[] };
+
+/** The body as the database assembled it. */
+export type ModelRequest = {
+  model: string;
+  max_tokens: number;
+  system: string | ContentBlock[];
+  messages: Message[];
+  tools?: Record<string, unknown>[];
+  stream: true;
+  [key: string]: unknown;
+};
+
+export type ModelResponse = {
+  id: string;
+  model: string;
+  /** As sent, whole and in order, but with strings that Postgres can hold. */
+  content: ContentBlock[];
+  stopReason: string;
+  stopDetails: unknown;
+  /** inputTokens are those that neither came from the cache nor went into it; reasoningTokens are part of outputTokens. */
+  usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number; cacheWriteTokens: number; reasoningTokens: number };
+  requestId: string | null;
+  durationMs: number;
+};
+
+export type ModelErrorClass =
+  | 'rate_limited'
+  | 'overloaded'
+  | 'server_error'
+  | 'timeout'
+  | 'transport'
+  | 'malformed_response'
+  | 'authentication'
+  | 'context_overflow'
+  | 'invalid_request'
+  | 'unknown';
+
+export type ModelError = {
+  class: ModelErrorClass;
+  message: string;
+  status: number | null;
+  retryAfterSeconds: number | null;
+  requestId: string | null;
+};
+
+export type ModelOutcome = { kind: 'response'; response: ModelResponse } | { kind: 'error'; error: ModelError } | { kind: 'aborted' };
+
+export type ModelClient = {
+  /** Never throws. onDelta gets the text as it arrives, also that of a message which then fails; it must not throw. */
+  call(request: ModelRequest, how: { signal: AbortSignal; onDelta?: (text: string) => void }): Promise<ModelOutcome>;
+};
+
+export type ModelClientOptions = {
+  apiKey?: string;
+  baseURL?: string;
+  /** The longest silence, pings not counting as sound. */
+  idleTimeoutMs?: number;
+  totalTimeoutMs?: number;
+};
+
+/** How long the provider may hold the connection after the message is complete: keeps it for the next call. */
+const drainTimeoutMs = 1_000;
+const maxDepth = 64;
+const maxErrorLength = 1_000;
+
+/** A client for one provider account. */
+export function createModelClient(options: ModelClientOptions = {}): ModelClient {
+  const { apiKey, baseURL, idleTimeoutMs = 90_000, totalTimeoutMs = 600_000 } = options;
+  const sdk = new Anthropic({
+    ...(apiKey !== undefined && { apiKey }),
+    ...(baseURL !== undefined && { baseURL }),
+    maxRetries: 0,
+    timeout: totalTimeoutMs,
+    // Whatever ANTHROPIC_LOG says: its default logger writes requests to stdout.
+    logLevel: 'off',
+  });
+
+  const call: ModelClient['call'] = async (request, { signal, onDelta }) => {
+    if (signal.aborted) return { kind: 'aborted' };
+    const startedAt = performance.now();
+    const watchdog = startWatchdog(idleTimeoutMs, totalTimeoutMs);
+    const draft = new Draft();
+    let requestId: string | null = null;
+    let failure: unknown = null;
+    try {
+      // The whole body, with `stream` where it stands: create() stringifies it as it is, stream() would move that key.
+      // Only user_profile_id and workspace_id would be taken out (they become headers); nothing here sends them.
+      const body = request as unknown as Anthropic.MessageCreateParamsStreaming;
+      const answer = await sdk.messages.create(body, { signal: AbortSignal.any([signal, watchdog.signal]) }).withResponse();
+      requestId = answer.request_id ?? null;
+      for await (const event of answer.data) {
+        watchdog.heard();
+        const text = draft.take(event);
+        if (text !== '') onDelta?.(text);
+        if (draft.isComplete) watchdog.drain();
+      }
+      if (!draft.isComplete) failure = new CutOffError('the stream ended before the message was complete');
+    } catch (error) {
+      failure = error;
+    } finally {
+      watchdog.stop();
+    }
+    if (draft.isComplete) {
+      // What breaks behind a complete message does not take it back.
+      try {
+        return { kind: 'response', response: { ...draft.finish(), requestId, durationMs: Math.round(performance.now() - startedAt) } };
+      } catch (error) {
+        failure = error;
+      }
+    } else if (signal.aborted) {
+      return { kind: 'aborted' };
+    } else if (watchdog.signal.aborted) {
+      failure = new SilenceError(String(watchdog.signal.reason));
+    }
+    return { kind: 'error', error: describe(failure, requestId, [sdk.apiKey, sdk.authToken]) };
+  };
+  return { call };
+}
+
+/** The stream broke off. */
+class CutOffError extends Error {}
+/** The provider took too long. */
+class SilenceError extends Error {}
+/** What came is not a message. */
+class MalformedError extends Error {}
+
+function startWatchdog(idleTimeoutMs: number, totalTimeoutMs: number) {
+  const controller = new AbortController();
+  const after = (ms: number, reason: string) => setTimeout(() => controller.abort(reason), ms);
+  const total = after(totalTimeoutMs, `no complete message within ${totalTimeoutMs} ms`);
+  let idle = after(idleTimeoutMs, `nothing but silence or pings for ${idleTimeoutMs} ms`);
+  return {
+    signal: controller.signal,
+    heard: () => idle.refresh(),
+    drain: () => {
+      clearTimeout(idle);
+      idle = after(drainTimeoutMs, 'the connection stayed open behind the message');
+    },
+    stop: () => {
+      clearTimeout(idle);
+      clearTimeout(total);
+    },
+  };
+}
+
+const record = z.custom<Record<string, unknown>>(isRecord, 'expected an object');
+const contentBlock = z.custom<ContentBlock>((value) => isRecord(value) && typeof value['type'] === 'string', 'expected a content block');
+const count = z.number().nullish();
+const usage = z.object({
+  input_tokens: count,
+  output_tokens: count,
+  cache_read_input_tokens: count,
+  cache_creation_input_tokens: count,
+  output_tokens_details: z.object({ thinking_tokens: count }).nullish(),
+});
+const delta = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('text_delta'), text: z.string() }),
+  z.object({ type: z.literal('input_json_delta'), partial_json: z.string() }),
+  z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
+  z.object({ type: z.literal('signature_delta'), signature: z.string() }),
+  z.object({ type: z.literal('citations_delta'), citation: record }),
+]);
+// An unknown kind of event is passed over, as the API asks of its clients; an unknown kind of delta is not, since the
+// block would be stored with a part missing.
+const event = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('message_start'), message: z.object({ id: z.string(), model: z.string(), usage }) }),
+  z.object({ type: z.literal('content_block_start'), index: z.int(), content_block: contentBlock }),
+  z.object({ type: z.literal('content_block_delta'), index: z.int(), delta }),
+  z.object({ type: z.literal('message_delta'), delta: z.object({ stop_reason: z.string().nullish(), stop_details: z.unknown() }), usage: usage.nullish() }),
+  z.object({ type: z.literal('message_stop') }),
+]);
+const eventTypes: ReadonlySet<unknown> = new Set(event.options.map((option) => option.shape.type.value));
+
+/** A message while it arrives. Both methods throw MalformedError. */
+class Draft {
+  isComplete = false;
+  private start: { id: string; model: string } | null = null;
+  private blocks: { block: ContentBlock; json: string }[] = [];
+  private stopReason: string | null = null;
+  private stopDetails: unknown = null;
+  private usage: z.infer<typeof usage> = {};
+
+  /** Takes in one event and returns the visible text that it brought. */
+  take(raw: unknown): string {
+    if (this.isComplete || !isRecord(raw) || !eventTypes.has(raw['type'])) return '';
+    const parsed = event.safeParse(raw);
+    if (!parsed.success) throw new MalformedError(`a ${String(raw['type'])} event is not as documented: ${z.prettifyError(parsed.error)}`);
+    const it = parsed.data;
+    if ((it.type === 'message_start') !== (this.start === null)) throw new MalformedError(`a ${it.type} event came out of order`);
+    switch (it.type) {
+      case 'message_start':
+        this.start = it.message;
+        this.count(it.message.usage);
+        break;
+      case 'content_block_start':
+        if (it.index !== this.blocks.length) throw new MalformedError(`content block ${it.index} came as number ${this.blocks.length}`);
+        this.blocks.push({ block: { ...it.content_block }, json: '' });
+        break;
+      case 'content_block_delta':
+        this.grow(it.index, it.delta);
+        break;
+      case 'message_delta':
+        this.stopReason = it.delta.stop_reason ?? this.stopReason;
+        this.stopDetails = it.delta.stop_details ?? this.stopDetails;
+        this.count(it.usage ?? {});
+        break;
+      case 'message_stop':
+        this.isComplete = true;
+        break;
+    }
+    return it.type === 'content_block_delta' && it.delta.type === 'text_delta' ? it.delta.text : '';
+  }
+
+  finish(): Omit<ModelResponse, 'requestId' | 'durationMs'> {
+    if (!this.start || this.stopReason === null) throw new MalformedError('the message has no stop reason');
+    const stopReason = this.stopReason;
+    const isCutOff = !['tool_use', 'end_turn', 'stop_sequence', 'pause_turn'].includes(stopReason);
+    return {
+      id: clean(this.start.id, 1),
+      model: clean(this.start.model, 1),
+      content: this.blocks.map((draft) => clean(withInput(draft.block, draft.json, isCutOff), 1)),
+      stopReason: clean(stopReason, 1),
+      stopDetails: clean(this.stopDetails, 1),
+      usage: {
+        inputTokens: this.usage.input_tokens ?? 0,
+        outputTokens: this.usage.output_tokens ?? 0,
+        cachedInputTokens: this.usage.cache_read_input_tokens ?? 0,
+        cacheWriteTokens: this.usage.cache_creation_input_tokens ?? 0,
+        reasoningTokens: this.usage.output_tokens_details?.thinking_tokens ?? 0,
+      },
+    };
+  }
+
+  private grow(index: number, it: z.infer<typeof delta>): void {
+    const draft = this.blocks[index];
+    if (!draft) throw new MalformedError(`a delta came for content block ${index}, which had not begun`);
+    const { block } = draft;
+    switch (it.type) {
+      case 'text_delta':
+        block['text'] = textOf(block['text']) + it.text;
+        break;
+      case 'input_json_delta':
+        draft.json += it.partial_json;
+        break;
+      case 'thinking_delta':
+        block['thinking'] = textOf(block['thinking']) + it.thinking;
+        break;
+      case 'signature_delta':
+        block['signature'] = it.signature;
+        break;
+      case 'citations_delta':
+        block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), it.citation];
+        break;
+    }
+  }
+
+  /** The counters of message_delta are totals that replace those of message_start where they are given. */
+  private count(more: z.infer<typeof usage>): void {
+    this.usage = { ...this.usage, ...Object.fromEntries(Object.entries(more).filter(([, value]) => value != null)) };
+  }
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The block with its input parsed; an input that the output limit cut off is `{}`, and such a call must not be run. */
+function withInput(block: ContentBlock, json: string, isCutOff: boolean): ContentBlock {
+  if (json === '') return block;
+  let input: unknown = null;
+  try {
+    input = JSON.parse(json);
+  } catch (error) {
+    if (!isCutOff) throw new MalformedError(`the input of a call of ${String(block['name'])} is not JSON: ${String(error)}`);
+    input = {};
+  }
+  if (!isRecord(input)) throw new MalformedError(`the input of a call of ${String(block['name'])} is not an object`);
+  return { ...block, input };
+}
+
+/** The same JSON with what Postgres cannot hold replaced by U+FFFD; what is clean stays as it is, a signed block above all. */
+function clean<Json>(value: Json, depth: number): Json {
+  return cleaned(value, depth) as Json;
+}
+
+function cleaned(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD');
+  if (typeof value === 'number' && !Number.isFinite(value)) throw new MalformedError('the message holds a number too large to keep');
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth > maxDepth) throw new MalformedError(`the message is nested deeper than ${maxDepth} levels`);
+  if (Array.isArray(value)) return value.map((item) => cleaned(item, depth + 1));
+  // fromEntries defines properties, so that a key `__proto__` stays a key.
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [cleaned(key, depth), cleaned(item, depth + 1)]));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function describe(error: unknown, requestId: string | null, secrets: readonly (string | null)[]): ModelError {
+  const isApiError = error instanceof APIError;
+  return {
+    class: classOf(error),
+    message: redact(messageOf(error), secrets),
+    status: isApiError ? (error.status ?? null) : null,
+    retryAfterSeconds: isApiError ? retryAfterSeconds(error.headers) : null,
+    requestId: (isApiError ? error.requestID : null) ?? requestId,
+  };
+}
+
+function classOf(error: unknown): ModelErrorClass {
+  if (error instanceof MalformedError || error instanceof SyntaxError) return 'malformed_response';
+  if (error instanceof SilenceError || error instanceof APIConnectionTimeoutError) return 'timeout';
+  if (error instanceof CutOffError || error instanceof APIConnectionError) return 'transport';
+  if (error instanceof APIError) return classOfAnswer(error.status ?? null, error.type ?? '', error.errorCode ?? '', error.message);
+  // Thrown by fetch while the body is read, and by the SDK before it sends.
+  if (error instanceof TypeError && error.message === 'terminated') return 'transport';
+  if (error instanceof Error && /authentication method|invalid header value/i.test(error.message)) return 'authentication';
+  return 'unknown';
+}
+
+/** Inside a stream there is no status: the type decides alone. */
+function classOfAnswer(status: number | null, type: string, code: string, message: string): ModelErrorClass {
+  if (status === 529 || type === 'overloaded_error') return 'overloaded';
+  // Some of what is wrong with an account comes as 400 or as 429, and no waiting mends it.
+  if ([401, 402, 403].includes(status ?? 0) || /^(authentication|permission|billing)_error$/.test(type)) return 'authentication';
+  if (/spend_limit_reached$|^organization_on_hold$/.test(code) || /credit balance is too low/i.test(message)) return 'authentication';
+  if (status === 413 || type === 'request_too_large') return 'context_overflow';
+  if (status === 429 || type === 'rate_limit_error') return 'rate_limited';
+  if (status === 408 || type === 'timeout_error') return 'timeout';
+  if ((status ?? 0) >= 500 || status === 409 || type === 'api_error') return 'server_error';
+  if (/prompt is too long|context (length|limit|window)/i.test(message)) return 'context_overflow';
+  if ((status ?? 0) >= 400 || /^(invalid_request|not_found)_error$/.test(type)) return 'invalid_request';
+  return 'unknown';
+}
+
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const message = error instanceof APIError ? (error.apiMessage ?? error.message) : error.message;
+  const { cause } = error;
+  if (!(cause instanceof Error)) return message;
+  const root = cause.cause instanceof Error ? cause.cause : cause;
+  return `${message} (${'code' in root ? `${String(root.code)}: ` : ''}${root.message})`;
+}
+
+function redact(message: string, secrets: readonly (string | null)[]): string {
+  let text = message;
+  for (const secret of secrets) {
+    if (secret && secret.trim() !== '') text = text.replaceAll(secret, '[key]').replaceAll(secret.trim(), '[key]');
+  }
+  text = text.replaceAll(/sk-ant-[\w-]+/g, '[key]');
+  return (text.length > maxErrorLength ? `${text.slice(0, maxErrorLength)}…` : text).toWellFormed().replaceAll('\0', '\uFFFD');
+}
+
+function retryAfterSeconds(headers: Headers | undefined): number | null {
+  const milliseconds = headers?.get('retry-after-ms') ?? '';
+  if (/^\d+(\.\d+)?$/.test(milliseconds)) return Number(milliseconds) / 1000;
+  const given = headers?.get('retry-after') ?? '';
+  if (/^\d+(\.\d+)?$/.test(given)) return Number(given);
+  const at = Date.parse(given);
+  return Number.isNaN(at) ? null : Math.max(0, (at - Date.now()) / 1000);
+}

@@ -1,0 +1,310 @@
+// The rules of the Messages API that one request can be checked against before it is sent: a JSON value comes in, each
+// broken rule goes out as a sentence that begins with its position. Pure; no input makes it throw.
+//
+// Not checked, because no single request shows it: whether thinking is still bound to the prefix that it was made
+// with, whether the model can read it, and which models take a system message between the others.
+
+import type { ModelRequest } from './callModel.ts';
+
+const maxMessages = 100_000;
+const maxBreakpoints = 4;
+const maxDepth = 100;
+const megabyte = 1_000_000;
+/** The API refuses 32 MB; a request this close to it would be refused in the next iteration, when it is too late to fold. */
+const maxBytes = 24 * megabyte;
+const apiMaxBytes = 32 * megabyte;
+const toolName = /^[a-zA-Z0-9_-]{1,128}$/;
+
+type Json = Record<string, unknown>;
+type Report = (at: string, problem: string) => void;
+type Turn = { at: string; role: unknown; blocks: Json[] };
+
+/** The broken rules; empty where the request is valid. */
+export function validateRequest(request: ModelRequest): string[] {
+  const broken: string[] = [];
+  const report: Report = (at, problem) => void broken.push(`${at} ${problem}`);
+  const body: unknown = request;
+  if (!isRecord(body)) return ['the request is not an object'];
+  // A value too deep to walk is too deep to serialize; the rest would only fail on it.
+  if (!checkValues(body, 'request', 0, report)) return broken;
+  checkHead(body, report);
+  checkTools(body['tools'], report);
+  checkSystem(body['system'], report);
+  const turns = checkMessages(body['messages'], report);
+  checkRoles(turns, report);
+  turns.forEach((turn) => checkPlaces(turn, report));
+  checkToolPairs(turns, report);
+  checkServerTools(turns, report);
+  checkToolUseIds(turns, report);
+  checkThinkingFirst(body, turns, report);
+  checkBreakpoints(body, turns, report);
+  checkSize(body, report);
+  return broken;
+}
+
+/** Strings that no JSON parser agrees on, numbers that JSON cannot write, depth. False where it is too deep to go on. */
+function checkValues(value: unknown, at: string, depth: number, report: Report): boolean {
+  if (typeof value === 'string') {
+    if (!value.isWellFormed()) report(at, 'holds a lone surrogate');
+    if (value.includes('\0')) report(at, 'holds the character U+0000');
+  }
+  if (typeof value === 'number' && !Number.isFinite(value)) report(at, 'is a number that JSON cannot write');
+  if (typeof value !== 'object' || value === null) return true;
+  if (depth > maxDepth) {
+    report(at.slice(0, 200), `is nested deeper than ${maxDepth} levels`);
+    return false;
+  }
+  if (Array.isArray(value)) return value.every((item, n) => checkValues(item, `${at}[${n}]`, depth + 1, report));
+  return Object.entries(value).every(([key, item]) => {
+    const path = depth === 0 ? key : `${at}.${key}`;
+    if (!key.isWellFormed() || key.includes('\0')) report(at, 'has a key with a lone surrogate or the character U+0000');
+    return checkValues(item, path, depth + 1, report);
+  });
+}
+
+function checkHead(body: Json, report: Report): void {
+  if (!isFilled(body['model'])) report('model', 'is not a name');
+  // 0 is allowed: it warms the cache.
+  if (!Number.isSafeInteger(body['max_tokens']) || (body['max_tokens'] as number) < 0) report('max_tokens', 'is not a whole number from 0');
+  if (body['stream'] !== true) report('stream', 'is not true');
+}
+
+function checkTools(tools: unknown, report: Report): void {
+  if (tools === undefined) return;
+  if (!Array.isArray(tools)) return report('tools', 'is not an array');
+  const names = new Set<unknown>();
+  tools.forEach((tool: unknown, n) => {
+    const at = `tools[${n}]`;
+    if (!isRecord(tool)) return report(at, 'is not an object');
+    const { name, type } = tool;
+    // Of the API's own tools the toolsets have no name.
+    if (name === undefined && isFilled(type) && type !== 'custom') return;
+    checkToolName(name, at, report);
+    if (names.has(name)) report(at, `has the same name as a tool before it: ${String(name)}`);
+    names.add(name);
+  });
+}
+
+function checkToolName(name: unknown, at: string, report: Report): void {
+  if (typeof name !== 'string' || !toolName.test(name)) report(`${at}.name`, 'is not 1 to 128 characters of a-z, A-Z, 0-9, _ and -');
+}
+
+function checkSystem(system: unknown, report: Report): void {
+  if (system === undefined) return;
+  if (typeof system === 'string') return checkText(system, 'system', report);
+  if (!Array.isArray(system)) return report('system', 'is neither a string nor an array of text blocks');
+  system.forEach((block: unknown, n) => {
+    const at = `system[${n}]`;
+    if (!isRecord(block) || block['type'] !== 'text') return report(at, 'is not a text block');
+    checkText(block['text'], `${at}.text`, report);
+  });
+}
+
+function checkText(text: unknown, at: string, report: Report): void {
+  if (typeof text !== 'string') report(at, 'is not a string');
+  else if (text.trim() === '') report(at, text === '' ? 'is empty' : 'is nothing but white space');
+}
+
+/** Checks each message on its own and returns them all with their content as blocks. */
+function checkMessages(messages: unknown, report: Report): Turn[] {
+  if (!Array.isArray(messages) || messages.length === 0) {
+    report('messages', 'is not an array with at least one message');
+    return [];
+  }
+  if (messages.length > maxMessages) report('messages', `has ${messages.length} messages; the most is ${maxMessages}`);
+  return messages.map((message: unknown, n): Turn => {
+    const at = `messages[${n}]`;
+    if (!isRecord(message)) {
+      report(at, 'is not an object');
+      return { at, role: null, blocks: [] };
+    }
+    const { role, content } = message;
+    if (role !== 'user' && role !== 'assistant' && role !== 'system') report(`${at}.role`, 'is not user, assistant or system');
+    return { at, role, blocks: checkContent(content, `${at}.content`, report) };
+  });
+}
+
+function checkContent(content: unknown, at: string, report: Report): Json[] {
+  if (typeof content === 'string') {
+    checkText(content, at, report);
+    return [{ type: 'text', text: content }];
+  }
+  if (!Array.isArray(content)) report(at, 'is neither a string nor an array of blocks');
+  else if (content.length === 0) report(at, 'is empty');
+  else {
+    // One entry per block, so that positions stay true.
+    return content.map((block: unknown, n) => {
+      if (isRecord(block)) checkBlock(block, `${at}[${n}]`, report);
+      else report(`${at}[${n}]`, 'is not an object');
+      return isRecord(block) ? block : {};
+    });
+  }
+  return [];
+}
+
+function checkBlock(block: Json, at: string, report: Report): void {
+  switch (block['type']) {
+    case 'text':
+      checkText(block['text'], `${at}.text`, report);
+      break;
+    case 'tool_use':
+      checkToolName(block['name'], at, report);
+      if (!isRecord(block['input'])) report(`${at}.input`, 'is not an object');
+      break;
+    case 'tool_result':
+      // The content may be left out and the string may be empty: a tool need not print. A block in it may not.
+      if (Array.isArray(block['content']) && block['content'].length > 0) checkContent(block['content'], `${at}.content`, report);
+      break;
+    case 'thinking':
+      if (!isFilled(block['signature'])) report(at, 'is a thinking block without its signature');
+      if (typeof block['thinking'] !== 'string') report(`${at}.thinking`, 'is not a string');
+      break;
+    case 'redacted_thinking':
+      if (!isFilled(block['data'])) report(at, 'is a redacted thinking block without its data');
+      break;
+    default:
+      if (!isFilled(block['type'])) report(`${at}.type`, 'is not a kind of block');
+  }
+}
+
+function checkRoles(turns: readonly Turn[], report: Report): void {
+  if (turns[0] && turns[0].role !== 'user') report(turns[0].at, 'is the first message and not from the user');
+  if (turns.at(-1)?.role === 'assistant') report(`messages[${turns.length - 1}]`, 'is the last message and from the assistant');
+  turns.forEach((turn, n) => {
+    const before = turns[n - 1]?.role;
+    if (turn.role === 'system') {
+      if (before !== 'user') report(turn.at, 'is a system message that does not follow a user message');
+      return;
+    }
+    // A system message follows a user message and does not break the alternation.
+    if (n > 0 && turn.role === (before === 'system' ? 'user' : before)) report(turn.at, `follows another message with the role ${String(turn.role)}`);
+  });
+}
+
+/** Which blocks may stand where. */
+function checkPlaces({ at, role, blocks }: Turn, report: Report): void {
+  let isBehindResults = false;
+  blocks.forEach(({ type }, n) => {
+    const here = `${at}.content[${n}]`;
+    const isModels = type === 'tool_use' || type === 'thinking' || type === 'redacted_thinking' || isServerToolUse(type);
+    if (role !== 'assistant' && isModels) report(here, `is a ${String(type)} block, which only the assistant writes`);
+    if (role !== 'user' && type === 'tool_result') report(here, 'is a tool_result outside a user message');
+    if (role === 'system' && type !== 'text') report(here, 'is in a system message and not text');
+    if (type !== 'tool_result') isBehindResults = true;
+    else if (isBehindResults) report(here, 'is a tool_result behind other content: results come first');
+  });
+}
+
+/** Every tool_use is answered once in the very next message, and nothing else is answered there. */
+function checkToolPairs(turns: readonly Turn[], report: Report): void {
+  let calls = new Map<unknown, string>();
+  const answered = new Set<unknown>();
+  const settle = () => {
+    for (const [id, at] of calls) if (!answered.has(id)) report(at, `is a tool_use without its tool_result in the next message: ${String(id)}`);
+  };
+  for (const { at, role, blocks } of turns) {
+    answered.clear();
+    blocks.forEach((block, n) => {
+      if (block['type'] !== 'tool_result') return;
+      const id = block['tool_use_id'];
+      if (role !== 'user' || !calls.has(id)) report(`${at}.content[${n}]`, `is a tool_result for no tool_use of the message before: ${String(id)}`);
+      else if (answered.has(id)) report(`${at}.content[${n}]`, `is a second tool_result for ${String(id)}`);
+      answered.add(id);
+    });
+    settle();
+    calls = new Map();
+    blocks.forEach((block, n) => {
+      if (block['type'] === 'tool_use') calls.set(block['id'], `${at}.content[${n}]`);
+    });
+  }
+  answered.clear();
+  settle();
+}
+
+/**
+ * A server tool's call and its result stay in one message. Where the server's code calls our tools, its own result
+ * comes in a later message; such calls are known by a tool_use that names them as its caller.
+ */
+function checkServerTools(turns: readonly Turn[], report: Report): void {
+  const callers = new Set<unknown>();
+  let open = new Map<unknown, string>();
+  for (const { at, blocks } of turns) {
+    blocks.forEach((block, n) => {
+      const here = `${at}.content[${n}]`;
+      const { type, caller } = block;
+      if (type === 'tool_use' && isRecord(caller)) callers.add(caller['tool_id']);
+      if (isServerToolUse(type)) open.set(block['id'], here);
+      if (isServerToolResult(type) && !open.delete(block['tool_use_id'])) report(here, `is a ${String(type)} without its call before it in the same message`);
+    });
+    for (const [id, here] of open) if (!callers.has(id)) report(here, `is a server tool call without its result in the same message: ${String(id)}`);
+    open = new Map([...open].filter(([id]) => callers.has(id)));
+  }
+}
+
+function checkToolUseIds(turns: readonly Turn[], report: Report): void {
+  const seen = new Set<unknown>();
+  for (const { at, blocks } of turns) {
+    blocks.forEach(({ type, id }, n) => {
+      if (type !== 'tool_use' && !isServerToolUse(type)) return;
+      if (!isFilled(id)) report(`${at}.content[${n}].id`, 'is not an id');
+      else if (seen.has(id)) report(`${at}.content[${n}].id`, `is used before in this request: ${String(id)}`);
+      seen.add(id);
+    });
+  }
+}
+
+/** With `thinking: enabled` the turn whose tool results are being sent begins with thinking. */
+function checkThinkingFirst(body: Json, turns: readonly Turn[], report: Report): void {
+  const isEnabled = isRecord(body['thinking']) && body['thinking']['type'] === 'enabled';
+  const answersTools = (turn: Turn | undefined) => turn?.blocks[0]?.['type'] === 'tool_result';
+  if (!isEnabled || !answersTools(turns.findLast((turn) => turn.role === 'user'))) return;
+  const asked = turns.findLastIndex((turn) => turn.role === 'user' && !answersTools(turn));
+  const first = turns[asked + 1];
+  const type = first?.blocks[0]?.['type'];
+  if (first?.role === 'assistant' && type !== 'thinking' && type !== 'redacted_thinking') {
+    report(first.at, 'begins the tool loop without a thinking block although thinking is enabled');
+  }
+}
+
+function checkBreakpoints(body: Json, turns: readonly Turn[], report: Report): void {
+  const places: [string, unknown][] = [['request', body], ...placed('tools', body['tools']), ...placed('system', body['system'])];
+  for (const { at, blocks } of turns) {
+    for (const [here, block] of placed(`${at}.content`, blocks)) {
+      places.push([here, block]);
+      if (isRecord(block) && block['type'] === 'tool_result') places.push(...placed(`${here}.content`, block['content']));
+    }
+  }
+  const marked = places.filter(([, place]) => isRecord(place) && place['cache_control'] != null);
+  for (const [at, place] of marked) {
+    if (isRecord(place) && /thinking$/.test(String(place['type']))) report(at, 'is a thinking block with cache_control');
+  }
+  const extra = marked[maxBreakpoints];
+  if (extra) report(extra[0], `is one of ${marked.length} cache breakpoints, with the request's own; the most is ${maxBreakpoints}`);
+}
+
+function placed(at: string, items: unknown): [string, unknown][] {
+  return Array.isArray(items) ? items.map((item: unknown, n) => [`${at}[${n}]`, item]) : [];
+}
+
+function checkSize(body: Json, report: Report): void {
+  const bytes = Buffer.byteLength(JSON.stringify(body));
+  const size = `is ${(bytes / megabyte).toFixed(1)} MB`;
+  if (bytes > apiMaxBytes) report('request', `${size}; the API takes ${apiMaxBytes / megabyte} MB`);
+  else if (bytes > maxBytes) report('request', `${size}, above ${maxBytes / megabyte} MB: too near the API's limit of ${apiMaxBytes / megabyte} MB`);
+}
+
+function isServerToolUse(type: unknown): boolean {
+  return type === 'server_tool_use' || type === 'mcp_tool_use';
+}
+
+function isServerToolResult(type: unknown): boolean {
+  return typeof type === 'string' && type !== 'tool_result' && type.endsWith('_tool_result');
+}
+
+function isFilled(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,13 @@
+// What a program that embeds Work Ledger imports.
+
+export { openDb } from './db.ts';
+export type { Db, LedgerEntry, Submission, WorkItem } from './db.ts';
+export { errorCodes, LedgerError } from './errors.ts';
+export { createModelClient } from './focus/callModel.ts';
+export type { ModelClient } from './focus/callModel.ts';
+export { installLedger } from './install.ts';
+export { hostTools } from './tools/hostTools.ts';
+export { defineTool, failed, ok } from './tools/tool.ts';
+export type { Tool, ToolContext, ToolOutcome } from './tools/tool.ts';
+export { startWorker } from './worker.ts';
+export type { Worker, WorkerOptions } from './worker.ts';

@@ -1,0 +1,168 @@
+#!/usr/bin/env node
+// The command line: what there is to call, and how a call ends.
+
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+
+import type { Settings } from './config.ts';
+import { findLedger } from './config.ts';
+import { demo } from './commands/demo.ts';
+import { doctor } from './commands/doctor.ts';
+import { cancel, digest, faculty, ledger, resume, show, submit, tail } from './commands/items.ts';
+import type { SubmitOptions } from './commands/items.ts';
+import { exit, note, print, UsageError } from './commands/output.ts';
+import { replay } from './commands/replay.ts';
+import { run } from './commands/run.ts';
+import type { RunOptions } from './commands/run.ts';
+import { work } from './commands/work.ts';
+import type { WorkOptions } from './commands/work.ts';
+import { stopEmbedded } from './embedded.ts';
+import { LedgerError } from './errors.ts';
+import { FacultyError } from './faculty.ts';
+import { installLedger } from './install.ts';
+
+function integer(text: string): number {
+  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('Not a whole number.');
+  return Number(text);
+}
+
+const program = new Command('work-ledger')
+  .description('Durable working memory, bounded context and shared awareness for LLM agents, inside your Postgres.')
+  .version('0.1.0')
+  .exitOverride()
+  .showSuggestionAfterError()
+  .addHelpText('after', '\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
+
+let exitCode: number = exit.ok;
+
+/** A command that knows where the ledger is; its number is the process's exit code. */
+function command(name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
+    .addOption(new Option('--schema <name>', 'the schema of the ledger (default: where the extension is, else work_ledger)').env('WORK_LEDGER_SCHEMA'))
+    .option('--json', 'print JSON')
+    .exitOverride();
+}
+
+const workerOptions = (made: Command): Command =>
+  made
+    .option('--faculty <path...>', 'faculty TOML files, or directories of them, to save first')
+    .option('--tools <file...>', 'TypeScript or JavaScript modules with tools of your own')
+    .option('--concurrency <n>', 'work items at once', integer, 4)
+    .addOption(new Option('--lease-seconds <n>', 'how long a silent worker is believed to live').env('WORK_LEDGER_LEASE_SECONDS').argParser(integer).default(30))
+    .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)
+    .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
+
+command('up', 'start the embedded database, install the ledger, print where it is').action(async (options: Settings) => {
+  const place = await findLedger(options);
+  const installed = await installLedger(place.url, place.schema);
+  print({ url: place.url, ...installed }, place.url, options.json ?? false);
+  note(`ledger ${installed.version} in schema ${installed.schema}. Try: psql '${place.url}'`);
+});
+
+command('down', 'stop the embedded database').action(async (options: Settings) => {
+  const wasRunning = await stopEmbedded();
+  print({ wasRunning }, wasRunning ? 'stopped' : 'it was not running', options.json ?? false);
+});
+
+command('install', 'install the ledger as a plain script, and graphile-worker\'s schema').action(async (options: Settings) => {
+  const place = await findLedger(options);
+  const installed = await installLedger(place.url, place.schema);
+  print(installed, `ledger ${installed.version} ${installed.changed ? 'installed' : 'is up to date'} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
+});
+
+workerOptions(command('work', 'work on what is queued until a signal stops it')).action(async (options: WorkOptions) => {
+  exitCode = await work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel });
+});
+
+workerOptions(command('run <task>', 'submit a task and work on it here'))
+  .option('--type <type>', 'work type', 'task')
+  .option('--workspace <dir>', 'let the built-in faculty read, write and run commands in this directory of the host')
+  .action(async (task: string, options: RunOptions) => {
+    exitCode = await run(task, options);
+  });
+
+command('submit <description>', 'queue a work item and print its id')
+  .requiredOption('--type <type>', 'work type: decides which faculty takes it')
+  .option('--params <json>', 'parameters, a JSON object')
+  .option('--faculty <name>', 'the faculty that shall take it')
+  .option('--priority <n>', 'higher is more urgent', integer)
+  .option('--parent <id>', 'work item that this is a part of')
+  .option('--dedup-key <key>', 'return the unfinished item of this key instead of a second one')
+  .option('--external-id <id>', 'your own id for it')
+  .option('--max-attempts <n>', 'how often it is tried', integer)
+  .option('--run-at <time>', 'not before this time')
+  .option('--idempotency-key <key>', 'the same call repeated returns the same item')
+  .action(async (description: string, options: SubmitOptions) => {
+    exitCode = await submit(description, options);
+  });
+
+command('show [id]', 'a work item, or the newest ones').action(async (id: string | undefined, options: Settings) => {
+  exitCode = await show(id, options);
+});
+
+command('ledger <id>', 'the ledger of a work item')
+  .option('--type <type>', 'entries of this type only')
+  .option('--last <n>', 'the newest n only', integer)
+  .option('--formatted', 'as the block that a model is given')
+  .action(async (id: string, options: Settings & { type?: string; last?: number; formatted?: boolean }) => {
+    exitCode = await ledger(id, options);
+  });
+
+command('tail <id>', 'the ledger of a work item as it grows, until it ends').action(async (id: string, options: Settings) => {
+  exitCode = await tail(id, options);
+});
+
+command('digest [id]', 'what a work item is told about everything else').action(async (id: string | undefined, options: Settings) => {
+  exitCode = await digest(id, options);
+});
+
+command('cancel <id>', 'cancel a work item and everything below it')
+  .option('--reason <text>', 'why')
+  .action(async (id: string, options: Settings & { reason?: string }) => {
+    exitCode = await cancel(id, options);
+  });
+
+command('resume <id>', 'let a paused work item go on').action(async (id: string, options: Settings) => {
+  exitCode = await resume(id, options);
+});
+
+command('faculty <path...>', 'check faculty TOML files and save them').action(async (paths: string[], options: Settings) => {
+  exitCode = await faculty(paths, options);
+});
+
+command('replay <file>', 'drive a recorded run (mini-swe-agent, SWE-agent) through the loop').action(async (file: string, options: Settings) => {
+  exitCode = await replay(file, options);
+});
+
+command('demo', 'watch an agent mend a failing test, its ledger in Postgres').action(async (options: Settings) => {
+  exitCode = await demo(options);
+});
+
+command('doctor', 'look for what would lose or stall work').action(async (options: Settings) => {
+  exitCode = await doctor(options);
+});
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  exitCode = report(error);
+}
+process.exitCode = exitCode;
+
+/** Says what went wrong, without a stack for what a user can mend. */
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
+  if (error instanceof UsageError || error instanceof FacultyError) {
+    note(error.message);
+    return exit.usage;
+  }
+  if (error instanceof LedgerError) {
+    note(`${error.message} (${error.code})${error.hint ? `\n${error.hint}` : ''}`);
+    return exit.error;
+  }
+  note(`error: ${error instanceof Error ? error.message : String(error)}`);
+  if (process.env['DEBUG']) note(String(error instanceof Error ? error.stack : error));
+  return exit.error;
+}

@@ -1,0 +1,127 @@
+// Many writers, lost connections, jobs in the submitting transaction.
+
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Db } from '../../runtime/db.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
+import { listen } from '../../runtime/listener.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
+import { startWorker } from '../../runtime/worker.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+test('16 connections append 500 entries each to one item: 8,000 rows numbered 1 to 8,000', async () => {
+  const item = await db.workSubmit({ workType: 'many', description: 'x' });
+  await Promise.all(Array.from({ length: 16 }, async (_, writer) => {
+    const client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    for (let n = 0; n < 500; n++) await client.query(`select ledger.ledger_append($1, 'note', $2)`, [item.id, `${writer} ${n}`]);
+    await client.end();
+  }));
+  const [row] = await database.query<{ rows: number; first: number; last: number; distinct: number }>(
+    `select count(*)::int as rows, min(seq) as first, max(seq) as last, count(distinct content)::int as distinct from ledger.work_ledger where work_item_id = '${item.id}'`);
+  expect(row).toEqual({ rows: 8000, first: 1, last: 8000, distinct: 8000 });
+});
+
+test('a submission that is rolled back leaves no job', async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  const jobs = async () => (await client.query(`select count(*)::int as n from graphile_worker.jobs`)).rows[0].n as number;
+  const before = await jobs();
+  await client.query('begin');
+  await client.query(`select ledger.work_submit('talk', 'x', p_priority => 5)`);
+  expect(await jobs()).toBe(before + 1);
+  expect((await client.query(`select priority from graphile_worker.jobs order by id desc limit 1`)).rows[0].priority).toBe(-5);
+  await client.query('rollback');
+  expect(await jobs()).toBe(before);
+  await client.end();
+});
+
+test('work submitted before any worker or faculty was there is picked up when they come', async () => {
+  await database.query(`delete from graphile_worker._private_jobs`);
+  const item = await db.workSubmit({ workType: 'early', description: 'x' });
+  await database.query(`delete from graphile_worker._private_jobs`);
+  const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: 'Done.' }] }]));
+  const worker = await startWorker({
+    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), leaseSeconds: 3,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect((await db.workItem(item.id))?.state).toBe('queued');
+  await db.facultySave({ name: 'early-bird', accepts: ['early'] });
+  await until(async () => (await db.workItem(item.id))?.state === 'completed');
+  await worker.stop();
+  await model.close();
+});
+
+test('connections dropped again and again in the middle of the work do it no harm', async () => {
+  await db.facultySave({ name: 'talker', accepts: ['talk'] });
+  const append = (n: number) => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }], delayMs: 150 });
+  const model = await startScriptedModel(scriptOf([1, 2, 3, 4, 5, 6, 7, 8].map(append)));
+  const worker = await startWorker({
+    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), leaseSeconds: 3,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+  const item = await db.workSubmit({ workType: 'talk', description: 'x' });
+  const ended = await until(async () => {
+    await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name not like 'work-ledger jobs%'`);
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    const now = await db.workItem(item.id);
+    return now?.resolved_at ? now : null;
+  });
+  expect(ended.state).toBe('completed');
+  expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+  await worker.stop();
+  await model.close();
+});
+
+test('a listener hears of watched appends and of ends, again after its connection was lost', async () => {
+  const heard: string[] = [];
+  let connections = 0;
+  const listener = listen(database.url, ['work_ledger', 'work_item_completed'], {
+    onNotification: (channel, payload) => heard.push(`${channel} ${payload}`),
+    onConnected: () => connections++,
+  });
+  await until(() => connections === 1);
+  const item = await db.workSubmit({ workType: 'listen', description: 'x' });
+  await db.ledgerAppend(item.id, 'note', 'nobody watches');
+  await db.ledgerWatch(item.id, 60);
+  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'work-ledger listener'`);
+  await until(() => connections === 2);
+  await db.ledgerAppend(item.id, 'note', 'somebody watches');
+  await database.query(`select ledger.work_complete('${item.id}', 'done')`);
+  await until(() => heard.length >= 2);
+  expect(heard).toEqual([`work_ledger ${item.id}`, `work_item_completed ${item.id}`]);
+  await listener.close();
+});
+
+test('cancelling stops a model call that is under way, and what it says is dropped', async () => {
+  const model = await startScriptedModel(() => ({ content: [{ type: 'text', text: 'too late' }], delayMs: 20_000 }));
+  const worker = await startWorker({
+    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }),
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+  const item = await db.workSubmit({ workType: 'talk', description: 'x' });
+  await until(() => model.requests.length === 1);
+  await db.workCancel(item.id, 'not needed');
+  await until(async () => (await database.query('select 1 from graphile_worker.jobs where locked_at is not null')).length === 0, 10);
+  expect(await db.workItem(item.id)).toMatchObject({ state: 'cancelled', state_reason: 'not needed' });
+  await worker.stop();
+  await model.close();
+});

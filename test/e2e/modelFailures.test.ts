@@ -1,0 +1,131 @@
+// Whatever the model's API does, the work item reaches an end or waits for something named.
+
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Db } from '../../runtime/db.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
+import { scriptOf, startScriptedModel, withFaults } from '../../runtime/scriptedModel.ts';
+import type { ScriptedModel, ScriptedReply } from '../../runtime/scriptedModel.ts';
+import { startWorker } from '../../runtime/worker.ts';
+import type { Worker } from '../../runtime/worker.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+let model: ScriptedModel | undefined;
+let worker: Worker | undefined;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  await db.facultySave({ name: 'talker', accepts: ['talk'] });
+});
+afterEach(async () => {
+  await worker?.stop();
+  await model?.close();
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+const call = (name: string, input: unknown) => ({ type: 'tool_use', name, input });
+const done: ScriptedReply = { content: [{ type: 'text', text: 'Done.' }] };
+
+/** Runs one item against the script to its end, or to where it waits for a person. */
+async function outcomeOf(script: Parameters<typeof startScriptedModel>[0], maxAttempts?: number) {
+  model = await startScriptedModel(script);
+  worker = await startWorker({
+    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), graceSeconds: 0,
+    model: createModelClient({ apiKey: 'secret-key', baseURL: model.url, idleTimeoutMs: 1000 }),
+  });
+  const item = await db.workSubmit({ workType: 'talk', description: 'x', ...(maxAttempts && { maxAttempts }) });
+  return until(async () => {
+    const now = await db.workItem(item.id);
+    return now?.resolved_at || now?.state === 'paused' ? now : null;
+  });
+}
+const error = (status: number, type: string, headers: Record<string, string> = {}): ScriptedReply => ({ error: { status, type, headers } });
+
+test.each<[string, ScriptedReply]>([
+  ['429 with retry-after', error(429, 'rate_limit_error', { 'retry-after': '1' })],
+  ['529', error(529, 'overloaded_error')],
+  ['500', error(500, 'api_error')],
+  ['a stalled stream', { stall: true }],
+  ['a dropped connection', { drop: true }],
+  ['overloaded in the middle of the stream', { midStreamError: { type: 'overloaded_error' } }],
+])('%s is tried again, and the work is done', async (_name, fault) => {
+  const item = await outcomeOf(withFaults(scriptOf([done]), { 0: [fault] }));
+  expect(item.state).toBe('completed');
+  expect(model?.requests).toHaveLength(2);
+  expect(model?.requests[1]?.body).toBe(model?.requests[0]?.body);
+});
+
+test('a refused key pauses the item until a person resumes it', async () => {
+  const item = await outcomeOf(withFaults(scriptOf([done]), { 0: [error(401, 'authentication_error')] }));
+  expect(item.state).toBe('paused');
+  expect(item.state_reason).toContain('authentication');
+  expect(item.state_reason).not.toContain('secret-key');
+  await db.workResume(item.id);
+  expect((await until(async () => { const now = await db.workItem(item.id); return now?.resolved_at ? now : null; })).state).toBe('completed');
+});
+
+test('a request that the API calls invalid fails the item, with its words', async () => {
+  const item = await outcomeOf(() => ({ error: { status: 400, type: 'invalid_request_error', message: 'no such model' } }));
+  expect(item.state).toBe('failed');
+  expect(item.state_reason).toContain('no such model');
+});
+
+test('a refusal fails the item without a retry', async () => {
+  const item = await outcomeOf(scriptOf([{ content: [], stopReason: 'refusal' }]));
+  expect(item.state).toBe('failed');
+  expect(item.state_reason).toContain('the model refused');
+  expect(model?.requests).toHaveLength(1);
+});
+
+test('a response cut off by max_tokens goes on where it ended, with a higher limit', async () => {
+  const item = await outcomeOf(scriptOf([{ content: [{ type: 'text', text: 'Half of' }], stopReason: 'max_tokens' }, done]));
+  expect(item.state).toBe('completed');
+  expect(JSON.parse(model?.requests[1]?.body ?? '').max_tokens).toBe(64000);
+  expect(model?.requests[1]?.body).toContain('cut off at the output limit');
+});
+
+test('a tool call cut off by max_tokens is never run', async () => {
+  const item = await outcomeOf(scriptOf([
+    { content: [call('ledger_append', { entry_type: 'note', content: 'half' })], stopReason: 'max_tokens' }, done]));
+  expect(item.state).toBe('completed');
+  expect(await db.ledgerRead(item.id, null, null)).toEqual([]);
+  expect(model?.requests[1]?.body).toContain('Not executed');
+});
+
+test('an unknown tool and an input that misses its schema are answered, not fatal', async () => {
+  const item = await outcomeOf(scriptOf([
+    { content: [call('rm_rf', {}), call('ledger_append', { entry_type: 'thought' }), call('ledger_read', { last_n: -1 })] }, done]));
+  expect(item.state).toBe('completed');
+  const answers = model?.requests[1]?.body ?? '';
+  expect(answers).toContain('There is no tool \\"rm_rf\\"');
+  expect(answers).toContain('does not match the schema of ledger_append');
+  expect(answers).toContain('last_n must be 1 or more');
+});
+
+test('two appends in one parallel batch both land', async () => {
+  const item = await outcomeOf(scriptOf([
+    { content: [call('ledger_append', { entry_type: 'finding', content: 'a' }), call('ledger_append', { entry_type: 'finding', content: 'b' })] }, done]));
+  expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content).sort()).toEqual(['a', 'b']);
+});
+
+test('NUL and lone surrogates in a tool input arrive as a replacement', async () => {
+  const item = await outcomeOf(scriptOf([{ content: [call('ledger_append', { entry_type: 'note', content: 'a\0b\ud800c' })] }, done]));
+  expect(item.state).toBe('completed');
+  expect((await db.ledgerRead(item.id, null, null))[0]?.content).toBe('a\ufffdb\ufffdc');
+});
+
+test('the item dies when no attempt helps', async () => {
+  const item = await outcomeOf(scriptOf([{ content: [], stopReason: 'end_turn' }, { content: [] }, { content: [] }, { content: [] }]), 1);
+  expect(item.state).toBe('failed');
+  expect(item.state_reason).toContain('neither worked nor finished');
+});

@@ -1,0 +1,54 @@
+// One throwaway cluster for the whole run: the extension, graphile-worker and pgTAP in a template database.
+
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { chmod } from 'node:fs/promises';
+
+import { runMigrations } from 'graphile-worker';
+import pg from 'pg';
+import type { TestProject } from 'vitest/node';
+
+import { ensureEmbedded, stopEmbedded } from '../runtime/embedded.ts';
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    serverUrl: string;
+  }
+}
+
+export const template = 'work_ledger_template';
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'wl-test-'));
+  await chmod(dataDir, 0o755);
+  const embedded = await ensureEmbedded({ dataDir, isDurable: false });
+  // Where the run is killed nobody comes back to clean up: this process does when we are gone.
+  const keeper = spawn('sh', ['-c', `while kill -0 ${process.pid} 2>/dev/null; do sleep 2; done; pid=$(head -1 '${dataDir}/pg18/postmaster.pid' 2>/dev/null) && kill -INT $pid; sleep 2; rm -rf '${dataDir}'`], { detached: true, stdio: 'ignore' });
+  keeper.unref();
+
+  const tarball = join(dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite-pgtap')), 'pgtap.tar.gz');
+  await promisify(execFile)('tar', ['-xzf', tarball, '-C', embedded.extensionDir, '--strip-components=2', '--no-same-owner', '--wildcards', 'share/postgresql/extension/*']);
+
+  const serverUrl = embedded.url.replace(/[^/]*$/, '');
+  const admin = new pg.Client({ connectionString: `${serverUrl}postgres` });
+  await admin.connect();
+  await admin.query(`create database ${template}`);
+  await admin.end();
+  const url = `${serverUrl}${template}`;
+  await runMigrations({ connectionString: url });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create schema ledger; create extension work_ledger schema ledger; create extension pgtap schema public');
+  await client.end();
+
+  project.provide('serverUrl', serverUrl);
+  return async () => {
+    await stopEmbedded(dataDir);
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}

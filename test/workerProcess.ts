@@ -1,0 +1,58 @@
+// A real worker in a process of its own: started as a user starts it, and killed as the world kills it.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+
+const main = fileURLToPath(new URL('../runtime/main.ts', import.meta.url));
+
+export type WorkerProcess = {
+  pid: number;
+  log(): string;
+  /** Sends the signal and waits for the end; resolves with the exit code, null after a kill. */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+  signal(signal: NodeJS.Signals): void;
+};
+
+export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number }): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, [main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
+    env: {
+      PATH: process.env['PATH'],
+      HOME: process.env['HOME'],
+      DATABASE_URL: options.url,
+      ANTHROPIC_API_KEY: 'test-key',
+      ANTHROPIC_BASE_URL: options.modelUrl,
+      WORK_LEDGER_LEASE_SECONDS: String(options.leaseSeconds ?? 3),
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let log = '';
+  child.stdout.on('data', (chunk) => (log += chunk));
+  child.stderr.on('data', (chunk) => (log += chunk));
+  const ended = once(child, 'exit') as Promise<[number | null]>;
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`the worker ended: ${log}`);
+    return log.includes('worker started');
+  });
+  return {
+    pid: child.pid ?? 0,
+    log: () => log,
+    signal: (signal) => void child.kill(signal),
+    async end(signal) {
+      child.kill(signal);
+      const [code] = await ended;
+      return code;
+    },
+  };
+}
+
+/** Waits until the condition holds; polls, because nothing in a test may depend on a notification. */
+export async function until<T>(condition: () => T | Promise<T>, seconds = 60): Promise<T & {}> {
+  const deadline = performance.now() + seconds * 1000;
+  for (;;) {
+    const value = await condition();
+    if (value) return value;
+    if (performance.now() > deadline) throw new Error(`waited ${seconds} s in vain for: ${condition}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
