@@ -29,13 +29,15 @@ lint: node_modules ## types, then lint rules
 verify: node_modules ## what is generated or frozen is as it must be
 	node sql/build.ts --verify
 
-build: node_modules ## the extension into build/, the npm package into dist/
-	node sql/build.ts
+build: extension ## the extension into build/, the npm package into dist/
 	rm -rf dist
 	tsc -p tsconfig.build.json
 	mkdir -p dist/sql && cp -R sql/schema sql/api sql/extension.sql sql/work_ledger.control dist/sql/
 
-install: build ## install the extension into the PostgreSQL of pg_config (PGXS)
+extension: node_modules
+	node sql/build.ts
+
+install: extension ## install the extension into the PostgreSQL of pg_config (PGXS)
 	$(MAKE) -C sql install
 
 installcheck: ## run the pgTAP files with pg_prove on the installed extension
@@ -51,4 +53,4 @@ psql: node_modules ## psql on the embedded database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-sql check lint verify build install installcheck db psql clean
+.PHONY: help demo test test-sql check lint verify build extension install installcheck db psql clean

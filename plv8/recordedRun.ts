@@ -1,19 +1,19 @@
-// A recorded agent run in one shape, whatever wrote it: the text of a trajectory file in, its model calls in order out,
-// each with the calls it made and what they were answered. Nothing of the record is dropped without a line in `skipped`.
+// A recorded agent run in one shape, whatever wrote it: the text of a trajectory file in, its model calls out, in order,
+// each with the calls it made and what they were answered. README.md says how they are counted.
 
-import { parseMiniSweAgent } from './miniSweAgent.ts';
-import { parseSweAgent } from './sweAgent.ts';
+import { readMiniSweAgent } from './miniSweAgent.ts';
+import { readSweAgent } from './sweAgent.ts';
 
 /** `result` is what the model was shown; null: the record has none. `isError`: the record says that the call failed. */
 export type RecordedCall = { name: string; input: Record<string, unknown>; result: string | null; isError: boolean };
 
 export type RecordedExchange = {
-  /** The whole text of the model, also where a call was read out of it. */
+  /** All that the model wrote, also where a call was read out of it. */
   text: string;
   calls: RecordedCall[];
   /** Tokens; inputTokens are those that did not come from a cache. */
   usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number } | null;
-  /** What the model was told next that is no result of a call: a format error, a human's word. */
+  /** What the model was told next and is no result of a call: a format error, a human's word. */
   followUp?: string;
 };
 
@@ -28,34 +28,155 @@ export type RecordedRun = {
   skipped: { reason: string; count: number }[];
 };
 
-/** A message as both formats have it; `content` is text or a list of blocks. */
-export type RecordedMessage = {
-  role: string;
-  content?: unknown;
-  tool_calls?: { id?: string; function: { name: string; arguments: unknown } }[] | null;
-  tool_call_ids?: string[] | null;
-  tool_call_id?: string;
+/** What a format knows of its messages; the walk over them is the same for all. */
+export type Reading = Pick<RecordedRun, 'format' | 'model' | 'outcome'> & {
+  messages: readonly unknown[];
+  /** Why a message is no part of the conversation, or null where it is. */
+  skipReason(message: unknown): string | null;
+  /** The calls written in a message's text, where it has no tool_calls; the next user message is their result. */
+  callsInText(message: unknown, text: string): RecordedCall[];
+  usage(message: unknown): RecordedExchange['usage'];
+  isFailure(result: string): boolean;
+  /** Whether a call ends the run, so that the record need not answer it. */
+  endsRun(call: RecordedCall): boolean;
 };
 
-/** Parses a trajectory file of mini-swe-agent or SWE-agent, told apart by content. Throws an Error that says what is wrong with others. */
+type OpenExchange = RecordedExchange & { ids: (string | null)[]; hasToolCalls: boolean };
+
+/** Parses a trajectory file of mini-swe-agent or SWE-agent, told apart by content. Throws an Error that says what is wrong with any other. */
 export function parseRecordedRun(text: string): RecordedRun {
   const document = parseJson(text);
-  if (!isRecord(document)) throw new Error('not a recorded run: the JSON is no object');
-  const list = (key: string): unknown[] | null => (Array.isArray(document[key]) ? document[key] : null);
-  const version = document['trajectory_format'];
-  const messages = list('messages');
-  if (messages && (version === undefined || String(version).startsWith('mini-swe-agent'))) {
-    return parseMiniSweAgent({ info: document['info'], messages: checked(messages, 'messages', isMessage) });
+  const isList = (key: string): boolean => Array.isArray(field(document, key));
+  if (isList('messages') && isMiniSweAgent(document)) return walk(readMiniSweAgent(document));
+  if (isList('history') || isList('trajectory')) return walk(readSweAgent(document));
+  const keys = typeof document === 'object' && document !== null ? Object.keys(document).slice(0, 8).join(', ') : typeof document;
+  throw new Error(`not a recorded run: neither mini-swe-agent (a list "messages") nor SWE-agent (a list "history" or "trajectory"), but: ${keys || 'an empty object'}`);
+}
+
+/** Its early versions wrote no trajectory_format, but how the run ended. */
+function isMiniSweAgent(document: unknown): boolean {
+  const format = field(document, 'trajectory_format');
+  return format === undefined ? field(document, 'info', 'exit_status') !== undefined : (stringOf(format)?.startsWith('mini-swe-agent') ?? false);
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new Error(`not a recorded run: not one JSON document (${error instanceof Error ? error.message : String(error)})`, { cause: error });
   }
-  const history = list('history');
-  const trajectory = list('trajectory');
-  if (history || trajectory) {
-    return parseSweAgent({
-      info: document['info'],
-      replayConfig: document['replay_config'],
-      history: history && checked(history, 'history', isMessage),
-      trajectory: checked(trajectory ?? [], 'trajectory', isRecord),
-    });
+}
+
+function walk(reading: Reading): RecordedRun {
+  const skipped = new Map<string, number>();
+  const skip = (reason: string): unknown => skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+  const system: string[] = [];
+  const prompt: string[] = [];
+  const exchanges: OpenExchange[] = [];
+  for (const message of reading.messages) {
+    const reason = reading.skipReason(message);
+    if (reason !== null) {
+      skip(reason);
+      continue;
+    }
+    const role = field(message, 'role');
+    const text = textOf(field(message, 'content'), skip);
+    const current = exchanges.at(-1);
+    if (role === 'assistant') exchanges.push(openExchange(message, text, reading));
+    else if (role === 'system' && !current) system.push(text);
+    else if (role === 'user' && !current) prompt.push(text);
+    else if (role === 'tool' && current) answerById(current, message, text, reading, skip);
+    else if (role === 'user' && current) answerInText(current, text, reading);
+    else skip(`message with role ${typeof role === 'string' ? role : 'unknown'} that has no place here`);
   }
-  throw new Error(`not a recorded run of mini-swe-agent ("messages") or SWE-agent ("history", "trajectory"): its keys are ${Object.keys(document).slice(0, 10).join(', ') || 'none'}`);
+  if (exchanges.length === 0) throw new Error(`the recorded ${reading.format} run has no model call`);
+  dropEnd(exchanges.at(-1), reading, skip);
+  const { format, model, outcome } = reading;
+  return {
+    format,
+    model,
+    system: system.join('\n\n'),
+    prompt: prompt.join('\n\n'),
+    exchanges: exchanges.map(({ ids: _ids, hasToolCalls: _has, ...exchange }) => exchange),
+    outcome,
+    skipped: [...skipped].map(([reason, count]) => ({ reason, count })),
+  };
+}
+
+function openExchange(message: unknown, text: string, reading: Reading): OpenExchange {
+  const toolCalls = field(message, 'tool_calls');
+  const hasToolCalls = Array.isArray(toolCalls) && toolCalls.length > 0;
+  const usage = reading.usage(message);
+  if (!hasToolCalls) return { text, calls: reading.callsInText(message, text), usage, ids: [], hasToolCalls };
+  const calls = toolCalls.map((call: unknown): RecordedCall => ({
+    name: toolName(stringOf(field(call, 'function', 'name')) ?? ''),
+    input: inputOf(field(call, 'function', 'arguments')),
+    result: null,
+    isError: false,
+  }));
+  return { text, calls, usage, ids: toolCalls.map((call: unknown) => stringOf(field(call, 'id'))), hasToolCalls };
+}
+
+/** A tool message answers the calls whose ids it names. Ids repeat within a file, so only the exchange before it is asked. */
+function answerById(exchange: OpenExchange, message: unknown, text: string, reading: Reading, skip: (reason: string) => unknown): void {
+  const named = field(message, 'tool_call_ids') ?? [field(message, 'tool_call_id')];
+  const ids: unknown[] = Array.isArray(named) ? named : [];
+  const answered = exchange.calls.filter((call, index) => call.result === null && ids.includes(exchange.ids[index]));
+  for (const call of answered) settle(call, text, reading);
+  if (answered.length === 0) skip('result without a call');
+}
+
+/** Before function calling, results came as user messages: the first one after a call is its result, all others are talk. */
+function answerInText(exchange: OpenExchange, text: string, reading: Reading): void {
+  const call = exchange.hasToolCalls ? undefined : exchange.calls.find((one) => one.result === null);
+  if (call) settle(call, text, reading);
+  else if (text !== '') exchange.followUp = exchange.followUp === undefined ? text : `${exchange.followUp}\n\n${text}`;
+}
+
+function settle(call: RecordedCall, text: string, reading: Reading): void {
+  call.result = text;
+  call.isError ||= reading.isFailure(text);
+}
+
+/** A submit at the end that nothing answers is how the run ended, no call: the model's text stays, without it. */
+function dropEnd(last: OpenExchange | undefined, reading: Reading, skip: (reason: string) => unknown): void {
+  const [call, ...others] = last?.calls ?? [];
+  if (!last || !call || others.length > 0 || call.result !== null || !reading.endsRun(call)) return;
+  last.calls = [];
+  skip('submit that ended the run and has no answer');
+}
+
+function textOf(content: unknown, skip: (reason: string) => unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.flatMap((block: unknown) => {
+    const text = stringOf(field(block, 'text'));
+    if (text === null) skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`);
+    return text ?? [];
+  }).join('\n');
+}
+
+/** Arguments are a JSON object as text; what the model wrote instead of one is kept as it is. */
+function inputOf(given: unknown): Record<string, unknown> {
+  try {
+    const input: unknown = typeof given === 'string' ? JSON.parse(given) : given;
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
+  } catch {
+    // The model wrote no JSON.
+  }
+  return { arguments: given ?? null };
+}
+
+/** A name that a model's API takes. */
+export function toolName(name: string): string {
+  return name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed';
+}
+
+/** The value at a path of keys, undefined where it does not lead anywhere. */
+export function field(value: unknown, ...path: string[]): unknown {
+  return path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key) ? (inner as Record<string, unknown>)[key] : undefined), value);
+}
+
+export function stringOf(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
 }

@@ -36,4 +36,4 @@ create extension work_ledger schema ledger;
 alter database $database set search_path to ledger, public;
 select 'PostgreSQL ' || current_setting('server_version') || ', work_ledger ' || ledger.work_ledger_version();
 SQL
-pg_prove --dbname "$database" --recurse --ext .test.sql test/sql
+pg_prove --dbname "$database" --recurse --ext .sql test/sql

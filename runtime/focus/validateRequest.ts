@@ -80,7 +80,7 @@ function checkTools(tools: unknown, report: Report): void {
     // Of the API's own tools the toolsets have no name.
     if (name === undefined && isFilled(type) && type !== 'custom') return;
     checkToolName(name, at, report);
-    if (names.has(name)) report(at, `has the same name as a tool before it: ${String(name)}`);
+    if (names.has(name)) report(at, `has the same name as a tool before it: ${show(name)}`);
     names.add(name);
   });
 }
@@ -177,7 +177,7 @@ function checkRoles(turns: readonly Turn[], report: Report): void {
       return;
     }
     // A system message follows a user message and does not break the alternation.
-    if (n > 0 && turn.role === (before === 'system' ? 'user' : before)) report(turn.at, `follows another message with the role ${String(turn.role)}`);
+    if (n > 0 && turn.role === (before === 'system' ? 'user' : before)) report(turn.at, `follows another message with the role ${show(turn.role)}`);
   });
 }
 
@@ -186,8 +186,8 @@ function checkPlaces({ at, role, blocks }: Turn, report: Report): void {
   let isBehindResults = false;
   blocks.forEach(({ type }, n) => {
     const here = `${at}.content[${n}]`;
-    const isModels = type === 'tool_use' || type === 'thinking' || type === 'redacted_thinking' || isServerToolUse(type);
-    if (role !== 'assistant' && isModels) report(here, `is a ${String(type)} block, which only the assistant writes`);
+    const isModels = type === 'tool_use' || isThinking(type) || isServerToolUse(type);
+    if (role !== 'assistant' && isModels) report(here, `is a ${show(type)} block, which only the assistant writes`);
     if (role !== 'user' && type === 'tool_result') report(here, 'is a tool_result outside a user message');
     if (role === 'system' && type !== 'text') report(here, 'is in a system message and not text');
     if (type !== 'tool_result') isBehindResults = true;
@@ -200,15 +200,15 @@ function checkToolPairs(turns: readonly Turn[], report: Report): void {
   let calls = new Map<unknown, string>();
   const answered = new Set<unknown>();
   const settle = () => {
-    for (const [id, at] of calls) if (!answered.has(id)) report(at, `is a tool_use without its tool_result in the next message: ${String(id)}`);
+    for (const [id, at] of calls) if (!answered.has(id)) report(at, `is a tool_use without its tool_result in the next message: ${show(id)}`);
   };
   for (const { at, role, blocks } of turns) {
     answered.clear();
     blocks.forEach((block, n) => {
       if (block['type'] !== 'tool_result') return;
       const id = block['tool_use_id'];
-      if (role !== 'user' || !calls.has(id)) report(`${at}.content[${n}]`, `is a tool_result for no tool_use of the message before: ${String(id)}`);
-      else if (answered.has(id)) report(`${at}.content[${n}]`, `is a second tool_result for ${String(id)}`);
+      if (role !== 'user' || !calls.has(id)) report(`${at}.content[${n}]`, `is a tool_result for no tool_use of the message before: ${show(id)}`);
+      else if (answered.has(id)) report(`${at}.content[${n}]`, `is a second tool_result for ${show(id)}`);
       answered.add(id);
     });
     settle();
@@ -234,9 +234,9 @@ function checkServerTools(turns: readonly Turn[], report: Report): void {
       const { type, caller } = block;
       if (type === 'tool_use' && isRecord(caller)) callers.add(caller['tool_id']);
       if (isServerToolUse(type)) open.set(block['id'], here);
-      if (isServerToolResult(type) && !open.delete(block['tool_use_id'])) report(here, `is a ${String(type)} without its call before it in the same message`);
+      if (isServerToolResult(type) && !open.delete(block['tool_use_id'])) report(here, `is a ${show(type)} without its call before it in the same message`);
     });
-    for (const [id, here] of open) if (!callers.has(id)) report(here, `is a server tool call without its result in the same message: ${String(id)}`);
+    for (const [id, here] of open) if (!callers.has(id)) report(here, `is a server tool call without its result in the same message: ${show(id)}`);
     open = new Map([...open].filter(([id]) => callers.has(id)));
   }
 }
@@ -247,7 +247,7 @@ function checkToolUseIds(turns: readonly Turn[], report: Report): void {
     blocks.forEach(({ type, id }, n) => {
       if (type !== 'tool_use' && !isServerToolUse(type)) return;
       if (!isFilled(id)) report(`${at}.content[${n}].id`, 'is not an id');
-      else if (seen.has(id)) report(`${at}.content[${n}].id`, `is used before in this request: ${String(id)}`);
+      else if (seen.has(id)) report(`${at}.content[${n}].id`, `is used before in this request: ${show(id)}`);
       seen.add(id);
     });
   }
@@ -261,7 +261,7 @@ function checkThinkingFirst(body: Json, turns: readonly Turn[], report: Report):
   const asked = turns.findLastIndex((turn) => turn.role === 'user' && !answersTools(turn));
   const first = turns[asked + 1];
   const type = first?.blocks[0]?.['type'];
-  if (first?.role === 'assistant' && type !== 'thinking' && type !== 'redacted_thinking') {
+  if (first?.role === 'assistant' && !isThinking(type)) {
     report(first.at, 'begins the tool loop without a thinking block although thinking is enabled');
   }
 }
@@ -276,7 +276,7 @@ function checkBreakpoints(body: Json, turns: readonly Turn[], report: Report): v
   }
   const marked = places.filter(([, place]) => isRecord(place) && place['cache_control'] != null);
   for (const [at, place] of marked) {
-    if (isRecord(place) && /thinking$/.test(String(place['type']))) report(at, 'is a thinking block with cache_control');
+    if (isRecord(place) && isThinking(place['type'])) report(at, 'is a thinking block with cache_control');
   }
   const extra = marked[maxBreakpoints];
   if (extra) report(extra[0], `is one of ${marked.length} cache breakpoints, with the request's own; the most is ${maxBreakpoints}`);
@@ -293,12 +293,20 @@ function checkSize(body: Json, report: Report): void {
   else if (bytes > maxBytes) report('request', `${size}, above ${maxBytes / megabyte} MB: too near the API's limit of ${apiMaxBytes / megabyte} MB`);
 }
 
+function isThinking(type: unknown): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
+}
+
 function isServerToolUse(type: unknown): boolean {
   return type === 'server_tool_use' || type === 'mcp_tool_use';
 }
 
 function isServerToolResult(type: unknown): boolean {
   return typeof type === 'string' && type !== 'tool_result' && type.endsWith('_tool_result');
+}
+
+function show(value: unknown): string {
+  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 100);
 }
 
 function isFilled(value: unknown): value is string {

@@ -1,0 +1,43 @@
+// mini-swe-agent's .traj.json: {trajectory_format, info, messages}. A call is a fenced bash block in the model's text,
+// its result the next user message; since version 2 there are tool_calls and tool messages too.
+
+import { field, stringOf } from './recordedRun.ts';
+import type { Reading, RecordedCall, RecordedExchange } from './recordedRun.ts';
+
+/** The harness's own pattern: a fence within a line is none. */
+const fence = /```(?:bash|mswea_bash_command)\s*\n([^]*?)\n```/g;
+const lastCommand = /COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT|MINI_SWE_AGENT_FINAL_OUTPUT/;
+
+export function readMiniSweAgent(document: unknown): Reading {
+  const messages = field(document, 'messages') as unknown[];
+  const answered = messages.map((message) => stringOf(field(message, 'extra', 'response', 'model')));
+  return {
+    format: 'mini-swe-agent',
+    model: stringOf(field(document, 'info', 'config', 'model', 'model_name')) ?? answered.find((model) => model !== null) ?? null,
+    outcome: stringOf(field(document, 'info', 'exit_status')),
+    messages,
+    skipReason: (message) => (field(message, 'role') === 'exit' ? 'exit record of the harness' : null),
+    callsInText: (_, text) => callsInText(text),
+    usage,
+    isFailure: (result) => /^<returncode>(?!0<)/.test(result) || /^The last command <command>[^]*<\/command> timed out/.test(result),
+    endsRun: (call) => lastCommand.test(String(call.input['command'])),
+  };
+}
+
+/** One call for a message with a block. Several blocks are one call too, which the harness refused without running it. */
+function callsInText(text: string): RecordedCall[] {
+  const commands = [...text.matchAll(fence)].map((match) => (match[1] ?? '').trim());
+  if (commands.length === 0) return [];
+  return [{ name: 'bash', input: { command: commands.join('\n') }, result: null, isError: commands.length > 1 }];
+}
+
+function usage(message: unknown): RecordedExchange['usage'] {
+  const counts = field(message, 'extra', 'response', 'usage');
+  const number = (...path: string[]): number => {
+    const count = field(counts, ...path);
+    return typeof count === 'number' ? count : 0;
+  };
+  if (typeof counts !== 'object' || counts === null) return null;
+  const cachedInputTokens = number('prompt_tokens_details', 'cached_tokens');
+  return { inputTokens: Math.max(0, number('prompt_tokens') - cachedInputTokens), outputTokens: number('completion_tokens'), cachedInputTokens };
+}

@@ -1,0 +1,35 @@
+// edit_file: one passage of a file replaced by another.
+
+import { z } from 'zod';
+
+import { defineTool, failed, ok } from './tool.ts';
+import { inWorkspace, isBinary, MAX_FILE_BYTES } from './workspace.ts';
+
+export const editFile = defineTool({
+  name: 'edit_file',
+  description: 'Replace a passage of a file. old_string must occur exactly once, unless replace_all is true.',
+  input: z.strictObject({
+    path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
+    old_string: z.string().min(1).describe('The passage to replace, exactly as it stands in the file.'),
+    new_string: z.string().describe('What takes its place.'),
+    replace_all: z.boolean().default(false).describe('Replace every occurrence. Default: false.'),
+  }),
+  effect: 'unsafe',
+  risk: 'moderate',
+  execute: (input, context) =>
+    inWorkspace(context, async (workspace) => {
+      const bytes = await workspace.readFile(input.path, MAX_FILE_BYTES);
+      const text = bytes.toString('utf8');
+      // What does not survive the way through text would be damaged by writing it back.
+      if (isBinary(bytes) || !Buffer.from(text).equals(bytes)) return failed(`${input.path} is not a text file in UTF-8`);
+      const parts = text.split(input.old_string);
+      const count = parts.length - 1;
+      if (count === 0) return failed(`old_string does not occur in ${input.path}; read the file and copy the passage exactly`);
+      if (count > 1 && !input.replace_all) {
+        const lines = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join(input.old_string).split('\n').length);
+        return failed(`old_string occurs ${count} times in ${input.path} (lines ${lines.slice(0, 20).join(', ')}); make it longer, or set replace_all`);
+      }
+      await workspace.writeFile(input.path, parts.join(input.new_string));
+      return ok(`Replaced ${count === 1 ? 'one occurrence' : `${count} occurrences`} in ${input.path}.`);
+    }),
+});

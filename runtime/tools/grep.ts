@@ -1,0 +1,102 @@
+// grep: lines of the workspace that match a regular expression. The matching runs in a thread that can be ended,
+// because some patterns would otherwise take for ever.
+
+import { Worker } from 'node:worker_threads';
+
+import { z } from 'zod';
+
+import { matches, namesHidden } from './glob.ts';
+import { defineTool, failed, ok } from './tool.ts';
+import { inWorkspace, isBinary, MAX_FILE_BYTES, textOf } from './workspace.ts';
+
+const MAX_MATCHES = 200;
+const MAX_LINE = 500;
+const MAX_MILLISECONDS = 10_000;
+
+type Match = { path: string; line: number; content: string };
+
+const thread = `
+const { parentPort, workerData } = require('node:worker_threads');
+const pattern = new RegExp(workerData.pattern);
+parentPort.on('message', ({ path, text }) => {
+  const found = [];
+  text.split('\\n').forEach((content, index) => {
+    if (found.length < workerData.max && pattern.test(content)) found.push({ path, line: index + 1, content: content.slice(0, workerData.maxLine) });
+  });
+  parentPort.postMessage(found);
+});
+`;
+
+export const grep = defineTool({
+  name: 'grep',
+  description: 'Find lines of the workspace that match a regular expression. Returns path:line:content.',
+  input: z.strictObject({
+    pattern: z.string().min(1).describe('JavaScript regular expression, matched within lines.'),
+    path: z.string().min(1).default('.').describe('File or directory to search in. Default: the workspace.'),
+    glob: z.string().min(1).optional().describe('Only files that match this glob pattern.'),
+  }),
+  effect: 'pure',
+  risk: 'safe',
+  execute: (input, context) =>
+    inWorkspace(context, async (workspace) => {
+      try {
+        void new RegExp(input.pattern);
+      } catch (error) {
+        return failed(`the pattern is not a regular expression: ${(error as Error).message}`);
+      }
+      const found: Match[] = [];
+      const matcher = startMatcher(input.pattern);
+      try {
+        for await (const file of filesOf(workspace, input, context.signal)) {
+          const bytes = await workspace.readFile(file, MAX_FILE_BYTES).catch(() => null);
+          if (!bytes || isBinary(bytes)) continue;
+          found.push(...(await matcher.match(file, textOf(bytes))));
+          if (found.length >= MAX_MATCHES || context.signal.aborted) break;
+        }
+      } catch (error) {
+        if (error instanceof TooSlow) return failed('the pattern takes too long: make it simpler');
+        throw error;
+      } finally {
+        await matcher.end();
+      }
+      if (found.length === 0) return ok('No matches.');
+      const lines = found.slice(0, MAX_MATCHES).map((match) => `${match.path}:${match.line}:${match.content}`);
+      return ok(lines.join('\n') + (found.length >= MAX_MATCHES ? `\n[the first ${MAX_MATCHES} matches; narrow the search for others]` : ''));
+    }),
+});
+
+async function* filesOf(
+  workspace: Parameters<Parameters<typeof inWorkspace>[1]>[0],
+  input: { path: string; glob?: string | undefined },
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  const isFile = await workspace.readFile(input.path, MAX_FILE_BYTES).then(() => true, () => false);
+  if (isFile) {
+    yield input.path;
+    return;
+  }
+  for await (const file of workspace.files(input.path, { isEverything: namesHidden(input.path), signal })) {
+    if (file.size <= MAX_FILE_BYTES && (!input.glob || matches(file.path, input.glob))) yield file.path;
+  }
+}
+
+class TooSlow extends Error {}
+
+function startMatcher(pattern: string) {
+  const worker = new Worker(thread, { eval: true, workerData: { pattern, max: MAX_MATCHES, maxLine: MAX_LINE } });
+  const deadline = performance.now() + MAX_MILLISECONDS;
+  return {
+    match: (path: string, text: string): Promise<Match[]> =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(new TooSlow()), deadline - performance.now());
+        worker.removeAllListeners();
+        worker.once('message', (found: Match[]) => {
+          clearTimeout(timer);
+          resolve(found);
+        });
+        worker.once('error', reject);
+        worker.postMessage({ path, text });
+      }),
+    end: () => worker.terminate(),
+  };
+}

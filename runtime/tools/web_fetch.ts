@@ -1,0 +1,151 @@
+// web_fetch: a page as text. The address is checked after its name is resolved, at every redirect, and the connection
+// goes to the very address that was checked, so that no name can lead into a private network.
+
+import { lookup } from 'node:dns/promises';
+import http from 'node:http';
+import https from 'node:https';
+import { BlockList, isIP } from 'node:net';
+
+import { z } from 'zod';
+
+import { defineTool, failed, ok } from './tool.ts';
+import type { ToolContext } from './tool.ts';
+
+const MAX_BYTES = 1_000_000;
+const MAX_CHARS = 100_000;
+const MAX_REDIRECTS = 5;
+const TIMEOUT_MS = 30_000;
+
+export const webFetch = defineTool({
+  name: 'web_fetch',
+  description: 'Fetch a web page or text file by GET and return it as text. Private addresses cannot be reached.',
+  input: z.strictObject({
+    url: z.url({ protocol: /^https?$/ }).describe('http or https address.'),
+    prompt: z.string().optional().describe('What you want to learn from the page; repeated above its text.'),
+  }),
+  effect: 'pure',
+  risk: 'safe',
+  async execute(input, context) {
+    const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    try {
+      const page = await fetchPage(new URL(input.url), context, signal);
+      const text = page.isHtml ? textOfHtml(page.text) : page.text;
+      const shown = text.slice(0, MAX_CHARS);
+      const head = [
+        `[${page.status} ${page.url}]`,
+        ...(input.prompt ? [`[question: ${input.prompt}]`] : []),
+        ...(shown.length < text.length || page.isCut ? ['[only the beginning of the page]'] : []),
+      ];
+      const content = `${head.join('\n')}\n\n${shown}`;
+      return page.status >= 400 ? failed(content) : ok(content);
+    } catch (error) {
+      return failed(error instanceof Refused ? error.message : signal.aborted ? 'the page took too long' : `the page cannot be fetched (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+    }
+  },
+});
+
+class Refused extends Error {}
+
+type Page = { url: string; status: number; isHtml: boolean; isCut: boolean; text: string };
+
+async function fetchPage(start: URL, context: ToolContext, signal: AbortSignal): Promise<Page> {
+  let url = start;
+  for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
+    const answer = await get(url, await checkedAddress(url, context), signal);
+    const location = answer.headers.location;
+    if (answer.status < 300 || answer.status >= 400 || !location) {
+      const type = answer.headers['content-type'] ?? '';
+      if (!/^(text\/|application\/(json|xml|xhtml|javascript|x-yaml|yaml)|$)/.test(type)) throw new Refused(`${url.href} is ${type}, not text`);
+      return { url: url.href, status: answer.status, isHtml: type.includes('html'), isCut: answer.isCut, text: answer.body.toString('utf8').replaceAll('\0', '␀') };
+    }
+    url = new URL(location, url);
+    if (!/^https?:$/.test(url.protocol)) throw new Refused(`the page redirects to ${url.protocol}`);
+  }
+  throw new Refused(`more than ${MAX_REDIRECTS} redirects`);
+}
+
+/** An address of the host that may be reached; all of them must be public, or the faculty names the host. */
+async function checkedAddress(url: URL, context: ToolContext): Promise<string> {
+  if (url.username !== '' || url.password !== '') throw new Refused('an address with a user or a password is not fetched');
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const addresses = isIP(host) ? [host] : (await lookup(host, { all: true })).map((found) => found.address);
+  const port = url.port || (url.protocol === 'https:' ? '443' : '80');
+  const isAllowed = context.webFetchAllow.some((allowed) => allowed === host || allowed === `${host}:${port}`);
+  const first = addresses[0];
+  if (first === undefined || (!isAllowed && addresses.some(isPrivate))) throw new Refused(`${host} is not a public address`);
+  return first;
+}
+
+const privateRanges = new BlockList();
+for (const [network, bits] of [
+  ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24],
+  ['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 3],
+] as const) privateRanges.addSubnet(network, bits, 'ipv4');
+// Of IPv6 only global unicast is public, less what wraps or tunnels IPv4 addresses or is for documentation.
+const publicIpv6 = new BlockList();
+publicIpv6.addSubnet('2000::', 3, 'ipv6');
+const wrappingIpv6 = new BlockList();
+for (const [network, bits] of [['2001::', 23], ['2001:db8::', 32], ['2002::', 16], ['3fff::', 20]] as const) wrappingIpv6.addSubnet(network, bits, 'ipv6');
+
+function isPrivate(address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  const plain = mapped ?? address;
+  if (isIP(plain) === 4) return privateRanges.check(plain, 'ipv4');
+  return !publicIpv6.check(plain, 'ipv6') || wrappingIpv6.check(plain, 'ipv6');
+}
+
+type Answer = { status: number; headers: http.IncomingHttpHeaders; body: Buffer; isCut: boolean };
+
+function get(url: URL, address: string, signal: AbortSignal): Promise<Answer> {
+  const client = url.protocol === 'https:' ? https : http;
+  const family = isIP(address);
+  return new Promise((resolve, reject) => {
+    const request = client.get(url, {
+      signal,
+      headers: { 'user-agent': 'work-ledger', accept: 'text/html, text/*, application/json', 'accept-encoding': 'identity' },
+      // Only the checked address is ever connected to.
+      lookup: (_host, options, callback) =>
+        options.all ? callback(null, [{ address, family }]) : callback(null, address, family),
+    }, (response) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      const done = (isCut: boolean): void =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks).subarray(0, MAX_BYTES), isCut });
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > MAX_BYTES) {
+          done(true);
+          response.destroy();
+        }
+      });
+      response.on('end', () => done(false));
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+  });
+}
+
+const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', ndash: '–', mdash: '—', hellip: '…', copy: '©' };
+
+/** The words of a page: scripts, styles and tags gone, blocks on lines of their own, links with their targets. */
+export function textOfHtml(html: string): string {
+  return html
+    .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/<(script|style|noscript|template|svg|head)\b[\s\S]*?<\/\1\s*>/gi, (block) => /<title[^>]*>([\s\S]*?)<\/title>/i.exec(block)?.[1] ?? '')
+    .replace(/<a\b[^>]*\bhref="([^"#][^"]*)"[^>]*>([\s\S]*?)<\/a>/gi, '$2 ($1)')
+    .replace(/<li\b[^>]*>/gi, '\n- ')
+    .replace(/<(br|p|div|section|article|tr|h[1-6]|ul|ol|table|pre|blockquote|header|footer|main)\b[^>]*>/gi, '\n')
+    .replace(/<[^>]+>/g, '')
+    .replace(/&(#x?[0-9a-f]+|\w+);/gi, (whole, name: string) => decodeEntity(name) ?? whole)
+    .replace(/[ \t]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+function decodeEntity(name: string): string | undefined {
+  if (!name.startsWith('#')) return entities[name.toLowerCase()];
+  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number.parseInt(name.slice(1), 10);
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '�';
+}

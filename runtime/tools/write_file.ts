@@ -1,0 +1,22 @@
+// write_file: a whole file, made or replaced in one step.
+
+import { z } from 'zod';
+
+import { defineTool, ok } from './tool.ts';
+import { inWorkspace } from './workspace.ts';
+
+export const writeFile = defineTool({
+  name: 'write_file',
+  description: 'Write a file of the workspace, replacing what it held; directories on the way are made.',
+  input: z.strictObject({
+    path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
+    content: z.string().describe('The whole new content.'),
+  }),
+  effect: 'idempotent',
+  risk: 'moderate',
+  execute: (input, context) =>
+    inWorkspace(context, async (workspace) => {
+      await workspace.writeFile(input.path, input.content);
+      return ok(`Wrote ${Buffer.byteLength(input.content)} bytes to ${input.path}.`);
+    }),
+});

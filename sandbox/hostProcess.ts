@@ -1,0 +1,156 @@
+// A shell command on the host, for faculties that say workspace = "host": in a process group of its own that ends as a
+// whole (at the end of the shell, at the timeout, at an abort, and when this process dies), with bounded output and an
+// environment without secrets.
+
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+export type ProcessResult = {
+  stdout: string;
+  stderr: string;
+  exitCode: number | null;
+  signal: NodeJS.Signals | null;
+  isTimedOut: boolean;
+  isAborted: boolean;
+  durationMs: number;
+};
+
+export type ProcessOptions = {
+  cwd: string;
+  timeoutSeconds: number;
+  signal: AbortSignal;
+  /** Bytes kept of each stream, half from its head and half from its tail. */
+  maxBytes?: number;
+};
+
+const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL'];
+
+/** A watchdog in the group waits on descriptor 3, which only we hold: when we die it ends the group. */
+const script = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" -c "$1"';
+
+export async function runProcess(command: string, options: ProcessOptions): Promise<ProcessResult> {
+  const result = await runWith('bash', command, options);
+  return result ?? (await runWith('sh', command, options)) ?? Promise.reject(new Error('this machine has no shell'));
+}
+
+/** Null where there is no such shell. */
+function runWith(shell: string, command: string, options: ProcessOptions): Promise<ProcessResult | null> {
+  const startedAt = performance.now();
+  const maxBytes = options.maxBytes ?? 1_000_000;
+  return new Promise((resolve, reject) => {
+    const child = spawn(shell, ['-c', script, shell, command], {
+      cwd: options.cwd,
+      detached: true,
+      env: environment(),
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+    });
+    const stdout = new Capped(maxBytes);
+    const stderr = new Capped(maxBytes);
+    child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk));
+    child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
+    child.stdio[3]?.on('error', () => {});
+
+    let isTimedOut = false;
+    let isAborted = false;
+    const end = (): void => {
+      killGroup(child, 'SIGTERM');
+      setTimeout(() => killGroup(child, 'SIGKILL'), 2000).unref();
+    };
+    const timer = setTimeout(() => {
+      isTimedOut = true;
+      end();
+    }, options.timeoutSeconds * 1000);
+    const onAbort = (): void => {
+      isAborted = true;
+      end();
+    };
+    if (options.signal.aborted) onAbort();
+    options.signal.addEventListener('abort', onAbort, { once: true });
+
+    const settle = (): void => {
+      clearTimeout(timer);
+      options.signal.removeEventListener('abort', onAbort);
+    };
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      settle();
+      if (error.code === 'ENOENT') resolve(null);
+      else reject(error);
+    });
+    child.once('exit', (exitCode, signal) => {
+      settle();
+      const ended = Promise.all([drained(child.stdout), drained(child.stderr)]);
+      // What the shell left behind ends with it, and with it whatever still holds the pipes open.
+      killGroup(child, 'SIGKILL');
+      void ended.then(() =>
+        resolve({
+          stdout: stdout.text(), stderr: stderr.text(), exitCode, signal, isTimedOut, isAborted,
+          durationMs: Math.round(performance.now() - startedAt),
+        }));
+    });
+  });
+}
+
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => passedOn.includes(name) || name.startsWith('LC_'));
+  return { ...Object.fromEntries(kept), TERM: 'dumb' };
+}
+
+function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // the group is gone
+  }
+}
+
+/** Until the stream ends, or half a second after nobody should hold it any more. */
+function drained(stream: Readable | null): Promise<void> {
+  if (!stream || stream.readableEnded) return Promise.resolve();
+  return new Promise((resolve) => {
+    stream.once('close', resolve);
+    setTimeout(() => {
+      stream.destroy();
+      resolve();
+    }, 500).unref();
+  });
+}
+
+/** Keeps the head and the tail of a stream, whatever its length. */
+class Capped {
+  readonly #half: number;
+  #head = Buffer.alloc(0);
+  #tail: Buffer[] = [];
+  #tailLength = 0;
+  #dropped = 0;
+
+  constructor(maxBytes: number) {
+    this.#half = Math.ceil(maxBytes / 2);
+  }
+
+  add(chunk: Buffer): void {
+    const room = this.#half - this.#head.length;
+    if (room > 0) this.#head = Buffer.concat([this.#head, chunk.subarray(0, room)]);
+    const rest = chunk.subarray(Math.max(0, room));
+    if (rest.length === 0) return;
+    this.#tail.push(rest);
+    this.#tailLength += rest.length;
+    while (this.#tail.length > 1 && this.#tailLength - (this.#tail[0]?.length ?? 0) >= this.#half) {
+      const gone = this.#tail.shift()?.length ?? 0;
+      this.#tailLength -= gone;
+      this.#dropped += gone;
+    }
+  }
+
+  text(): string {
+    const tail = Buffer.concat(this.#tail);
+    const over = Math.max(0, tail.length - this.#half);
+    const dropped = this.#dropped + over;
+    const middle = dropped > 0 ? `\n[… ${dropped} bytes omitted …]\n` : '';
+    const whole = dropped > 0
+      ? this.#head.toString('utf8') + middle + tail.subarray(over).toString('utf8')
+      : Buffer.concat([this.#head, tail]).toString('utf8');
+    return whole.replaceAll('\0', '␀');
+  }
+}

@@ -1,0 +1,188 @@
+// Files below one directory of the host, for faculties that say workspace = "host".
+// Every path is walked from the root one component at a time, each opened with O_NOFOLLOW relative to the directory
+// opened before (through /proc/self/fd, which is what Node has for openat), so that nobody who swaps a directory for a
+// symbolic link while we walk gets us out: there is no moment between check and use. Symbolic links are not followed.
+// Where there is no /proc/self/fd (macOS) each component is opened by its path after an lstat; there the race remains.
+
+import { randomBytes } from 'node:crypto';
+import { constants, existsSync } from 'node:fs';
+import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve } from 'node:path';
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
+const hasProc = existsSync('/proc/self/fd');
+
+/** A path or a file that the workspace refuses; the message is fit for a model. */
+export class WorkspaceError extends Error {
+  override name = 'WorkspaceError';
+}
+
+export type FoundFile = { path: string; modifiedMs: number; size: number };
+
+type Directory = { handle: FileHandle; path: string };
+
+export class HostWorkspace {
+  readonly root: string;
+
+  constructor(root: string) {
+    this.root = resolve(root);
+  }
+
+  /** The bytes of a regular file of at most `maxBytes`. */
+  async readFile(path: string, maxBytes: number): Promise<Buffer> {
+    return this.#inParent(path, false, async (parent, name) => {
+      const file = await this.#openFile(parent, name, path);
+      try {
+        const { size } = await file.stat();
+        if (size > maxBytes) throw new WorkspaceError(`${path} is too large: ${size} bytes, the most is ${maxBytes}`);
+        return await readAtMost(file, maxBytes, path);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  /** Replaces or makes a file in one step, with the directories above it; an existing file keeps its mode. */
+  async writeFile(path: string, content: string): Promise<void> {
+    await this.#inParent(path, true, async (parent, name) => {
+      const mode = await this.#modeOf(parent, name, path);
+      const temporary = at(parent, `.work-ledger-${randomBytes(8).toString('hex')}`);
+      const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode ?? 0o644);
+      try {
+        await file.writeFile(content);
+        if (mode !== null) await file.chmod(mode);
+        await file.close();
+        await rename(temporary, at(parent, name));
+      } catch (error) {
+        await file.close().catch(() => {});
+        await unlink(temporary).catch(() => {});
+        throw error;
+      }
+    });
+  }
+
+  /** Every regular file below `path`, symbolic links not followed, in no order; `.git` and `node_modules` only when asked for. */
+  async *files(path: string, options: { isEverything?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<FoundFile> {
+    const components = this.#components(path);
+    const start = await this.#walk(components, false, path);
+    yield* this.#below(start, components.join('/'), options);
+  }
+
+  async *#below(directory: Directory, prefix: string, options: { isEverything?: boolean; signal?: AbortSignal }): AsyncGenerator<FoundFile> {
+    try {
+      const entries = await readdir(hasProc ? `/proc/self/fd/${directory.handle.fd}` : directory.path, { withFileTypes: true });
+      for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+        if (options.signal?.aborted) return;
+        const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+        if (entry.isDirectory()) {
+          if (!options.isEverything && (entry.name === '.git' || entry.name === 'node_modules')) continue;
+          const below = await openDirectory(directory, entry.name).catch(() => null);
+          if (below) yield* this.#below(below, path, options);
+        } else if (entry.isFile()) {
+          const found = await lstat(at(directory, entry.name)).catch(() => null);
+          if (found?.isFile()) yield { path, modifiedMs: found.mtimeMs, size: found.size };
+        }
+      }
+    } finally {
+      await directory.handle.close();
+    }
+  }
+
+  #components(path: string): string[] {
+    if (path.includes('\0')) throw new WorkspaceError('a path holds no NUL');
+    const inside = isAbsolute(path) ? relative(this.root, resolve(path)) : relative(this.root, resolve(this.root, path));
+    const components = inside.split('/').filter((component) => component !== '' && component !== '.');
+    if (components.includes('..') || isAbsolute(inside)) throw new WorkspaceError(`${path} is outside the workspace`);
+    if (components.some((component) => Buffer.byteLength(component) > 255)) throw new WorkspaceError('a file name holds at most 255 bytes');
+    return components;
+  }
+
+  async #inParent<T>(path: string, isMaking: boolean, use: (parent: Directory, name: string) => Promise<T>): Promise<T> {
+    const components = this.#components(path);
+    const name = components.pop();
+    if (name === undefined) throw new WorkspaceError(`${path} is a directory`);
+    const parent = await this.#walk(components, isMaking, path);
+    try {
+      return await use(parent, name);
+    } finally {
+      await parent.handle.close();
+    }
+  }
+
+  async #walk(components: readonly string[], isMaking: boolean, asked: string): Promise<Directory> {
+    let directory: Directory;
+    try {
+      directory = { handle: await open(this.root, O_RDONLY | O_DIRECTORY), path: this.root };
+    } catch {
+      throw new WorkspaceError('the workspace directory is not there');
+    }
+    for (const component of components) {
+      let next: Directory;
+      try {
+        if (isMaking) await mkdir(at(directory, component)).catch(ignoreExisting);
+        next = await openDirectory(directory, component);
+      } catch (error) {
+        throw await this.#explain(error, directory, component, asked);
+      } finally {
+        if (directory.handle) await directory.handle.close();
+      }
+      directory = next;
+    }
+    return directory;
+  }
+
+  async #openFile(parent: Directory, name: string, asked: string): Promise<FileHandle> {
+    // Without O_NONBLOCK opening a FIFO would wait for a writer for ever.
+    const file = await open(at(parent, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(async (error: unknown) => {
+      throw await this.#explain(error, parent, name, asked);
+    });
+    const found = await file.stat();
+    if (found.isFile()) return file;
+    await file.close();
+    throw new WorkspaceError(found.isDirectory() ? `${asked} is a directory` : `${asked} is not a regular file`);
+  }
+
+  /** The mode of the file in the way, null where there is none; anything but a regular file is refused. */
+  async #modeOf(parent: Directory, name: string, asked: string): Promise<number | null> {
+    const found = await lstat(at(parent, name)).catch(() => null);
+    if (!found) return null;
+    if (found.isFile()) return found.mode & 0o7777 & ~0o6000;
+    throw new WorkspaceError(found.isSymbolicLink() ? `${asked} is a symbolic link; links are not followed` : `${asked} is not a regular file`);
+  }
+
+  async #explain(error: unknown, directory: Directory, name: string, asked: string): Promise<unknown> {
+    const code = (error as NodeJS.ErrnoException).code;
+    const found = await lstat(at(directory, name)).catch(() => null);
+    if (found?.isSymbolicLink()) return new WorkspaceError(`${asked} leads through a symbolic link; links are not followed`);
+    if (code === 'ENOENT') return new WorkspaceError(`${asked} does not exist`);
+    if (code === 'ENOTDIR') return new WorkspaceError(`${name} in ${asked} is not a directory`);
+    if (code === 'EACCES' || code === 'EPERM') return new WorkspaceError(`permission denied: ${asked}`);
+    if (code === 'ENXIO') return new WorkspaceError(`${asked} is not a regular file`);
+    return new WorkspaceError(`${asked} cannot be opened (${code ?? 'unknown error'})`);
+  }
+}
+
+const at = (directory: Directory, name: string): string =>
+  hasProc ? `/proc/self/fd/${directory.handle.fd}/${name}` : join(directory.path, name);
+
+async function openDirectory(directory: Directory, name: string): Promise<Directory> {
+  return { handle: await open(at(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path: join(directory.path, name) };
+}
+
+/** A file may grow between stat and read. */
+async function readAtMost(file: FileHandle, maxBytes: number, path: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for (;;) {
+    const { bytesRead, buffer } = await file.read(Buffer.alloc(65536), 0, 65536, null);
+    if (bytesRead === 0) return Buffer.concat(chunks);
+    chunks.push(buffer.subarray(0, bytesRead));
+    length += bytesRead;
+    if (length > maxBytes) throw new WorkspaceError(`${path} is too large: the most is ${maxBytes} bytes`);
+  }
+}
+
+function ignoreExisting(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EEXIST') throw error;
+}
