@@ -45,10 +45,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead worker's jobs can be freed.
   const events: WorkerEvents = new EventEmitter();
   const poolId = new Promise<string>((resolve) => events.on('pool:create', ({ workerPool }) => resolve(workerPool.id)));
-  let runtime: Runtime | undefined;
   const ready = Promise.withResolvers<Runtime>();
   const jobsPool = new pg.Pool({ connectionString: url, max: concurrency + 2, application_name: 'work-ledger jobs' });
-  jobsPool.on('error', (error) => log.warn({ err: error }, 'jobs connection lost'));
+  const onLost = (error: Error): void => log.warn({ err: error }, 'jobs connection lost');
+  jobsPool.on('error', onLost);
+  jobsPool.on('connect', (client) => client.on('error', onLost));
   const runner = await run({
     pgPool: jobsPool,
     concurrency,
@@ -62,15 +63,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   });
   const leases = new Leases({ db, workerId: await poolId, leaseSeconds, host: hostname(), log });
   await leases.start();
-  runtime = {
+  ready.resolve({
     db,
     leases,
     model: options.model,
     tools: new Map(options.tools.map((tool) => [tool.name, tool])),
     log,
     ...(options.onDelta && { onDelta: options.onDelta }),
-  };
-  ready.resolve(runtime);
+  });
 
   const sweep = async (): Promise<void> => {
     try {

@@ -177,7 +177,7 @@ const event = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_start'), message: z.object({ id: z.string(), model: z.string(), usage }) }),
   z.object({ type: z.literal('content_block_start'), index: z.int(), content_block: contentBlock }),
   z.object({ type: z.literal('content_block_delta'), index: z.int(), delta }),
-  z.object({ type: z.literal('message_delta'), delta: z.object({ stop_reason: z.string().nullish(), stop_details: z.unknown() }), usage: usage.nullish() }),
+  z.object({ type: z.literal('message_delta'), delta: z.object({ stop_reason: z.string().nullish(), stop_details: z.unknown().optional() }), usage: usage.nullish() }),
   z.object({ type: z.literal('message_stop') }),
 ]);
 const eventTypes: ReadonlySet<unknown> = new Set(event.options.map((option) => option.shape.type.value));
@@ -338,8 +338,8 @@ function classOfAnswer(status: number | null, type: string, code: string, messag
   if (/spend_limit_reached$|^organization_on_hold$/.test(code) || /credit balance is too low/i.test(message)) return 'authentication';
   if (status === 413 || type === 'request_too_large') return 'context_overflow';
   if (status === 429 || type === 'rate_limit_error') return 'rate_limited';
-  if (status === 408 || type === 'timeout_error') return 'timeout';
   if ((status ?? 0) >= 500 || status === 409 || type === 'api_error') return 'server_error';
+  if (status === 408 || type === 'timeout_error') return 'timeout';
   if (/prompt is too long|context (length|limit|window)/i.test(message)) return 'context_overflow';
   if ((status ?? 0) >= 400 || /^(invalid_request|not_found)_error$/.test(type)) return 'invalid_request';
   return 'unknown';

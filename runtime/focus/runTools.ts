@@ -1,5 +1,6 @@
 // The tool calls of one response, side by side: each begins, runs and settles on its own, and a result is stored as
-// soon as it is there. A tool that is a SQL function runs in the transaction that stores its result.
+// soon as it is there. A tool that is a SQL function runs in the transaction that stores its result; these keep the
+// order in which the model asked for them, so that a plan comes before the step that follows it.
 
 import { z } from 'zod';
 
@@ -11,14 +12,16 @@ import type { Runtime } from './runFocus.ts';
 /** Runs the calls, at most as many at once as the faculty allows. False where some were left open because work has to stop. */
 export async function runTools(calls: readonly OpenCall[], claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<boolean> {
   const { parallel_tool_execution: isParallel, max_parallel_tools: max } = claim.faculty.engage;
-  const queue = [...calls];
   let allSettled = true;
-  const lane = async (): Promise<void> => {
+  const lane = async (queue: OpenCall[]): Promise<void> => {
     for (let call = queue.shift(); call; call = queue.shift()) {
       if (!(await runCall(call, claim, signal, runtime))) allSettled = false;
     }
   };
-  const lanes = Array.from({ length: Math.min(isParallel ? max : 1, calls.length) }, lane);
+  const inDatabase = isParallel ? calls.filter((call) => call.implementation !== 'runtime') : [];
+  const elsewhere = calls.filter((call) => !inDatabase.includes(call));
+  const width = isParallel ? Math.min(max, elsewhere.length) : 1;
+  const lanes = [lane(inDatabase), ...Array.from({ length: width }, () => lane(elsewhere))];
   // Every lane ends before the first failure is passed on: nothing may run on behind a stage that is over.
   const ends = await Promise.allSettled(lanes);
   const broken = ends.find((end) => end.status === 'rejected');

@@ -29,7 +29,7 @@ begin
     -- 1, 2, 4 ... 60 seconds, spread by a quarter so that many items do not come back at once.
     v_delay := greatest(
       least(power(2, v_focus.model_error_count - 1), 60) * (0.75 + random() / 2),
-      least((p_error ->> 'retry_after_seconds')::double precision, 3600));
+      case when (p_error ->> 'retry_after_seconds')::double precision <= 3600 then (p_error ->> 'retry_after_seconds')::double precision end);
     perform _lease_drop(v_item);
     update work_items
        set run_at = _now() + make_interval(secs => v_delay), state_reason = v_message

@@ -24,6 +24,8 @@ const swe = (...history: Message[]): RecordedRun =>
     info: { exit_status: 'submitted' },
     history: [{ role: 'system', content: 'SETTING' }, user('The issue.'), ...history].map((message) => ({ agent: 'main', ...message })),
   }));
+const sameId = (name: string, given: unknown): Message => ({ tool_calls: [{ id: 'same', function: { name, arguments: given } }] });
+const sameTool = (content: unknown): Message => ({ role: 'tool', content, tool_call_ids: ['same'] });
 const bashCall = (command: string, result: string | null, isError = false) => ({ name: 'bash', input: { command }, result, isError });
 
 describe('mini-swe-agent', () => {
@@ -112,17 +114,20 @@ describe('SWE-agent', () => {
   });
 
   it('answers a call id that comes again with the result that follows, and makes names and inputs fit', () => {
-    const call = (name: string, given: unknown): Message => ({ tool_calls: [{ id: 'same', function: { name, arguments: given } }] });
-    const tool = (content: unknown): Message => ({ role: 'tool', content, tool_call_ids: ['same'] });
     const { exchanges, skipped } = swe(
-      says('', call('find file!', '{broken')), tool('one'),
-      says('', call('open', '{"path":"a"}')), tool([{ type: 'text', text: 'two' }, { type: 'image_url' }]), tool('late'),
+      says('', sameId('find file!', '{broken')), sameTool('one'),
+      says('', sameId('open', '{"path":"a"}')), sameTool([{ type: 'text', text: 'two' }, { type: 'image_url' }]), sameTool('late'),
     );
     expect(exchanges.flatMap(({ calls }) => calls)).toEqual([
       { name: 'find_file_', input: { arguments: '{broken' }, result: 'one', isError: false },
       { name: 'open', input: { path: 'a' }, result: 'two', isError: false },
     ]);
     expect(skipped).toEqual([{ reason: 'content block of type image_url', count: 1 }, { reason: 'result without a call', count: 1 }]);
+  });
+
+  it('takes no user message for the result of a tool call', () => {
+    const { exchanges } = swe(says('Open it.', sameId('open', '{"path":"a"}')), user('A human: not that one.'), sameTool('[File: a]'));
+    expect(exchanges).toMatchObject([{ calls: [{ result: '[File: a]' }], followUp: 'A human: not that one.' }]);
   });
 
   it('leaves out demonstrations, other agents and what the harness wrote itself, and counts them', () => {

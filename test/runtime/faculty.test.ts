@@ -1,0 +1,374 @@
+// Faculty files: what is accepted, what every mistake is answered with and where, and that the positions are right.
+
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import * as fc from 'fast-check';
+import { parse } from 'smol-toml';
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { FacultyError, loadFaculties, locateKeys, parseFaculty } from '../../runtime/faculty.ts';
+
+/** The complete example of the engage document, as it stands there. */
+const complete = `[faculty]
+name = "social"
+accepts = ["engage", "respond", "check-in"]
+max_concurrent = 3
+
+[faculty.orient]
+command = "scripts/social-orient"
+
+[faculty.engage]
+model = "claude-sonnet-4-5-20250514"
+system_prompt_file = "prompts/social.md"
+tools = ["memory-search", "calendar", "send-message"]
+max_turns = 50
+
+# Parallel execution
+parallel_tool_execution = true
+max_parallel_tools = 8
+
+# Context management (bounded sub-contexts)
+compact_threshold = 0.7
+compact_keep_recent = 10
+ledger_nudge_interval = 5
+truncate_closed_blocks = true     # replace closed context blocks with ledger stubs
+
+# Code execution sandbox
+code_execution = true             # enable execute_code tool (default: false)
+code_execution_timeout = 300      # max seconds per code block
+code_execution_image = "animus-sandbox:latest"
+code_execution_memory = "512m"
+code_execution_cpus = 2.0
+
+# External engage (escape hatch — overrides built-in loop)
+# mode = "external"
+# command = "scripts/custom-engage"
+
+[faculty.awareness]
+enabled = true
+lookback_hours = 24
+max_running = 10
+max_recent_completed = 20
+max_recent_findings = 20
+include_child_work = false
+
+[faculty.consolidate]
+command = "scripts/social-consolidate"
+
+[faculty.recover]
+command = "scripts/recover-default"
+max_attempts = 3
+backoff = "exponential"
+`;
+
+const noPrompt = (path: string): string => {
+  throw new Error(`no prompt at ${path}`);
+};
+
+function errorOf(toml: string, readPrompt = noPrompt): FacultyError {
+  try {
+    parseFaculty(toml, 'social.toml', readPrompt);
+  } catch (error) {
+    if (error instanceof FacultyError) return error;
+    throw error;
+  }
+  throw new Error('no error');
+}
+
+const engage = (lines: string): string => `[faculty]\nname = "a"\n[faculty.engage]\n${lines}\n`;
+const later = (feature: string): string => `accepted, takes effect with ${feature}, which this version does not have yet`;
+
+describe('a faculty file', () => {
+  it('with every section of the engage document is read as it is written, the prompt file besides', () => {
+    const { config } = parseFaculty(complete, join('faculties', 'social.toml'), (path) => `text of ${path}`);
+    expect(config).toStrictEqual({
+      name: 'social',
+      accepts: ['engage', 'respond', 'check-in'],
+      max_concurrent: 3,
+      orient: { command: 'scripts/social-orient' },
+      engage: {
+        model: 'claude-sonnet-4-5-20250514',
+        system_prompt_file: 'prompts/social.md',
+        system_prompt: `text of ${join('faculties', 'prompts', 'social.md')}`,
+        tools: ['memory-search', 'calendar', 'send-message'],
+        max_turns: 50,
+        parallel_tool_execution: true,
+        max_parallel_tools: 8,
+        compact_threshold: 0.7,
+        compact_keep_recent: 10,
+        ledger_nudge_interval: 5,
+        truncate_closed_blocks: true,
+        code_execution: true,
+        code_execution_timeout: 300,
+        code_execution_image: 'animus-sandbox:latest',
+        code_execution_memory: '512m',
+        code_execution_cpus: 2,
+      },
+      awareness: { enabled: true, lookback_hours: 24, max_running: 10, max_recent_completed: 20, max_recent_findings: 20, include_child_work: false },
+      consolidate: { command: 'scripts/social-consolidate' },
+      recover: { command: 'scripts/recover-default', max_attempts: 3, backoff: 'exponential' },
+    });
+    expect(Object.getPrototypeOf(config.engage)).toBe(Object.prototype);
+  });
+
+  it('is warned about what this version does not do, in the order of the file', () => {
+    expect(parseFaculty(complete, 'social.toml', () => '').warnings).toEqual([
+      `social.toml:4:1: max_concurrent = 3: ${later('concurrency limits')}`,
+      `social.toml:7:1: command = "scripts/social-orient": ${later('phase commands')}`,
+      `social.toml:20:1: compact_threshold = 0.7: ${later('context compaction')}`,
+      `social.toml:21:1: compact_keep_recent = 10: ${later('context compaction')}`,
+      `social.toml:22:1: ledger_nudge_interval = 5: ${later('context compaction')}`,
+      `social.toml:23:1: truncate_closed_blocks = true: ${later('context compaction')}`,
+      `social.toml:26:1: code_execution = true: ${later('code execution')}`,
+      `social.toml:27:1: code_execution_timeout = 300: ${later('code execution')}`,
+      `social.toml:28:1: code_execution_image = "animus-sandbox:latest": ${later('code execution')}`,
+      `social.toml:29:1: code_execution_memory = "512m": ${later('code execution')}`,
+      `social.toml:30:1: code_execution_cpus = 2: ${later('code execution')}`,
+      `social.toml:45:1: command = "scripts/social-consolidate": ${later('phase commands')}`,
+      `social.toml:48:1: command = "scripts/recover-default": ${later('phase commands')}`,
+    ]);
+  });
+
+  it('may have the keys that are ours, inline tables and dotted keys', () => {
+    const toml = `faculty.name = "a"
+faculty.recover = { mode = "fresh", backoff = "constant" }
+faculty.engage.system_prompt = """
+You are
+[not a table]
+"""
+faculty.engage.max_output_tokens = 1000
+  faculty . engage.elide_budget = 0
+faculty.engage.truncate_processed_results = false
+faculty.engage.workspace = "container"
+faculty.engage.workspace_dir = "."
+faculty.engage.web_fetch_allow = ["localhost:80"]
+faculty.engage.code_execution = false
+faculty.engage.code_execution_cpus = 0.5
+`;
+    const { config, warnings } = parseFaculty(toml, 'a.toml', noPrompt);
+    expect(config).toStrictEqual({
+      name: 'a',
+      recover: { mode: 'fresh', backoff: 'constant' },
+      engage: {
+        system_prompt: 'You are\n[not a table]\n',
+        max_output_tokens: 1000,
+        elide_budget: 0,
+        truncate_processed_results: false,
+        workspace: 'container',
+        workspace_dir: '.',
+        web_fetch_allow: ['localhost:80'],
+        code_execution: false,
+        code_execution_cpus: 0.5,
+      },
+    });
+    expect(warnings).toEqual([
+      `a.toml:2:21: mode = "fresh": ${later('recovery modes')}`,
+      `a.toml:8:20: elide_budget = 0: ${later('context compaction')}`,
+      `a.toml:9:16: truncate_processed_results = false: ${later('context compaction')}`,
+      `a.toml:10:16: workspace = "container": ${later('workspace containers')}`,
+    ]);
+  });
+});
+
+describe('a mistake in a faculty file', () => {
+  it.each([
+    ['malformed TOML', '[faculty]\nname = "a"\naccepts = ["a"\n"b"]', /^social\.toml:\d+:\d+: Invalid TOML document: /],
+    ['a key given twice', '[faculty]\nname = "a"\nname = "b"', /^social\.toml:3:\d+: Invalid TOML document: /],
+    ['an unknown key', engage('# compact_treshold\ncompact_treshold = 0.5'), 'social.toml:5:1: unknown key "compact_treshold" in [faculty.engage]; did you mean "compact_threshold"?'],
+    ['an unknown key like none', engage('temperature = 1'), 'social.toml:4:1: unknown key "temperature" in [faculty.engage]'],
+    ['a key of another section', '[faculty]\nname = "a"\nmax_turns = 3', 'social.toml:3:1: unknown key "max_turns" in [faculty]; did you mean "max_turns" in [faculty.engage]?'],
+    ['an unknown section', '[faculty]\nname = "a"\n\n  [faculty.enage]\nx = 1', 'social.toml:4:3: unknown key "enage" in [faculty]; did you mean "engage"?'],
+    ['an unknown top level', '[faculty]\nname = "a"\n[engage]', 'social.toml:3:1: unknown key "engage"; did you mean "engage" in [faculty]?'],
+    ['a key that JavaScript knows', '[faculty]\nname = "a"\n__proto__ = 1', 'social.toml:3:1: unknown key "__proto__" in [faculty]'],
+    ['no faculty', '# nothing', 'social.toml:1:1: missing "faculty"'],
+    ['no name', '\n[faculty.engage]\nmax_turns = 3\n\n[faculty]', 'social.toml:5:1: missing "name" in [faculty]'],
+    ['no name and no table of its own', '\n[faculty.engage]', 'social.toml:2:1: missing "name" in [faculty]'],
+    ['a name that is too long', `[faculty]\nname = "${'n'.repeat(64)}"`, `social.toml:2:1: "name" in [faculty] must be a string of 1 to 63 characters, not "${'n'.repeat(60)}…"`],
+    ['an empty name', '[faculty]\nname = ""', 'social.toml:2:1: "name" in [faculty] must be a string that is not empty, not ""'],
+    ['a blank name', '[faculty]\nname = " "', 'social.toml:2:1: "name" in [faculty] must be a string that is not blank, not " "'],
+    ['a NUL', engage('model = "a\\u0000"'), 'social.toml:4:1: "model" in [faculty.engage] must be a string without NUL characters, not "a\\u0000"'],
+    ['a string for a number', engage('max_turns = "50"'), 'social.toml:4:1: "max_turns" in [faculty.engage] must be a whole number from 1 to 2147483647, not "50"'],
+    ['a fraction for a whole number', engage('max_turns = 1.5'), 'social.toml:4:1: "max_turns" in [faculty.engage] must be a whole number from 1 to 2147483647, not 1.5'],
+    ['zero turns', engage('max_turns = 0'), 'social.toml:4:1: "max_turns" in [faculty.engage] must be a whole number from 1 to 2147483647, not 0'],
+    ['more than the database can count', engage('elide_budget = 3_000_000_000'), 'social.toml:4:1: "elide_budget" in [faculty.engage] must be a whole number from 0 to 2147483647, not 3000000000'],
+    ['a threshold above 1', engage('compact_threshold = 70'), 'social.toml:4:1: "compact_threshold" in [faculty.engage] must be a number from 0 to 1, not 70'],
+    ['not a number', engage('code_execution_cpus = nan'), 'social.toml:4:1: "code_execution_cpus" in [faculty.engage] must be a number above 0, not NaN'],
+    ['a memory of no size', engage('code_execution_memory = "much"'), 'social.toml:4:1: "code_execution_memory" in [faculty.engage] must be a size like "512m", not "much"'],
+    ['a word for a flag', engage('parallel_tool_execution = "yes"'), 'social.toml:4:1: "parallel_tool_execution" in [faculty.engage] must be true or false, not "yes"'],
+    ['an unknown workspace', engage('workspace = "cloud"'), 'social.toml:4:1: "workspace" in [faculty.engage] must be "host" or "container" or "none", not "cloud"'],
+    ['a string for a list', engage('tools = "bash"'), 'social.toml:4:1: "tools" in [faculty.engage] must be a list of strings, not "bash"'],
+    ['a number in a list', engage('tools = ["]", # ["]\n  3]'), 'social.toml:5:3: element 1 of "tools" in [faculty.engage] must be a string, not 3'],
+    ['a number for a section', '[faculty]\nname = "a"\norient = 3', 'social.toml:3:1: "orient" in [faculty] must be a table, not 3'],
+    ['a date for a section', '[faculty]\nname = "a"\norient = 1979-05-27 07:32:00\nmax = 1', /^social\.toml:3:1: "orient" in \[faculty\] must be a table, not a date\nsocial\.toml:4:1: /],
+    ['an unknown backoff', '[faculty]\nname = "a"\nrecover = { backoff = "linear" }', 'social.toml:3:13: "backoff" in [faculty.recover] must be "exponential" or "constant", not "linear"'],
+    ['external mode', engage('mode = "external"'), 'social.toml:4:1: mode = "external": this version has only the built-in loop'],
+    ['a prompt file that is not there', engage('system_prompt_file = "p.md"'), 'social.toml:4:1: cannot read "p.md": no prompt at p.md'],
+  ])('%s', (_, toml, message) => {
+    expect(errorOf(toml).message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+  });
+
+  it('does not hide the others: all are reported in the order of the file', () => {
+    const error = errorOf('[faculty]\r\nname = 3\r\n\r\n[faculty.engage]\r\nmode = "external"\r\nmax_turn = 3\r\nsystem_prompt = "x"\r\nsystem_prompt_file = "p"\r\n', () => 'a\0');
+    expect(error.message.split('\n')).toEqual([
+      'social.toml:2:1: "name" in [faculty] must be a string, not 3',
+      'social.toml:5:1: mode = "external": this version has only the built-in loop',
+      'social.toml:6:1: unknown key "max_turn" in [faculty.engage]; did you mean "max_turns"?',
+      'social.toml:8:1: system_prompt and system_prompt_file are both given: keep one',
+      'social.toml:8:1: "p" is not a text file',
+    ]);
+    expect(error).toMatchObject({ name: 'FacultyError', file: 'social.toml', line: 2, column: 1 });
+    expect(error.problems).toHaveLength(5);
+  });
+});
+
+function directory(files: Record<string, string>): string {
+  const path = mkdtempSync(join(tmpdir(), 'faculties-'));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  mkdirSync(join(path, 'prompts'));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
+  return path;
+}
+
+describe('a directory of faculties', () => {
+  it('is read in the order of names, prompts and workspaces relative to the files', async () => {
+    const path = directory({
+      'b.toml': '[faculty]\nname = "second"',
+      'a.toml': '[faculty]\nname = "first"\nengage = { system_prompt_file = "prompts/a.md", workspace = "host", workspace_dir = "work" }',
+      'prompts/a.md': 'You are first.',
+      'notes.txt': 'no faculty',
+    });
+    const loaded = await loadFaculties(path);
+    expect(loaded.map(({ config }) => config)).toEqual([
+      { name: 'first', engage: { system_prompt_file: 'prompts/a.md', system_prompt: 'You are first.', workspace: 'host', workspace_dir: join(path, 'work') } },
+      { name: 'second' },
+    ]);
+    expect((await loadFaculties(join(path, 'b.toml'))).map(({ config }) => config.name)).toEqual(['second']);
+  });
+
+  it('must not have two of one name, must have one, must be there', async () => {
+    const twice = directory({ 'a.toml': '[faculty]\nname = "x"', 'b.toml': 'faculty.name = "x"' });
+    await expect(loadFaculties(twice)).rejects.toThrow(`${join(twice, 'b.toml')}:1:9: ${join(twice, 'a.toml')} has the name "x" too`);
+    const empty = directory({});
+    await expect(loadFaculties(empty)).rejects.toThrow(`${empty}:1:1: the directory has no *.toml file`);
+    await expect(loadFaculties(join(empty, 'no.toml'))).rejects.toThrow(/no\.toml:1:1: cannot be read: ENOENT$/);
+  });
+});
+
+type Value = { kind: 'scalar'; text: string } | { kind: 'list'; items: Value[] } | { kind: 'table'; pairs: Pair[] };
+type Pair = { keys: string[]; value: Value };
+type Table = { keys: string[]; isList: boolean; repeats: number; pairs: Pair[]; noise: string };
+
+const { pair: anyPair } = fc.letrec<{ value: Value; pair: Pair }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3, withCrossShrink: true },
+    fc.constantFrom(
+      '1', '-0.5e3', 'true', '0x1F', 'inf', '1979-05-27 07:32:00', '07:32:00', '""', "''", '"# [a] \\" = 1"', "'\\'", '"]}"',
+      '"""\n[faculty]\nk = \\""" 1 """', '"""a"""""', "'''\n[x]\n# ''k' = 1'''", "''''a'''''", '"""\\\\"""', '"""\\\n  # x"""',
+    ).map((text): Value => ({ kind: 'scalar', text })),
+    fc.array(tie('value'), { maxLength: 3 }).map((items): Value => ({ kind: 'list', items })),
+    fc.array(tie('pair'), { maxLength: 3 }).map((pairs): Value => ({ kind: 'table', pairs })),
+  ),
+  pair: fc.record({ keys: fc.array(fc.string({ unit: 'grapheme-ascii', maxLength: 4 }), { minLength: 1, maxLength: 3 }), value: tie('value') }),
+}));
+
+const anyTable: fc.Arbitrary<Table> = fc.record({
+  keys: fc.array(fc.string({ unit: 'grapheme-ascii', maxLength: 4 }), { minLength: 1, maxLength: 3 }),
+  isList: fc.boolean(),
+  repeats: fc.integer({ min: 1, max: 2 }),
+  pairs: fc.array(anyPair, { maxLength: 3 }),
+  noise: fc.constantFrom('', '\n', '\r\n', '# [a]\n', '# k = """\n', '  \t\n'),
+});
+
+/** Writes tables as TOML and keeps where each key and list element begins; a number after each key makes it unique. */
+class Writer {
+  toml = '';
+  readonly expected = new Map<string, number>();
+  #count = 0;
+
+  names(keys: string[]): string[] {
+    return keys.map((key) => `${key}${this.#count++}`);
+  }
+
+  mark(path: (string | number)[], offset = this.toml.length): void {
+    const id = JSON.stringify(path);
+    if (!this.expected.has(id)) this.expected.set(id, offset);
+  }
+
+  key(name: string): void {
+    const isBare = /^[\w-]+$/.test(name) && this.#count % 3 !== 0;
+    this.toml += isBare ? name : this.#count % 2 === 0 && !name.includes("'") ? `'${name}'` : JSON.stringify(name);
+  }
+
+  pair({ keys, value }: Pair, table: (string | number)[]): void {
+    const names = this.names(keys);
+    names.forEach((name, i) => {
+      if (i > 0) this.toml += i % 2 === 0 ? '.' : ' . ';
+      this.mark([...table, ...names.slice(0, i + 1)]);
+      this.key(name);
+    });
+    this.toml += this.#count % 2 === 0 ? ' = ' : '=';
+    this.value(value, [...table, ...names]);
+  }
+
+  value(value: Value, path: (string | number)[]): void {
+    if (value.kind === 'scalar') this.toml += value.text;
+    else if (value.kind === 'table') {
+      this.toml += '{ ';
+      value.pairs.forEach((pair, i) => {
+        if (i > 0) this.toml += ', ';
+        this.pair(pair, path);
+      });
+      this.toml += ' }';
+    } else {
+      this.toml += '[ # ]"\n';
+      value.items.forEach((item, i) => {
+        this.mark([...path, i]);
+        this.value(item, [...path, i]);
+        this.toml += i % 2 === 0 ? ', # ["\n' : ' ,';
+      });
+      this.toml += ']';
+    }
+  }
+
+  table({ keys, isList, repeats, pairs, noise }: Table): void {
+    const names = this.names(keys);
+    for (let index = 0; index < (isList ? repeats : 1); index++) {
+      this.toml += `${noise}  `;
+      const path = isList ? [...names, index] : names;
+      path.forEach((_, i) => this.mark(path.slice(0, i + 1)));
+      this.toml += isList ? '[[' : '[ ';
+      names.forEach((name, i) => {
+        if (i > 0) this.toml += '.';
+        this.key(name);
+      });
+      this.toml += isList ? ']] # ]\n' : ' ]\n';
+      for (const pair of pairs) {
+        this.pair(pair, path);
+        this.toml += ' # = [x]\n';
+      }
+    }
+  }
+}
+
+describe('the locator', () => {
+  it('finds every key and list element of any TOML', () => {
+    fc.assert(fc.property(fc.array(anyPair, { maxLength: 2 }), fc.array(anyTable, { maxLength: 4 }), (pairs, tables) => {
+      const writer = new Writer();
+      for (const pair of pairs) {
+        writer.pair(pair, []);
+        writer.toml += '\n';
+      }
+      for (const table of tables) writer.table(table);
+      parse(writer.toml);
+      expect(Object.fromEntries(locateKeys(writer.toml))).toEqual(Object.fromEntries(writer.expected));
+    }), { numRuns: 1000 });
+  });
+
+  it('ends on text that is no TOML', () => {
+    fc.assert(fc.property(fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', "'", '=', '.', ',', '#', '\n', ' ', 'a', '-') }), (text) => {
+      expect(locateKeys(text)).toBeInstanceOf(Map);
+    }), { numRuns: 1000 });
+  });
+});
