@@ -135,7 +135,7 @@ export function textOfHtml(html: string): string {
     .replace(/<(script|style|noscript|template|svg|head)\b[\s\S]*?<\/\1\s*>/gi, (block) => /<title[^>]*>([\s\S]*?)<\/title>/i.exec(block)?.[1] ?? '')
     .replace(/<a\b[^>]*\bhref="([^"#][^"]*)"[^>]*>([\s\S]*?)<\/a>/gi, '$2 ($1)')
     .replace(/<li\b[^>]*>/gi, '\n- ')
-    .replace(/<(br|p|div|section|article|tr|h[1-6]|ul|ol|table|pre|blockquote|header|footer|main)\b[^>]*>/gi, '\n')
+    .replace(/<\/?(br|p|div|section|article|tr|h[1-6]|ul|ol|table|pre|blockquote|header|footer|main)\b[^>]*>/gi, '\n')
     .replace(/<[^>]+>/g, '')
     .replace(/&(#x?[0-9a-f]+|\w+);/gi, (whole, name: string) => decodeEntity(name) ?? whole)
     .replace(/[ \t]+/g, ' ')

@@ -1,0 +1,140 @@
+// The path guard against everything that tries to get out of a workspace. Each test looks outside too.
+
+import { execFileSync, spawn } from 'node:child_process';
+import { link, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { HostWorkspace, WorkspaceError } from '../../sandbox/hostWorkspace.ts';
+
+let base: string;
+let root: string;
+let workspace: HostWorkspace;
+
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'workspace-test-'));
+  root = join(base, 'root');
+  await mkdir(join(root, 'src'), { recursive: true });
+  await mkdir(join(base, 'root-x'));
+  await writeFile(join(base, 'secret'), 'outside');
+  await writeFile(join(base, 'root-x', 'secret'), 'outside');
+  await writeFile(join(root, 'src', 'a.txt'), 'inside');
+  workspace = new HostWorkspace(root);
+});
+afterEach(() => rm(base, { recursive: true, force: true }));
+
+const read = async (path: string) => (await workspace.readFile(path, 1000)).toString();
+
+test('a file is read by its relative path, by its absolute path and through a harmless ..', async () => {
+  expect(await read('src/a.txt')).toBe('inside');
+  expect(await read(join(root, 'src/a.txt'))).toBe('inside');
+  expect(await read('src/../src/./a.txt')).toBe('inside');
+});
+
+describe('reading is refused', () => {
+  test.each([
+    ['a path above the root', () => '../secret'],
+    ['a path that climbs out later', () => 'src/../../secret'],
+    ['an absolute path outside', () => join(base, 'secret')],
+    ['a sibling whose name begins like the root', () => join(base, 'root-x', 'secret')],
+    ['the way through /proc', () => '/proc/self/root/etc/passwd'],
+    ['a path with NUL', () => 'src/a.txt\0.png'],
+    ['a name of 300 bytes', () => 'x'.repeat(300)],
+    ['a directory', () => 'src'],
+    ['the root itself', () => '.'],
+    ['a file that is not there', () => 'src/b.txt'],
+    ['a file used as a directory', () => 'src/a.txt/b'],
+  ])('%s', async (_name, path) => {
+    await expect(read(path())).rejects.toBeInstanceOf(WorkspaceError);
+  });
+
+  test('a symbolic link, at the end of a path or in the middle of it', async () => {
+    await symlink(join(base, 'secret'), join(root, 'link'));
+    await symlink(base, join(root, 'up'));
+    await expect(read('link')).rejects.toThrow('symbolic link');
+    await expect(read('up/secret')).rejects.toThrow('symbolic link');
+  });
+
+  test('a FIFO, without waiting for a writer', async () => {
+    execFileSync('mkfifo', [join(root, 'fifo')]);
+    await expect(read('fifo')).rejects.toThrow('not a regular file');
+  });
+
+  test('more bytes than asked for', async () => {
+    await writeFile(join(root, 'big'), 'x'.repeat(1001));
+    await expect(read('big')).rejects.toThrow('too large');
+  });
+
+  test('a workspace that is not there', async () => {
+    await expect(new HostWorkspace(join(base, 'nowhere')).readFile('a', 10)).rejects.toThrow('not there');
+  });
+});
+
+describe('writing', () => {
+  test('makes the directories on the way', async () => {
+    await workspace.writeFile('a/b/c.txt', 'new');
+    expect(await readFile(join(root, 'a/b/c.txt'), 'utf8')).toBe('new');
+  });
+
+  test('replaces a file and keeps its mode', async () => {
+    await writeFile(join(root, 'run.sh'), '', { mode: 0o755 });
+    await workspace.writeFile('run.sh', 'echo');
+    expect((await stat(join(root, 'run.sh'))).mode & 0o777).toBe(0o755);
+    expect(await readFile(join(root, 'run.sh'), 'utf8')).toBe('echo');
+  });
+
+  test('does not write through a symbolic link', async () => {
+    await symlink(join(base, 'secret'), join(root, 'link'));
+    await symlink(base, join(root, 'up'));
+    await expect(workspace.writeFile('link', 'x')).rejects.toThrow('symbolic link');
+    await expect(workspace.writeFile('up/secret', 'x')).rejects.toThrow('symbolic link');
+    await expect(workspace.writeFile('../secret', 'x')).rejects.toThrow('outside');
+    expect(await readFile(join(base, 'secret'), 'utf8')).toBe('outside');
+  });
+
+  test('breaks a hard link instead of writing to what it shares', async () => {
+    await link(join(base, 'secret'), join(root, 'hard'));
+    await workspace.writeFile('hard', 'x');
+    expect(await readFile(join(base, 'secret'), 'utf8')).toBe('outside');
+  });
+});
+
+test('listing shows regular files only and follows no link', async () => {
+  await symlink(base, join(root, 'up'));
+  await mkdir(join(root, '.git'));
+  await writeFile(join(root, '.git', 'config'), '');
+  const list = async (isEverything: boolean) => {
+    const paths: string[] = [];
+    for await (const file of workspace.files('.', { isEverything })) paths.push(file.path);
+    return paths;
+  };
+  expect(await list(false)).toEqual(['src/a.txt']);
+  expect(await list(true)).toEqual(['.git/config', 'src/a.txt']);
+});
+
+test('a swapper that changes a directory for a link all the time never gets a read or a write outside', async () => {
+  await mkdir(join(base, 'outside'));
+  await writeFile(join(base, 'outside', 'file'), 'outside');
+  await mkdir(join(root, 'real'));
+  await writeFile(join(root, 'real', 'file'), 'inside');
+  const swapper = spawn(process.execPath, ['-e', `
+    const fs = require('fs'); process.chdir(process.argv[1]);
+    for (;;) { try { fs.renameSync('real', 'kept'); fs.symlinkSync('../outside', 'real'); fs.unlinkSync('real'); fs.renameSync('kept', 'real'); } catch {} }
+  `, root]);
+  let inside = 0;
+  try {
+    const until = performance.now() + 3000;
+    while (performance.now() < until) {
+      const text = await read('real/file').catch(() => null);
+      if (text !== null) inside++;
+      expect(text).not.toBe('outside');
+      await workspace.writeFile('real/file', 'inside').catch(() => {});
+    }
+  } finally {
+    swapper.kill('SIGKILL');
+  }
+  expect(await readFile(join(base, 'outside', 'file'), 'utf8')).toBe('outside');
+  expect(inside).toBeGreaterThan(0);
+});
