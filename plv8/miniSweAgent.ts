@@ -1,8 +1,8 @@
 // mini-swe-agent's .traj.json: {trajectory_format, info, messages}. A call is a fenced bash block in the model's text,
 // its result the next user message; since version 2 there are tool_calls and tool messages too.
 
-import { field, stringOf } from './recordedRun.ts';
-import type { Reading, RecordedCall, RecordedExchange } from './recordedRun.ts';
+import { field, stringOf } from './reading.ts';
+import type { Reading, RecordedCall, RecordedExchange } from './reading.ts';
 
 /** The harness's own pattern: a fence within a line is none. */
 const fence = /```(?:bash|mswea_bash_command)\s*\n([^]*?)\n```/g;

@@ -1,8 +1,8 @@
 // SWE-agent's .traj: {history, trajectory, info, replay_config}, some with a history only. The history is what the
 // model saw; the trajectory repeats it step by step and is read only where there is no history.
 
-import { field, stringOf, toolName } from './recordedRun.ts';
-import type { Reading, RecordedCall } from './recordedRun.ts';
+import { field, stringOf, toolName } from './reading.ts';
+import type { Reading, RecordedCall } from './reading.ts';
 
 /** First words of an action that are SWE-agent's own commands; everything else is the shell's. */
 const commands = new Set([

@@ -166,23 +166,24 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
   const fn = (name: string) => sql.identifier([schema, name]);
 
-  async function run<T>(query: () => QuerySqlToken<z.ZodType<T>>): Promise<readonly T[]> {
+  async function run<Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>): Promise<readonly z.output<Schema>[]> {
     const deadline = performance.now() + PATIENCE_MS;
     for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
       try {
-        return (await pool.any(query())) as readonly T[];
+        return (await pool.any(query())) as readonly z.output<Schema>[];
       } catch (error) {
         if (!isConnectionLost(error) || performance.now() + delay > deadline) throw translate(error);
         await sleep(delay);
       }
     }
   }
-  async function one<T>(query: () => QuerySqlToken<z.ZodType<T>>): Promise<T> {
+  async function one<Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>): Promise<z.output<Schema>> {
     const [row] = await run(query);
     if (row === undefined) throw new Error('the ledger returned no row');
     return row;
   }
-  const value = async <T>(schemaOf: z.ZodType<T>, query: (row: z.ZodObject<{ value: z.ZodType<T> }>) => QuerySqlToken<z.ZodType<{ value: T }>>): Promise<T> =>
+  type ValueRow<T> = z.ZodObject<{ value: z.ZodType<T> }>;
+  const value = async <T>(schemaOf: z.ZodType<T>, query: (row: ValueRow<T>) => QuerySqlToken<ValueRow<T>>): Promise<T> =>
     (await one(() => query(z.object({ value: schemaOf })))).value;
   const optional = (text: string | undefined | null) => text ?? null;
 

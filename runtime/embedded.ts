@@ -92,7 +92,7 @@ async function serverUser(): Promise<Owner> {
 /** The percent-encoded directory as host is the one form that pg, slonik, graphile-worker and psql all understand. */
 const urlOf = (layout: Layout) => (database: string): string => `postgresql://postgres@${encodeURIComponent(layout.socketDir)}/${database}`;
 
-const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...(layout.owner ?? {}) });
+const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...layout.owner });
 
 async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });

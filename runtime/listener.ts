@@ -15,10 +15,11 @@ export function listen(
 ): Listener {
   let client: pg.Client | undefined;
   let closed = false;
+  const isClosed = (): boolean => closed;
   const done = loop();
 
   async function loop(): Promise<void> {
-    for (let delay = 100; !closed; delay = Math.min(delay * 2, 5000)) {
+    for (let delay = 100; ; delay = Math.min(delay * 2, 5000)) {
       client = new pg.Client({ connectionString: url, application_name: 'work-ledger listener', keepAlive: true });
       const ended = new Promise<void>((resolve) => {
         client?.once('end', resolve);
@@ -35,7 +36,9 @@ export function listen(
       } catch {
         await client.end().catch(() => {});
       }
-      if (!closed) await sleep(delay);
+      if (isClosed()) return;
+      await sleep(delay);
+      if (isClosed()) return;
     }
   }
 

@@ -52,7 +52,7 @@ export async function until<T>(condition: () => T | Promise<T>, seconds = 60): P
   for (;;) {
     const value = await condition();
     if (value) return value;
-    if (performance.now() > deadline) throw new Error(`waited ${seconds} s in vain for: ${condition}`);
+    if (performance.now() > deadline) throw new Error(`waited ${seconds} s in vain for: ${condition.toString()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -35,7 +35,7 @@ export function itemLine(item: WorkItem): string {
 export function itemText(item: WorkItem): string {
   const summary = item.outcome_data?.['summary'] ?? item.outcome_data?.['error'];
   return [
-    `${item.id}`,
+    item.id,
     `  state      ${item.state}${item.state_reason ? ` (${visible(item.state_reason)})` : ''}`,
     `  type       ${item.work_type}`,
     `  work       ${visible(item.description).replaceAll('\n', '\n             ')}`,

@@ -78,7 +78,7 @@ function schemaOf(inputSchema: Record<string, unknown>): z.ZodType {
   const key = JSON.stringify(inputSchema);
   let schema = schemas.get(key);
   if (!schema) {
-    schema = z.fromJSONSchema(inputSchema as Parameters<typeof z.fromJSONSchema>[0]);
+    schema = z.fromJSONSchema(inputSchema);
     schemas.set(key, schema);
   }
   return schema;

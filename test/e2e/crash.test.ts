@@ -63,7 +63,7 @@ async function setUp(script: Parameters<typeof startScriptedModel>[0]) {
 const slowLook = `
 import { appendFileSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from '${new URL('../../node_modules/zod/index.js', import.meta.url)}';
+import { z } from '${import.meta.resolve('zod')}';
 export default {
   name: 'slow_look', description: 'Looks slowly.', input: z.strictObject({}), effect: 'pure', risk: 'safe',
   async execute(_input, context) {

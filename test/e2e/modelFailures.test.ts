@@ -115,7 +115,7 @@ test('an unknown tool and an input that misses its schema are answered, not fata
 test('two appends in one parallel batch both land', async () => {
   const item = await outcomeOf(scriptOf([
     { content: [call('ledger_append', { entry_type: 'finding', content: 'a' }), call('ledger_append', { entry_type: 'finding', content: 'b' })] }, done]));
-  expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content).sort()).toEqual(['a', 'b']);
+  expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content).toSorted()).toEqual(['a', 'b']);
 });
 
 test('NUL and lone surrogates in a tool input arrive as a replacement', async () => {

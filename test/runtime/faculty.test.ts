@@ -8,7 +8,8 @@ import * as fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
-import { FacultyError, loadFaculties, locateKeys, parseFaculty } from '../../runtime/faculty.ts';
+import { FacultyError, loadFaculties, parseFaculty } from '../../runtime/faculty.ts';
+import { locateKeys } from '../../runtime/tomlPositions.ts';
 
 /** The complete example of the engage document, as it stands there. */
 const complete = `[faculty]
