@@ -11,7 +11,7 @@ cluster=
 run_as_server() { if [ "$(id -u)" = 0 ]; then (cd / && runuser -u postgres -- "$@"); else "$@"; fi; }
 
 finish() {
-  psql -qd postgres -c "drop database if exists $database" || true
+  psql -qd postgres -c "drop database if exists $database" -c "drop database if exists ${database}_restored" || true
   if [ -n "$cluster" ]; then
     run_as_server "$bindir/pg_ctl" -D "$cluster/data" -m immediate stop >/dev/null || true
     rm -rf "$cluster"
@@ -37,3 +37,31 @@ alter database $database set search_path to ledger, public;
 select 'PostgreSQL ' || current_setting('server_version') || ', work_ledger ' || ledger.work_ledger_version();
 SQL
 pg_prove --dbname "$database" --recurse --ext .sql test/sql
+
+# A dump restores with its rows: one row at least in every table, the same rows afterwards.
+psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'
+select faculty_save('{"name": "worker", "accepts": ["analyze"]}');
+select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
+select lease_renew('worker-1');
+select (focus_claim(:'id', 'worker-1') ->> 'lease')::uuid as lease \gset
+select iteration_begin(:'id', :'lease') ->> 'turn_id' as turn \gset
+select turn_record(:'id', :'lease', :'turn', '{"content": [{"type": "tool_use", "id": "t", "name": "ledger_append", "input": {"entry_type": "plan", "content": "1. Look"}}], "stop_reason": "tool_use"}') #>> '{calls,0,id}' as call \gset
+select tool_call_execute(:'id', :'lease', :'call');
+select iteration_finish(:'id', :'lease');
+SQL
+rows() { # database
+  psql -qAt -d "$1" -c "select relname from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' order by 1" |
+    while read -r table; do psql -qAt -d "$1" -c "select '$table', t::text from ledger.$table t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by 2"; done
+}
+psql -qd postgres -c "create database ${database}_restored"
+pg_dump "$database" | psql -q -v ON_ERROR_STOP=1 -d "${database}_restored" >/dev/null
+psql -qd postgres -c "alter database ${database}_restored set search_path to ledger, public"
+before=$(rows "$database") after=$(rows "${database}_restored")
+tables=$(cut -d'|' -f1 <<<"$before" | sort -u | wc -l)
+all=$(psql -qAt -d "$database" -c "select count(*) from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r'")
+diff <(echo "$before") <(echo "$after") || { echo 'not ok - a dump restores with its rows'; exit 1; }
+[ "$tables" = "$all" ] || { echo "not ok - $tables of $all tables had rows to restore"; exit 1; }
+psql -qAt -d "${database}_restored" -c "select seq from work_submit('analyze', 'After the restore') w, ledger_append(w.id, 'note', 'goes on')" | grep -qx 1 ||
+  { echo 'not ok - the restored ledger goes on'; exit 1; }
+echo "ok - a dump of $all tables restores with its rows, and the ledger goes on"

@@ -29,6 +29,8 @@ export type ReplayReport = {
   state: string;
   modelCalls: number;
   toolCalls: number;
+  /** Calls that the record does not have: 0 unless the loop changed what the model said. */
+  strangeCalls: number;
   requests: number;
   validRequests: number;
   rebuiltRequests: number;
@@ -38,7 +40,7 @@ export async function replay(file: string, options: Settings): Promise<number> {
   const run = parseRecordedRun(await readFile(file, 'utf8'));
   const place = await findLedger({ schema: 'work_ledger_replay', ...options });
   const report = await replayRun(run, place.url, place.schema);
-  const isWhole = report.state === 'completed' && report.rebuiltRequests === report.requests && report.validRequests === report.requests;
+  const isWhole = report.state === 'completed' && report.strangeCalls === 0 && report.rebuiltRequests === report.requests && report.validRequests === report.requests;
   print({ file, ...report }, [
     `${report.format}: ${report.modelCalls} recorded model calls, ${report.toolCalls} tool calls, work item ${report.workItemId} ${report.state}`,
     `${report.requests} requests sent, ${report.validRequests} valid, ${report.rebuiltRequests} rebuilt byte for byte by context_at()`,
@@ -52,7 +54,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string): 
   await installLedger(url, schema);
   const db = await openDb(url, schema);
   const model = await startScriptedModel(scriptOf(run.exchanges.map(replyOf).concat(lastWords(run))));
-  const tools = recordedTools(run);
+  const { tools, strangeCalls } = recordedTools(run);
   const worker = await startWorker({
     url,
     schema,
@@ -78,7 +80,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string): 
       onPoll: async () => status.show(`replaying: ${(await db.workProgress(item.id)).turns} of ${run.exchanges.length} model calls`),
     }, new AbortController().signal);
     status.clear();
-    return await reportOn(db, run, ended ?? item, model.requests.map((request) => request.body));
+    return await reportOn(db, run, ended ?? item, model.requests.map((request) => request.body), strangeCalls());
   } finally {
     await worker.stop();
     await model.close();
@@ -110,7 +112,8 @@ const lastWords = (run: RecordedRun): ScriptedReply[] =>
   run.exchanges.at(-1)?.calls.length === 0 ? [] : [{ content: [{ type: 'text', text: `The record ends here${run.outcome ? `: ${run.outcome}` : ''}.` }] }];
 
 /** One tool for each recorded name; a call is answered with what the record says, calls of equal input in their order. */
-function recordedTools(run: RecordedRun): Tool[] {
+function recordedTools(run: RecordedRun): { tools: Tool[]; strangeCalls: () => number } {
+  let strange = 0;
   const results = new Map<string, { result: string | null; isError: boolean }[]>();
   const keyOf = (name: string, input: unknown): string => `${name} ${JSON.stringify(input)}`;
   for (const call of run.exchanges.flatMap((exchange) => exchange.calls)) {
@@ -118,7 +121,7 @@ function recordedTools(run: RecordedRun): Tool[] {
     results.set(key, [...(results.get(key) ?? []), call]);
   }
   const names = [...new Set(run.exchanges.flatMap((exchange) => exchange.calls.map((call) => call.name)))];
-  return names.map((name) => ({
+  const tools = names.map((name): Tool => ({
     name,
     description: `The tool ${name} of the recorded run.`,
     input: z.looseObject({}),
@@ -126,13 +129,17 @@ function recordedTools(run: RecordedRun): Tool[] {
     risk: 'safe',
     execute: async (input) => {
       const recorded = results.get(keyOf(name, input))?.shift();
-      if (!recorded) return { content: 'The record has no such call.', isError: true };
+      if (!recorded) {
+        strange++;
+        return { content: 'The record has no such call.', isError: true };
+      }
       return { content: recorded.result ?? 'The record has no result for this call.', isError: recorded.isError };
     },
   }));
+  return { tools, strangeCalls: () => strange };
 }
 
-async function reportOn(db: Db, run: RecordedRun, item: WorkItem, bodies: readonly string[]): Promise<ReplayReport> {
+async function reportOn(db: Db, run: RecordedRun, item: WorkItem, bodies: readonly string[], strangeCalls: number): Promise<ReplayReport> {
   const rebuilt = new Set<string>();
   for (const turnId of await db.turnIds(item.id)) rebuilt.add(await db.contextAt(turnId));
   return {
@@ -141,6 +148,7 @@ async function reportOn(db: Db, run: RecordedRun, item: WorkItem, bodies: readon
     state: item.state,
     modelCalls: run.exchanges.length,
     toolCalls: (await db.toolCalls(item.id)).length,
+    strangeCalls,
     requests: bodies.length,
     validRequests: bodies.filter((body) => validateRequest(JSON.parse(body)).length === 0).length,
     rebuiltRequests: bodies.filter((body) => rebuilt.has(body)).length,

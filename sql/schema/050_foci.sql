@@ -1,4 +1,7 @@
 -- Activations of a faculty on a work item, the leases under which workers drive them, and the workers themselves.
+-- No foreign key may close a circle: a dump of an extension restores its rows table by table with the keys in place.
+-- So foci.session_label and work_items.focus_id have none; both are set only where the row they name is made, and
+-- neither sessions nor foci can be deleted (120_append_only.sql).
 
 create table workers (
   id text primary key,
@@ -15,7 +18,7 @@ create table foci (
   attempt integer not null,
   faculty text not null,
   faculty_hash text not null references faculties (content_hash),
-  session_label text not null references sessions (label),
+  session_label text not null,
   iteration integer not null default 0,
   max_tokens integer not null,
   lease_owner text,
@@ -36,8 +39,6 @@ create table foci (
 ) with (fillfactor = 70);
 
 create index foci_leased on foci (lease_owner) where lease_owner is not null;
-
-alter table work_items add foreign key (focus_id) references foci (id);
 
 comment on table workers is 'Worker processes that are alive or were until lately; id is graphile-worker''s pool id, by which it locks jobs.';
 comment on table foci is 'One activation of a faculty on a work item: one attempt, driven iteration by iteration under a lease.';

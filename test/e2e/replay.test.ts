@@ -1,0 +1,59 @@
+// Recorded runs that nobody here wrote, through the same loop: each to its end, every call, every request.
+
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { parseRecordedRun } from '../../plv8/recordedRun.ts';
+import type { RecordedRun } from '../../plv8/recordedRun.ts';
+import { replayRun } from '../../runtime/commands/replay.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase({ from: null });
+});
+afterAll(() => database?.drop());
+
+test('a small run: text between calls, a call without a result, an error, two calls of equal input', async () => {
+  const call = (command: string, result: string | null, isError = false) => ({ name: 'bash', input: { command }, result, isError });
+  const run: RecordedRun = {
+    format: 'mini-swe-agent', model: 'recorded-model', system: 'Be exact.', prompt: 'Mend it.', outcome: 'Submitted', skipped: [],
+    exchanges: [
+      { text: 'I look.', calls: [call('ls', 'a.txt'), call('ls', 'b.txt')], usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 5 } },
+      { text: 'I think.', calls: [], usage: null },
+      { text: '', calls: [call('false', 'failed', true), call('cut', null)], usage: null },
+    ],
+  };
+  const report = await replayRun(run, database.url, 'replay');
+  expect(report).toMatchObject({ state: 'completed', modelCalls: 3, toolCalls: 4, strangeCalls: 0, requests: 4, validRequests: 4, rebuiltRequests: 4 });
+  const rows = await database.query<{ result: string; is_error: boolean }>('select result #>> \'{}\' as result, is_error from replay.tool_calls order by created_at, ordinal');
+  expect(rows).toEqual([
+    { result: 'a.txt', is_error: false },
+    { result: 'b.txt', is_error: false },
+    { result: 'failed', is_error: true },
+    { result: 'The record has no result for this call.', is_error: false },
+  ]);
+  expect(await database.query('select model, input_tokens, output_tokens, cached_input_tokens from replay.turns order by depth limit 1'))
+    .toEqual([{ model: 'recorded-model', input_tokens: 100, output_tokens: 10, cached_input_tokens: 5 }]);
+});
+
+const transcripts = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
+const folders = ['mini-swe-agent', 'swe-agent'];
+
+describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project', () => {
+  const index = existsSync(transcripts) ? readFileSync(`${transcripts}INDEX.md`, 'utf8') : '';
+  const files = existsSync(transcripts) ? folders.flatMap((folder) => readdirSync(transcripts + folder).map((name) => `${folder}/${name}`)) : [];
+
+  test.each(files)('%s replays to its end, its calls counted as in the index', async (file) => {
+    const [, modelCalls, toolCalls] = new RegExp(`\\| \`${file.replaceAll('.', '\\.')}\` \\| \\w+ \\| (\\d+) \\| (\\d+) \\|`).exec(index) ?? [];
+    const report = await replayRun(parseRecordedRun(readFileSync(transcripts + file, 'utf8')), database.url, 'replay');
+    expect(report).toMatchObject({ state: 'completed', modelCalls: Number(modelCalls), toolCalls: Number(toolCalls), strangeCalls: 0 });
+    expect(report.requests).toBeGreaterThanOrEqual(report.modelCalls);
+    expect([report.validRequests, report.rebuiltRequests]).toEqual([report.requests, report.requests]);
+  });
+});
+
+if (!existsSync(transcripts)) console.warn('skipped: the recorded runs (../shared/transcripts is not there)');

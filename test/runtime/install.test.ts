@@ -1,0 +1,115 @@
+// Two forms of installation, one catalog; ledgers that do not see each other. That a dump restores with its rows is
+// tested by installcheck.sh, which has a pg_dump.
+
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import { installLedger } from '../../runtime/install.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+
+const databases: TestDatabase[] = [];
+let plain: TestDatabase;
+let extension: TestDatabase;
+
+const create = async (): Promise<TestDatabase> => {
+  const made = await createDatabase({ from: null });
+  databases.push(made);
+  return made;
+};
+
+beforeAll(async () => {
+  plain = await create();
+  extension = await create();
+  await installLedger(plain.url, 'ledger');
+  await extension.query('create schema ledger; create extension work_ledger schema ledger');
+});
+afterAll(async () => {
+  for (const database of databases) await database.drop();
+});
+
+/** Everything in the schema that somebody could notice, as sorted lines. */
+async function catalog(database: TestDatabase): Promise<string[]> {
+  const rows = await database.query<{ line: string }>(`
+    with n as (select oid from pg_namespace where nspname = 'ledger')
+    select 'function ' || pg_get_functiondef(p.oid) || coalesce(obj_description(p.oid, 'pg_proc'), '') as line from pg_proc p join n on p.pronamespace = n.oid
+    union all select 'column ' || c.relname || ' ' || a.attnum::text || ' ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull::text || ' ' || a.attidentity::text || a.attgenerated::text
+                || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || coalesce(col_description(c.oid, a.attnum), '')
+           from pg_attribute a join pg_class c on c.oid = a.attrelid join n on c.relnamespace = n.oid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum where a.attnum > 0
+    union all select 'relation ' || c.relname || ' ' || c.relkind::text || coalesce(array_to_string(c.reloptions, ','), '') || coalesce(obj_description(c.oid, 'pg_class'), '') from pg_class c join n on c.relnamespace = n.oid
+    union all select 'view ' || c.relname || pg_get_viewdef(c.oid) from pg_class c join n on c.relnamespace = n.oid where c.relkind = 'v'
+    union all select 'constraint ' || conrelid::regclass::text || conname || pg_get_constraintdef(k.oid) from pg_constraint k join n on k.connamespace = n.oid
+    union all select 'index ' || pg_get_indexdef(i.indexrelid) from pg_index i join pg_class c on c.oid = i.indrelid join n on c.relnamespace = n.oid
+    union all select 'trigger ' || pg_get_triggerdef(t.oid) || t.tgenabled::text from pg_trigger t join pg_class c on c.oid = t.tgrelid join n on c.relnamespace = n.oid where not t.tgisinternal
+    union all select 'ability ' || name || description || input_schema::text || effect || risk || implementation || function_name || position::text from ledger.abilities
+    order by 1`);
+  return rows.map((row) => row.line);
+}
+
+test('create extension and the plain script end in the same catalog', async () => {
+  const lines = await catalog(plain);
+  expect(lines.length).toBeGreaterThan(250);
+  expect(lines).toEqual(await catalog(extension));
+});
+
+test('installing again changes nothing', async () => {
+  const before = await catalog(plain);
+  expect(await installLedger(plain.url, 'ledger')).toMatchObject({ form: 'script', changed: false });
+  expect(await installLedger(extension.url, 'ledger')).toMatchObject({ form: 'extension', changed: false });
+  expect(await catalog(plain)).toEqual(before);
+});
+
+test('two installers at once both succeed', async () => {
+  const database = await create();
+  const both = await Promise.all([installLedger(database.url, 'ledger'), installLedger(database.url, 'ledger')]);
+  expect(both.map((installed) => installed.changed).toSorted()).toEqual([false, true]);
+});
+
+test('the extension installs for a role that is no superuser, and the role owns it', async () => {
+  const database = await create();
+  const role = `installer_${Date.now()}`;
+  const name = new URL(database.url).pathname.slice(1);
+  await database.query(`create role ${role} login; alter database ${name} owner to ${role}`);
+  const client = new pg.Client({ connectionString: database.url.replace('postgres@', `${role}@`) });
+  await client.connect();
+  await client.query('create schema ledger; create extension work_ledger schema ledger');
+  await client.query(`select ledger.ledger_append((ledger.work_submit('a', 'x')).id, 'note', 'mine')`);
+  await client.end();
+  await database.query(`drop owned by ${role} cascade`).catch(() => {});
+});
+
+test('a schema whose name needs quoting is as good as any', async () => {
+  const database = await create();
+  await installLedger(database.url, 'Team "A" ledger');
+  const db = await openDb(database.url, 'Team "A" ledger');
+  const item = await db.workSubmit({ workType: 'a', description: 'x' });
+  expect((await db.ledgerAppend(item.id, 'note', 'x')).seq).toBe(1);
+  expect(await db.awarenessDigest(item.id)).toContain('== AWARENESS ==');
+  await db.close();
+});
+
+test('two ledgers in two schemas of one database do not see each other', async () => {
+  const database = await create();
+  await installLedger(database.url, 'one');
+  await installLedger(database.url, 'two');
+  const [one, two] = [await openDb(database.url, 'one'), await openDb(database.url, 'two')];
+  const item = await one.workSubmit({ workType: 'a', description: 'only in one' });
+  await one.ledgerAppend(item.id, 'finding', 'only in one');
+  await database.query(`select one.work_complete('${item.id}', 'done in one')`);
+  expect(await two.workItem(item.id)).toBeNull();
+  expect(await two.awarenessDigest(null)).not.toContain('only in one');
+  await expect(two.ledgerAppend(item.id, 'note', 'x')).rejects.toMatchObject({ code: 'WL001' });
+  expect(await database.query<{ task: string }>('select distinct task_identifier as task from graphile_worker.jobs')).toEqual([{ task: 'one/engage' }]);
+  await one.close();
+  await two.close();
+});
+
+test('every table with rows of users is marked for pg_dump, and what comes with the extension is not', async () => {
+  const marked = await extension.query<{ name: string; condition: string }>(`
+    select c.relname as name, condition from pg_extension e, unnest(e.extconfig, e.extcondition) as x(id, condition) join pg_class c on c.oid = x.id
+     where extname = 'work_ledger' order by 1`);
+  expect(marked.filter((row) => row.condition !== '')).toEqual([{ name: 'abilities', condition: 'where not is_builtin' }]);
+  const tables = await extension.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind in ('r', 'S') order by 1`);
+  expect(marked.map((row) => row.name)).toEqual(tables.map((row) => row.name));
+});
