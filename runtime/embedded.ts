@@ -164,12 +164,21 @@ function settings(layout: Layout, isDurable: boolean): string {
 }
 
 async function start(layout: Layout, bin: string): Promise<void> {
+  await forgetDeadServer(layout);
   try {
     await execute(join(bin, 'pg_ctl'), ['-D', layout.cluster, '-l', layout.log, '-w', '-t', '60', '-s', 'start'], as(layout));
   } catch {
     const log = await readFile(layout.log, 'utf8').catch(() => '');
     throw new Error(`the embedded PostgreSQL does not start; the end of ${layout.log}:\n${log.split('\n').slice(-12).join('\n')}`);
   }
+}
+
+/** In a container whose first process reaps nobody, a killed server stays as a zombie, which PostgreSQL takes for alive. */
+async function forgetDeadServer(layout: Layout): Promise<void> {
+  const file = join(layout.cluster, 'postmaster.pid');
+  const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+  const status = pid ? await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '') : '';
+  if (/^\d+ \(.*\) [ZX] /.test(status)) await rm(file, { force: true });
 }
 
 async function createDatabase(url: string): Promise<void> {

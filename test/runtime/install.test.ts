@@ -63,7 +63,7 @@ test('installing again changes nothing', async () => {
 test('two installers at once both succeed', async () => {
   const database = await create();
   const both = await Promise.all([installLedger(database.url, 'ledger'), installLedger(database.url, 'ledger')]);
-  expect(both.map((installed) => installed.changed).toSorted()).toEqual([false, true]);
+  expect(both.filter((installed) => installed.changed)).toHaveLength(1);
 });
 
 test('the extension installs for a role that is no superuser, and the role owns it', async () => {
