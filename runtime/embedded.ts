@@ -175,10 +175,11 @@ async function start(layout: Layout, bin: string): Promise<void> {
 
 /** In a container whose first process reaps nobody, a killed server stays as a zombie, which PostgreSQL takes for alive. */
 async function forgetDeadServer(layout: Layout): Promise<void> {
-  const file = join(layout.cluster, 'postmaster.pid');
-  const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
-  const status = pid ? await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '') : '';
-  if (/^\d+ \(.*\) [ZX] /.test(status)) await rm(file, { force: true });
+  for (const file of [join(layout.cluster, 'postmaster.pid'), join(layout.socketDir, '.s.PGSQL.5432.lock')]) {
+    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+    const status = pid ? await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '') : '';
+    if (/^\d+ \(.*\) [ZX] /.test(status)) await rm(file, { force: true });
+  }
 }
 
 async function createDatabase(url: string): Promise<void> {

@@ -120,7 +120,7 @@ test('run exits with 3 when the work item fails', async () => {
 });
 
 test('Ctrl-C leaves the work for later, and tail shows it to its end', async () => {
-  model = await startScriptedModel((request, position) =>
+  model = await startScriptedModel((_request, position) =>
     position.exchange === 0 ? replies[0] ?? { stall: true } : position.attempt === 0 ? { stall: true } : replies[1] ?? { stall: true });
   const child = spawn(process.execPath, [main, 'run', 'Say hello', '--workspace', '.', '--grace-seconds', '0'], { env: environment(), cwd: directory });
   let errors = '';
