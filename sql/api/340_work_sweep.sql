@@ -70,7 +70,10 @@ begin
          and not exists (
            select
              from graphile_worker.jobs j
-            where j.key = format('%s:%s:%s:%s', _job_task(), w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1))
+            where j.key = format('%s:%s:%s:%s', _job_task(), w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
+              -- A job that is used up, or held by a worker that died before its first heartbeat, rings no more.
+              and case when j.locked_by is null then j.attempts < j.max_attempts
+                       else exists (select from workers k where k.id = j.locked_by) end)
        order by w.priority desc, w.run_at
        limit 1000
     ) w;
@@ -78,4 +81,4 @@ begin
 end
 $$;
 
-comment on function _enqueue_forgotten(timestamptz) is 'Rings for due work items without a job: submitted before graphile-worker was there, or unroutable until now.';
+comment on function _enqueue_forgotten(timestamptz) is 'Rings for due work items without a job that will run: submitted before graphile-worker was there, unroutable until now, or left behind by a dead worker.';

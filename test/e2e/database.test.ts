@@ -80,7 +80,7 @@ test('connections dropped again and again in the middle of the work do it no har
   });
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });
   const ended = await until(async () => {
-    await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and application_name not like 'work-ledger jobs%'`);
+    await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
     await new Promise((resolve) => setTimeout(resolve, 400));
     const now = await db.workItem(item.id);
     return now?.resolved_at ? now : null;
