@@ -341,8 +341,9 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     // A worker's own upkeep. The heartbeat is never repeated: a late one proves nothing.
 
-    leaseRenew: async (workerId: string, host: string, pid: number) =>
-      (await pool.any(sql.type(z.object({ id: z.string() }))`select id from ${fn('lease_renew')}(${workerId}, ${host}, ${pid}) as id`)).map((row) => row.id),
+    leaseRenew: async (workerId: string, leases: readonly string[], host: string, pid: number) =>
+      (await pool.any(sql.type(z.object({ lease: z.string() }))`
+        select lease from ${fn('lease_renew')}(${workerId}, ${sql.array(leases, 'uuid')}, ${host}, ${pid}) as lease`)).map((row) => row.lease),
 
     workSweep: (workerTimeoutSeconds: number) =>
       value(z.object({ expired: z.number(), enqueued: z.number(), dead_workers: z.array(z.string()) }), (row) => sql.type(row)`

@@ -3,7 +3,7 @@
 
 import type { Logger } from 'pino';
 
-import type { Db } from './db.ts';
+import type { Db, Lease } from './db.ts';
 
 /** Why work on a focus has to stop: it is somebody else's or nobody's now, or this process is asked to end. */
 export type StopReason = 'lost' | 'stopping';
@@ -16,10 +16,12 @@ export class Leases {
   readonly #db: Db;
   readonly #host: string;
   readonly #log: Logger;
-  readonly #held = new Map<string, AbortController>();
+  /** By work item: one process drives an item at most once. */
+  readonly #held = new Map<string, { lease: string; controller: AbortController }>();
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = performance.now();
   #stopping = false;
+  #onIdle: (() => void)[] = [];
 
   constructor(options: { db: Db; workerId: string; leaseSeconds: number; host: string; log: Logger }) {
     this.#db = options.db;
@@ -34,28 +36,34 @@ export class Leases {
     this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 3);
   }
 
-  /** Keeps the lease on a work item alive until `drop()`; the signal fires with a StopReason when work has to stop. */
-  hold(workItemId: string): Held {
+  /** Keeps a lease alive until `drop()`; the signal fires with a StopReason when work has to stop. */
+  hold({ work_item_id: workItemId, lease }: Lease): Held {
     const controller = new AbortController();
     if (this.#stopping) controller.abort('stopping' satisfies StopReason);
-    this.#held.set(workItemId, controller);
+    this.#held.set(workItemId, { lease, controller });
     return {
       signal: controller.signal,
       drop: () => {
-        if (this.#held.get(workItemId) === controller) this.#held.delete(workItemId);
+        if (this.#held.get(workItemId)?.lease === lease) this.#held.delete(workItemId);
+        if (this.#held.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
       },
     };
   }
 
   /** A hint that a work item ended: stops what is being done for it here. */
   lose(workItemId: string): void {
-    this.#held.get(workItemId)?.abort('lost' satisfies StopReason);
+    this.#held.get(workItemId)?.controller.abort('lost' satisfies StopReason);
   }
 
   /** Asks everything under way to give its work back. */
   stopAll(): void {
     this.#stopping = true;
-    for (const controller of this.#held.values()) controller.abort('stopping' satisfies StopReason);
+    for (const { controller } of this.#held.values()) controller.abort('stopping' satisfies StopReason);
+  }
+
+  /** Resolves when nothing is held any more. */
+  idle(): Promise<void> {
+    return this.#held.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
   }
 
   stop(): void {
@@ -63,12 +71,12 @@ export class Leases {
   }
 
   async #beat(): Promise<void> {
-    const before = new Map(this.#held);
+    const named = [...this.#held];
     try {
-      const renewed = new Set(await this.#db.leaseRenew(this.workerId, this.#host, process.pid));
+      const renewed = new Set(await this.#db.leaseRenew(this.workerId, named.map(([, { lease }]) => lease), this.#host, process.pid));
       this.#renewedAt = performance.now();
-      for (const [workItemId, controller] of before) {
-        if (!renewed.has(workItemId) && this.#held.get(workItemId) === controller) this.lose(workItemId);
+      for (const [, { lease, controller }] of named) {
+        if (!renewed.has(lease)) controller.abort('lost' satisfies StopReason);
       }
     } catch (error) {
       this.#log.warn({ err: error }, 'heartbeat failed');

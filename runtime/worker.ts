@@ -1,20 +1,16 @@
-// A worker process: graphile-worker underneath, one heartbeat, one sweeper, one listener.
+// A worker process: a crew that drives work items, a sweeper, a listener. When its crew ends unasked it gets another.
 
-import { EventEmitter } from 'node:events';
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Logger as GraphileLogger, run, runMigrations } from 'graphile-worker';
-import type { WorkerEvents } from 'graphile-worker';
-import pg from 'pg';
+import { runMigrations } from 'graphile-worker';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 
+import { graphileLogger, startCrew } from './crew.ts';
+import type { Crew } from './crew.ts';
 import { openDb } from './db.ts';
+import type { Db } from './db.ts';
 import type { ModelClient } from './focus/callModel.ts';
-import type { Runtime } from './focus/runFocus.ts';
-import { engage } from './jobs/engage.ts';
-import { Leases } from './leases.ts';
 import { listen } from './listener.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -31,7 +27,7 @@ export type WorkerOptions = {
   onDelta?: (workItemId: string, text: string) => void;
 };
 
-export type Worker = { id: string; stop(): Promise<void> };
+export type Worker = { stop(): Promise<void> };
 
 /** Registers its tools, starts to work, and goes on until `stop()`. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
@@ -42,35 +38,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const db = await openDb(url, schema, { maximumPoolSize: concurrency * 2 + 2 });
   await registerTools(options.tools, db);
 
-  // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead worker's jobs can be freed.
-  const events: WorkerEvents = new EventEmitter();
-  const poolId = new Promise<string>((resolve) => events.on('pool:create', ({ workerPool }) => resolve(workerPool.id)));
-  const ready = Promise.withResolvers<Runtime>();
-  const jobsPool = new pg.Pool({ connectionString: url, max: concurrency + 2, application_name: 'work-ledger jobs' });
-  const onLost = (error: Error): void => log.warn({ err: error }, 'jobs connection lost');
-  jobsPool.on('error', onLost);
-  jobsPool.on('connect', (client) => client.on('error', onLost));
-  const runner = await run({
-    pgPool: jobsPool,
-    concurrency,
-    noHandleSignals: true,
-    events,
-    logger: graphileLogger(log),
-    pollInterval: 1000,
-    taskList: { [`${schema}/engage`]: async (payload, helpers) => engage(await ready.promise)(payload, helpers) },
-    // Without these a job that ends while the runner stops is never written back and stays locked for four hours.
-    preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-  });
-  const leases = new Leases({ db, workerId: await poolId, leaseSeconds, host: hostname(), log });
-  await leases.start();
-  ready.resolve({
-    db,
-    leases,
-    model: options.model,
-    tools: new Map(options.tools.map((tool) => [tool.name, tool])),
-    log,
-    ...(options.onDelta && { onDelta: options.onDelta }),
-  });
+  const stopping = new AbortController();
+  const isStopping = (): boolean => stopping.signal.aborted;
+  const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
+  const runtime = { db, model: options.model, tools, log, ...(options.onDelta && { onDelta: options.onDelta }) };
+  const newCrew = (): Promise<Crew> => startCrew({ url, schema, db, log, concurrency, leaseSeconds, runtime });
+  let crew = await newCrew();
 
   const sweep = async (): Promise<void> => {
     try {
@@ -82,36 +55,52 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
   await sweep();
   const sweeper = setInterval(() => void sweep(), Math.min(5000, (leaseSeconds * 1000) / 3));
-  const listener = listen(url, ['work_item_completed'], { onNotification: (_channel, workItemId) => leases.lose(workItemId) });
-  log.info({ workerId: leases.workerId, schema, concurrency }, 'worker started');
+  const listener = listen(url, ['work_item_completed'], { onNotification: (_channel, workItemId) => crew.leases.lose(workItemId) });
+  const tending = tend();
+  log.info({ workerId: crew.leases.workerId, schema, concurrency }, 'worker started');
+
+  /** Replaces a crew that ended unasked, as soon as the database lets it. */
+  async function tend(): Promise<void> {
+    for (;;) {
+      await Promise.race([crew.ended, aborted(stopping.signal)]);
+      if (isStopping()) return;
+      log.warn({ workerId: crew.leases.workerId }, 'graphile-worker gave up; starting it anew');
+      await crew.stop(0);
+      for (let delay = 500; ; delay = Math.min(delay * 2, 5000)) {
+        if (isStopping()) return;
+        try {
+          crew = await newCrew();
+          break;
+        } catch (error) {
+          log.warn({ err: error }, 'not yet');
+          await sleep(delay);
+        }
+      }
+    }
+  }
 
   return {
-    id: leases.workerId,
     async stop() {
+      stopping.abort();
       clearInterval(sweeper);
-      const stopped = runner.stop();
-      await Promise.race([stopped, sleep((options.graceSeconds ?? 5) * 1000, undefined, { ref: false })]);
-      leases.stopAll();
-      await stopped;
-      leases.stop();
+      await tending;
+      await crew.stop(options.graceSeconds ?? 5);
       await listener.close();
-      await db.workerStop(leases.workerId);
       await db.close();
-      await jobsPool.end();
-      log.info({ workerId: leases.workerId }, 'worker stopped');
+      log.info('worker stopped');
     },
   };
 }
 
-async function registerTools(tools: readonly Tool[], db: Awaited<ReturnType<typeof openDb>>): Promise<void> {
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
   for (const tool of tools) {
     const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.input, { io: 'input' });
     await db.abilityRegister({ name: tool.name, description: tool.description, inputSchema, effect: tool.effect, risk: tool.risk });
   }
 }
-
-const graphileLogger = (log: Logger): GraphileLogger =>
-  new GraphileLogger(() => (level, message) => {
-    if (level === 'error' || level === 'warning') log[level === 'error' ? 'error' : 'warn'](`graphile-worker: ${message}`);
-    else log.debug(`graphile-worker: ${message}`);
-  });

@@ -43,7 +43,7 @@ psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'
 select faculty_save('{"name": "worker", "accepts": ["analyze"]}');
 select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
-select lease_renew('worker-1');
+select lease_renew('worker-1', '{}');
 select (focus_claim(:'id', 'worker-1') ->> 'lease')::uuid as lease \gset
 select iteration_begin(:'id', :'lease') ->> 'turn_id' as turn \gset
 select turn_record(:'id', :'lease', :'turn', '{"content": [{"type": "tool_use", "id": "t", "name": "ledger_append", "input": {"entry_type": "plan", "content": "1. Look"}}], "stop_reason": "tool_use"}') #>> '{calls,0,id}' as call \gset

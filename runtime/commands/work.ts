@@ -24,9 +24,15 @@ export type WorkOptions = Settings & {
   logLevel: string;
 };
 
-/** Logs go to stderr as JSON lines. */
+/** Logs go to stderr as JSON lines. Of an error only what it says: whole, it may hold connections, requests and keys. */
 export const logger = (level: string): Logger =>
-  pino({ level, base: null, redact: ['apiKey', 'err.headers', 'err.request'] }, pino.destination({ fd: 2, sync: true }));
+  pino({ level, base: null, serializers: { err: briefly } }, pino.destination({ fd: 2, sync: true }));
+
+function briefly(error: unknown): unknown {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as { code?: unknown };
+  return { name: error.name, message: error.message, ...(typeof code === 'string' && { code }) };
+}
 
 export function modelClient(): ModelClient {
   const access = modelAccess();

@@ -33,7 +33,7 @@ export type FocusOutcome =
 export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
   const claim = await runtime.db.focusClaim(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind !== 'claimed') return claim;
-  const held = runtime.leases.hold(workItemId);
+  const held = runtime.leases.hold(claim);
   try {
     return await runIteration(claim, held.signal, runtime);
   } catch (error) {

@@ -1,5 +1,6 @@
 create or replace function lease_renew(
     p_worker_id text,
+    p_leases uuid[],
     p_host text default '',
     p_pid integer default 0)
   returns setof uuid
@@ -16,14 +17,17 @@ begin
   return query
     update foci f
        set lease_expires_at = v_now + make_interval(secs => f.lease_seconds)
+      from work_items w
      where f.lease_owner = p_worker_id
        and f.lease_expires_at > v_now
-    returning f.work_item_id;
+       and w.focus_id = f.id
+       and w.lease_token = any (p_leases)
+    returning w.lease_token;
 end
 $$;
 
-comment on function lease_renew(text, text, integer) is
-  'A worker''s heartbeat: registers it, renews the leases it still holds and returns their work items. What it drives and is not among them is lost: cancelled, finished or taken over.';
+comment on function lease_renew(text, uuid[], text, integer) is
+  'A worker''s heartbeat: registers it, renews those of p_leases that are still its own and returns them. A lease that does not come back is lost: its work item is cancelled, finished or taken over. A lease that is not named runs out: a worker names what it is working on, not what it once claimed.';
 
 create or replace function worker_stop(p_worker_id text)
   returns void
@@ -33,10 +37,28 @@ create or replace function worker_stop(p_worker_id text)
 as $$
 begin
   delete from workers where id = p_worker_id;
+  perform _unlock_jobs(array[p_worker_id]);
 end
 $$;
 
-comment on function worker_stop(text) is 'Takes a worker that stopped in good order off the list.';
+comment on function worker_stop(text) is 'Takes a worker that stopped off the list and frees the jobs that it still holds.';
+
+create or replace function _unlock_jobs(p_worker_ids text[])
+  returns void
+  language plpgsql
+  volatile
+  security definer -- as _enqueue(): graphile-worker's schema is open to its owner only
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_worker_ids <> '{}' and to_regnamespace('graphile_worker') is not null and has_schema_privilege('graphile_worker', 'usage') then
+    -- graphile-worker alone would keep the jobs of a dead worker locked for four hours.
+    perform graphile_worker.force_unlock_workers(p_worker_ids);
+  end if;
+end
+$$;
+
+comment on function _unlock_jobs(text[]) is 'Frees the jobs that these workers hold.';
 
 create or replace function iteration_release(p_work_item_id uuid, p_lease uuid)
   returns void

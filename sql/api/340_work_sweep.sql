@@ -33,13 +33,8 @@ begin
     delete from workers where seen_at < v_now - p_worker_timeout returning id
   )
   select coalesce(array_agg(id), '{}') into v_dead_workers from gone;
-  if to_regnamespace('graphile_worker') is not null and has_schema_privilege('graphile_worker', 'usage') then
-    if v_dead_workers <> '{}' then
-      -- graphile-worker alone would keep the jobs of a dead worker locked for four hours.
-      perform graphile_worker.force_unlock_workers(v_dead_workers);
-    end if;
-    v_enqueued := _enqueue_forgotten(v_now);
-  end if;
+  perform _unlock_jobs(v_dead_workers);
+  v_enqueued := _enqueue_forgotten(v_now);
   return jsonb_build_object('expired', v_expired, 'enqueued', v_enqueued, 'dead_workers', to_jsonb(v_dead_workers));
 end
 $$;
@@ -57,6 +52,9 @@ as $$
 declare
   v_count integer;
 begin
+  if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
+    return 0;
+  end if;
   select count(*) filter (where _enqueue(w.id))
     into v_count
     from (

@@ -23,7 +23,7 @@ select is_empty(
   'every table and view has a comment');
 select is(
   (select array_agg(proname::text order by proname) from ledger_functions where prosecdef),
-  array['_enqueue', '_enqueue_forgotten'],
+  array['_enqueue', '_enqueue_forgotten', '_unlock_jobs'],
   'only what has to reach graphile-worker''s schema runs with its owner''s rights');
 select is_empty(
   $$ select conrelid::regclass, conname from pg_constraint

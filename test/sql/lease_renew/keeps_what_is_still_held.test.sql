@@ -1,5 +1,5 @@
 begin;
-select plan(4);
+select plan(6);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
 select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
@@ -9,11 +9,13 @@ create temporary table held as
     from focus_claim((select id from item), 'worker-1') as v(claim);
 
 set local work_ledger.now = '2026-11-20 12:00:20+00';
-select is((select array_agg(r) from lease_renew('worker-1') r), (select array_agg(id) from item), 'a living lease is renewed');
+select is((select array_agg(r) from lease_renew('worker-1', '{}') r), null, 'a lease that is not named');
+select is((select lease_expires_at from foci), '2026-11-20 12:00:30+00'::timestamptz, 'runs out');
+select is((select array_agg(r) from lease_renew('worker-1', array(select lease from held)) r), (select array_agg(lease) from held), 'a living lease that is named is renewed');
 select is((select lease_expires_at from foci), '2026-11-20 12:00:50+00'::timestamptz, 'for its full length');
-select is((select array_agg(r) from lease_renew('worker-2') r), null, 'only its holder renews it');
+select is((select array_agg(r) from lease_renew('worker-2', array(select lease from held)) r), null, 'only its holder renews it');
 set local work_ledger.now = '2026-11-20 12:01:00+00';
-select is((select array_agg(r) from lease_renew('worker-1') r), null, 'an expired one is not revived');
+select is((select array_agg(r) from lease_renew('worker-1', array(select lease from held)) r), null, 'an expired one is not revived');
 
 select * from finish();
 rollback;

@@ -8,7 +8,7 @@ create temporary table held as
   select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
     from focus_claim((select id from item), 'worker-1') as v(claim);
 
-select from lease_renew('worker-1');
+select from lease_renew('worker-1', array(select lease from held));
 select is((work_sweep() ->> 'expired')::int, 0, 'a living lease stays');
 set local work_ledger.now = '2026-11-20 12:00:40+00';
 create temporary table swept as select work_sweep() as what;

@@ -1,0 +1,54 @@
+// The database server goes away under a working worker and comes back: the worker goes on by itself.
+
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
+import { installLedger } from '../../runtime/install.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
+import { startWorkerProcess, until } from '../workerProcess.ts';
+
+let dataDir: string;
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'wl-restart-'));
+  await chmod(dataDir, 0o755);
+});
+afterAll(async () => {
+  await stopEmbedded(dataDir).catch(() => {});
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+test('work that was under way and work submitted afterwards are both done', async () => {
+  const { url } = await ensureEmbedded({ dataDir });
+  await installLedger(url, 'work_ledger');
+  const db = await openDb(url, 'work_ledger');
+  await db.facultySave({ name: 'talker', accepts: ['talk'] });
+  const note = (n: number) => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: String(n) } }], delayMs: 600 });
+  const model = await startScriptedModel(scriptOf([note(1), note(2), note(3), note(4), { content: [{ type: 'text', text: 'Done.' }] }]));
+  const worker = await startWorkerProcess({ url, modelUrl: model.url, leaseSeconds: 6 });
+
+  const first = await db.workSubmit({ workType: 'talk', description: 'x' });
+  await until(() => model.requests.length === 2);
+  await stopEmbedded(dataDir);
+  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await ensureEmbedded({ dataDir });
+
+  const second = await db.workSubmit({ workType: 'talk', description: 'y' });
+  for (const item of [first, second]) {
+    const ended = await until(async () => {
+      const now = await db.workItem(item.id);
+      return now?.resolved_at ? now : null;
+    }).catch((error: Error) => {
+      throw new Error(`${error.message}\n${worker.log()}`);
+    });
+    expect(ended.state, worker.log()).toBe('completed');
+    expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['1', '2', '3', '4']);
+  }
+  expect(await worker.end('SIGTERM')).toBe(0);
+  await model.close();
+  await db.close();
+});
