@@ -46,9 +46,9 @@ installcheck: ## run the pgTAP files with pg_prove on the installed extension
 db: node_modules ## start the embedded database with a ledger in it, print its address
 	@node runtime/main.ts up
 
-psql: node_modules ## psql on the embedded database
+psql: node_modules ## psql on the ledger's database
 	@command -v psql >/dev/null || { echo 'psql is not on PATH; on Debian: apt-get install postgresql-client'; exit 1; }
-	@psql "$$(node runtime/main.ts up 2>/dev/null)"
+	@psql "$${DATABASE_URL:-$$(node runtime/main.ts up 2>/dev/null)}"
 
 clean: ## remove what was built
 	rm -rf build dist

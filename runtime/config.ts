@@ -20,6 +20,11 @@ export async function findLedger(settings: Settings): Promise<Place> {
   return { url, schema, isEmbedded: !given };
 }
 
+/** An address as it may be printed: without its password. */
+export function shownUrl(url: string): string {
+  return url.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:***@');
+}
+
 /** Where `create extension work_ledger` put it, if somebody did. */
 async function extensionSchema(url: string): Promise<string | null> {
   const client = new pg.Client({ connectionString: url });

@@ -4,7 +4,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 import type { Settings } from './config.ts';
-import { findLedger } from './config.ts';
+import { findLedger, shownUrl } from './config.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
 import { cancel, digest, faculty, ledger, resume, show, submit, tail } from './commands/items.ts';
@@ -18,6 +18,7 @@ import type { WorkOptions } from './commands/work.ts';
 import { stopEmbedded } from './embedded.ts';
 import { LedgerError } from './errors.ts';
 import { FacultyError } from './faculty.ts';
+import { version } from './extensionSource.ts';
 import { installLedger } from './install.ts';
 
 function integer(text: string): number {
@@ -27,7 +28,7 @@ function integer(text: string): number {
 
 const program = new Command('work-ledger')
   .description('Durable working memory, bounded context and shared awareness for LLM agents, inside your Postgres.')
-  .version('0.1.0')
+  .version(version())
   .exitOverride()
   .showSuggestionAfterError()
   .addHelpText('after', '\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
@@ -57,8 +58,9 @@ const workerOptions = (made: Command): Command =>
 command('up', 'start the embedded database, install the ledger, print where it is').action(async (options: Settings) => {
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
-  print({ url: place.url, ...installed }, place.url, options.json ?? false);
-  note(`ledger ${installed.version} in schema ${installed.schema}. Try: psql '${place.url}'`);
+  const url = shownUrl(place.url);
+  print({ url, ...installed }, url, options.json ?? false);
+  note(`ledger ${installed.version} in schema ${installed.schema}. Try: psql '${url}'`);
 });
 
 command('down', 'stop the embedded database').action(async (options: Settings) => {

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { findLedger, modelAccess } from '../config.ts';
+import { findLedger, modelAccess, shownUrl } from '../config.ts';
 import type { Settings } from '../config.ts';
 import { openDb } from '../db.ts';
 import { layOutProject, task } from '../demo/project.ts';
@@ -81,7 +81,7 @@ export async function demo(options: Settings): Promise<number> {
 
     say(`
 Look further:
-  psql '${place.url}'
+  psql '${shownUrl(place.url)}'
     set search_path = ${place.schema}, public;
     select id, state, outcome_data ->> 'summary' from work_items order by created_at desc limit 5;
     select seq, entry_type, content from ledger_read('${item.id}');

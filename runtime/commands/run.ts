@@ -67,7 +67,16 @@ export async function driveHere(item: WorkItem, drive: Drive): Promise<number> {
   const interrupted = new AbortController();
   const onSignal = (): void => interrupted.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  const worker = await startWorker({ ...drive, log: logger(drive.logLevel) });
+  let words = '';
+  const worker = await startWorker({
+    ...drive,
+    log: logger(drive.logLevel),
+    onDelta: (workItemId, text) => {
+      if (workItemId !== item.id) return;
+      words = `${words}${text}`.slice(-500);
+      status.show(`… ${words.slice(words.lastIndexOf('\n') + 1)}`);
+    },
+  });
   try {
     const ended = await follow(db, drive.url, item.id, {
       onEntry: (entry) => {
@@ -76,6 +85,7 @@ export async function driveHere(item: WorkItem, drive: Drive): Promise<number> {
         else note(entryLine(entry));
       },
       onPoll: async () => {
+        words = '';
         const now = await db.workProgress(item.id);
         const what = now.state_reason ?? now.last_entry ?? '';
         status.show(`${now.state} · iteration ${now.turns} · ${now.tokens} tokens${what ? ` · ${what}` : ''}`);

@@ -97,6 +97,16 @@ test('the failing test was really run: the model was shown its output', () => {
   expect(second).toContain('88.9');
 });
 
+test('the API key is in no row, no log and no request body', async () => {
+  const tables = await database.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r'`);
+  for (const { name } of tables) {
+    const rows = await database.query<{ row: string }>(`select t::text as row from ledger.${name} t`);
+    expect(rows.filter((row) => row.row.includes('test-key')), name).toEqual([]);
+  }
+  expect(worker.log()).not.toContain('test-key');
+  expect(model.requests.filter((request) => request.body.includes('test-key'))).toEqual([]);
+});
+
 test('a second work item is told of it', async () => {
   const next = await db.workSubmit({ workType: 'review', description: 'Review the rounding' });
   const digest = await db.awarenessDigest(next.id);
