@@ -19,7 +19,8 @@ export function engage(runtime: Runtime): Task {
     const workItemId = parsed.data.work_item_id;
     try {
       const outcome = await runFocus(workItemId, runtime);
-      runtime.log.debug({ workItemId, outcome }, 'iteration over');
+      if (outcome.kind === 'lost') runtime.log.info({ workItemId }, 'lease lost: what was under way is dropped');
+      else runtime.log.debug({ workItemId, outcome }, 'iteration over');
     } catch (error) {
       // The lease runs out and the sweeper brings the item back.
       runtime.log.error({ workItemId, err: error }, 'iteration broken off');

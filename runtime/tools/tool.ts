@@ -30,8 +30,8 @@ export type Tool<Input = unknown> = {
   execute(input: Input, context: ToolContext): Promise<ToolOutcome>;
 };
 
-/** Keeps the input type between schema and execute; a user's tool module exports the result as its default. */
-export function defineTool<Input>(tool: Tool<Input>): Tool<Input> {
+/** Ties the input of execute to the schema; a user's tool module exports the result as its default. */
+export function defineTool<Input>(tool: Tool<Input>): Tool {
   return tool;
 }
 

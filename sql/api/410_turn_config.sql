@@ -16,6 +16,9 @@ begin
       (select string_agg(_json_compact(e.value), ',' order by e.n)
          from json_array_elements(p_json) with ordinality as e(value, n)), '') || ']'
     when 'string' then to_json(p_json #>> '{}')::text
+    when 'number' then case
+      when abs(p_json::text::numeric) between 1e-6 and 1e20 then trim_scale(p_json::text::numeric)::text
+      else btrim(p_json::text) end
     else btrim(p_json::text)
   end;
 end

@@ -106,6 +106,7 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_call tool_calls := _call_of(v_item, p_tool_call_id);
   v_ability abilities;
+  v_path text := current_setting('search_path');
   v_result jsonb;
   v_hint text;
 begin
@@ -122,8 +123,14 @@ begin
           set_config('work_ledger.tool_call_id', v_call.id::text, true);
   update tool_calls set attempts = attempts + 1, started_at = _now() where id = v_call.id;
   begin
+    if v_ability.implementation = 'sql' then
+      -- A user's function finds what it would find in a session of the user's, and the ledger besides.
+      perform set_config('search_path', concat_ws(', ',
+        nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
+    end if;
     -- Dynamic, because users name the function: a stored, quoted name that ability_register() took from the catalog.
     execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using v_call.input::jsonb;
+    perform set_config('search_path', v_path, true);
     perform _call_settle(v_call, coalesce(v_result #>> '{}', ''), false);
   exception when others then
     get stacked diagnostics v_hint = pg_exception_hint;

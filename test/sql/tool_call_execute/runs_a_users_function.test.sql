@@ -1,9 +1,10 @@
 begin;
 select plan(5);
 
-create function pg_temp.count_letters(input jsonb) returns jsonb language sql as
-  $$ select jsonb_build_object('letters', length(input ->> 'text')) from ledger_append(current_setting('work_ledger.work_item_id')::uuid, 'note', 'counted') $$;
-select from ability_register('count_letters', 'Counts letters.', '{"type": "object", "properties": {"text": {"type": "string"}}}', 'pure', 'safe', 'pg_temp.count_letters(jsonb)');
+create table public.alphabet as select chr(n) as letter from generate_series(97, 122) n;
+create function public.count_letters(input jsonb) returns jsonb language sql as
+  $$ select jsonb_build_object('letters', (select count(*) from alphabet where strpos(input ->> 'text', letter) > 0)) from ledger_append(current_setting('work_ledger.work_item_id')::uuid, 'note', 'counted') $$;
+select from ability_register('count_letters', 'Counts letters.', '{"type": "object", "properties": {"text": {"type": "string"}}}', 'pure', 'safe', 'public.count_letters(jsonb)');
 select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["count_letters"]}}');
 create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
 create temporary table held as
@@ -20,7 +21,7 @@ create temporary table recorded as
 
 select is((select answer #>> '{calls,0,implementation}' from recorded), 'sql', 'the database runs it');
 select from tool_call_execute((select id from item), (select lease from held), (select id from tool_calls));
-select is((select result #>> '{}' from tool_calls), '{"letters": 3}', 'its value is the result');
+select is((select result #>> '{}' from tool_calls), '{"letters": 3}', 'its value is the result; it finds the user''s tables');
 select is((select content from work_ledger), 'counted', 'it may write the ledger of the item');
 select throws_ok($$ select ability_register('bad', 'Bad.', '{"type": "object"}', p_function => 'lower(text)') $$, 'WL002', null, 'a function of another shape is refused');
 
