@@ -21,6 +21,7 @@ export class Leases {
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = performance.now();
   #stopping = false;
+  #isBeating = false;
   #onIdle: (() => void)[] = [];
 
   constructor(options: { db: Db; workerId: string; leaseSeconds: number; host: string; log: Logger }) {
@@ -33,7 +34,7 @@ export class Leases {
 
   async start(): Promise<void> {
     await this.#beat();
-    this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 3);
+    this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 4);
   }
 
   /** Keeps a lease alive until `drop()`; the signal fires with a StopReason when work has to stop. */
@@ -71,18 +72,24 @@ export class Leases {
   }
 
   async #beat(): Promise<void> {
-    const named = [...this.#held];
+    // Also while an earlier beat hangs: silence of the database is no reason to believe in a lease.
+    if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
+      for (const workItemId of this.#held.keys()) this.lose(workItemId);
+    }
+    if (this.#isBeating) return;
+    this.#isBeating = true;
+    const named = [...this.#held.values()];
+    const askedAt = performance.now();
     try {
-      const renewed = new Set(await this.#db.leaseRenew(this.workerId, named.map(([, { lease }]) => lease), this.#host, process.pid));
-      this.#renewedAt = performance.now();
-      for (const [, { lease, controller }] of named) {
+      const renewed = new Set(await this.#db.leaseRenew(this.workerId, named.map(({ lease }) => lease), this.#host, process.pid));
+      this.#renewedAt = askedAt;
+      for (const { lease, controller } of named) {
         if (!renewed.has(lease)) controller.abort('lost' satisfies StopReason);
       }
     } catch (error) {
       this.#log.warn({ err: error }, 'heartbeat failed');
-      if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
-        for (const workItemId of this.#held.keys()) this.lose(workItemId);
-      }
+    } finally {
+      this.#isBeating = false;
     }
   }
 }
