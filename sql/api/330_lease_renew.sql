@@ -60,6 +60,8 @@ $$;
 
 comment on function _unlock_jobs(text[]) is 'Frees the jobs that these workers hold.';
 
+revoke execute on function _unlock_jobs(text[]) from public;
+
 create or replace function iteration_release(p_work_item_id uuid, p_lease uuid)
   returns void
   language plpgsql

@@ -80,3 +80,5 @@ end
 $$;
 
 comment on function _enqueue_forgotten(timestamptz) is 'Rings for due work items without a job that will run: submitted before graphile-worker was there, unroutable until now, or left behind by a dead worker.';
+
+revoke execute on function _enqueue_forgotten(timestamptz) from public;

@@ -47,16 +47,18 @@ begin
     end if;
   end if;
 
-  -- The counter under the row lock makes seq gapless, and the same statement checks who may write.
-  update work_items
-     set ledger_count = ledger_count + 1
-   where id = p_work_item_id
-     and resolved_at is null
-     and (focus_id is null or lease_token = v_lease)
-  returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched into v_item;
-  if not found then
+  -- The counter under the row lock makes seq gapless, and the same statement checks who may write. The fence says who
+  -- may not; where it finds nothing wrong, the item changed in between, and with its lock the update goes through.
+  loop
+    update work_items
+       set ledger_count = ledger_count + 1
+     where id = p_work_item_id
+       and resolved_at is null
+       and case when v_lease is null then focus_id is null else lease_token = v_lease end
+    returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched into v_item;
+    exit when found;
     perform _fence(p_work_item_id, v_lease);
-  end if;
+  end loop;
   insert into work_ledger (
     work_item_id, seq, entry_type, content, data, attempt, focus_id, turn_id, tool_call_id, is_watched, idempotency_key, created_at)
   values (

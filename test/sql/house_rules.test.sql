@@ -1,6 +1,6 @@
 -- The catalog checked by queries: what every function, table and column of the ledger has to keep to.
 begin;
-select plan(13);
+select plan(14);
 
 create temporary table ledger_functions as
   select p.*, p.oid::regprocedure::text as signature
@@ -25,6 +25,10 @@ select is(
   (select array_agg(proname::text order by proname) from ledger_functions where prosecdef),
   array['_enqueue', '_enqueue_forgotten', '_unlock_jobs'],
   'only what has to reach graphile-worker''s schema runs with its owner''s rights');
+select is(
+  (select array_agg(proname::text order by proname) from ledger_functions where prosecdef and has_function_privilege('public', oid, 'execute')),
+  array['_enqueue'],
+  'and of that everybody may only ring the doorbell');
 select is_empty(
   $$ select conrelid::regclass, conname from pg_constraint
       where contype = 'f' and confdeltype <> 'a' and conrelid in (select oid from ledger_relations) $$,
