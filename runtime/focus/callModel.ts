@@ -5,7 +5,8 @@
 // to the end of its block. Here blocks keep the keys and the order that the provider sent.
 
 import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
-import { z } from 'zod';
+
+import { Draft, MalformedError } from './messageDraft.ts';
 
 export type ContentBlock = { type: string; [key: string]: unknown };
 export type Message = { role: 'user' | 'assistant' | 'system'; content: string | ContentBlock[] };
@@ -71,7 +72,6 @@ export type ModelClientOptions = {
 
 /** How long the provider may hold the connection after the message is complete: keeps it for the next call. */
 const drainTimeoutMs = 1_000;
-const maxDepth = 64;
 const maxErrorLength = 1_000;
 
 /** A client for one provider account. */
@@ -132,8 +132,6 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
 class CutOffError extends Error {}
 /** The provider took too long. */
 class SilenceError extends Error {}
-/** What came is not a message. */
-class MalformedError extends Error {}
 
 function startWatchdog(idleTimeoutMs: number, totalTimeoutMs: number) {
   const controller = new AbortController();
@@ -152,160 +150,6 @@ function startWatchdog(idleTimeoutMs: number, totalTimeoutMs: number) {
       clearTimeout(total);
     },
   };
-}
-
-const record = z.custom<Record<string, unknown>>(isRecord, 'expected an object');
-const contentBlock = z.custom<ContentBlock>((value) => isRecord(value) && typeof value['type'] === 'string', 'expected a content block');
-const count = z.number().nullish();
-const usage = z.object({
-  input_tokens: count,
-  output_tokens: count,
-  cache_read_input_tokens: count,
-  cache_creation_input_tokens: count,
-  output_tokens_details: z.object({ thinking_tokens: count }).nullish(),
-});
-const delta = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text_delta'), text: z.string() }),
-  z.object({ type: z.literal('input_json_delta'), partial_json: z.string() }),
-  z.object({ type: z.literal('thinking_delta'), thinking: z.string() }),
-  z.object({ type: z.literal('signature_delta'), signature: z.string() }),
-  z.object({ type: z.literal('citations_delta'), citation: record }),
-]);
-// An unknown kind of event is passed over, as the API asks of its clients; an unknown kind of delta is not, since the
-// block would be stored with a part missing.
-const event = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('message_start'), message: z.object({ id: z.string(), model: z.string(), usage }) }),
-  z.object({ type: z.literal('content_block_start'), index: z.int(), content_block: contentBlock }),
-  z.object({ type: z.literal('content_block_delta'), index: z.int(), delta }),
-  z.object({ type: z.literal('message_delta'), delta: z.object({ stop_reason: z.string().nullish(), stop_details: z.unknown().optional() }), usage: usage.nullish() }),
-  z.object({ type: z.literal('message_stop') }),
-]);
-const eventTypes: ReadonlySet<unknown> = new Set(event.options.map((option) => option.shape.type.value));
-
-/** A message while it arrives. Both methods throw MalformedError. */
-class Draft {
-  isComplete = false;
-  private start: { id: string; model: string } | null = null;
-  private blocks: { block: ContentBlock; json: string }[] = [];
-  private stopReason: string | null = null;
-  private stopDetails: unknown = null;
-  private usage: z.infer<typeof usage> = {};
-
-  /** Takes in one event and returns the visible text that it brought. */
-  take(raw: unknown): string {
-    if (this.isComplete || !isRecord(raw) || !eventTypes.has(raw['type'])) return '';
-    const parsed = event.safeParse(raw);
-    if (!parsed.success) throw new MalformedError(`a ${String(raw['type'])} event is not as documented: ${z.prettifyError(parsed.error)}`);
-    const it = parsed.data;
-    if ((it.type === 'message_start') !== (this.start === null)) throw new MalformedError(`a ${it.type} event came out of order`);
-    switch (it.type) {
-      case 'message_start':
-        this.start = it.message;
-        this.count(it.message.usage);
-        break;
-      case 'content_block_start':
-        if (it.index !== this.blocks.length) throw new MalformedError(`content block ${it.index} came as number ${this.blocks.length}`);
-        this.blocks.push({ block: { ...it.content_block }, json: '' });
-        break;
-      case 'content_block_delta':
-        this.grow(it.index, it.delta);
-        break;
-      case 'message_delta':
-        this.stopReason = it.delta.stop_reason ?? this.stopReason;
-        this.stopDetails = it.delta.stop_details ?? this.stopDetails;
-        this.count(it.usage ?? {});
-        break;
-      case 'message_stop':
-        this.isComplete = true;
-        break;
-    }
-    return it.type === 'content_block_delta' && it.delta.type === 'text_delta' ? it.delta.text : '';
-  }
-
-  finish(): Omit<ModelResponse, 'requestId' | 'durationMs'> {
-    if (!this.start || this.stopReason === null) throw new MalformedError('the message has no stop reason');
-    const stopReason = this.stopReason;
-    const isCutOff = !['tool_use', 'end_turn', 'stop_sequence', 'pause_turn'].includes(stopReason);
-    return {
-      id: clean(this.start.id, 1),
-      model: clean(this.start.model, 1),
-      content: this.blocks.map((draft) => clean(withInput(draft.block, draft.json, isCutOff), 1)),
-      stopReason: clean(stopReason, 1),
-      stopDetails: clean(this.stopDetails, 1),
-      usage: {
-        inputTokens: this.usage.input_tokens ?? 0,
-        outputTokens: this.usage.output_tokens ?? 0,
-        cachedInputTokens: this.usage.cache_read_input_tokens ?? 0,
-        cacheWriteTokens: this.usage.cache_creation_input_tokens ?? 0,
-        reasoningTokens: this.usage.output_tokens_details?.thinking_tokens ?? 0,
-      },
-    };
-  }
-
-  private grow(index: number, it: z.infer<typeof delta>): void {
-    const draft = this.blocks[index];
-    if (!draft) throw new MalformedError(`a delta came for content block ${index}, which had not begun`);
-    const { block } = draft;
-    switch (it.type) {
-      case 'text_delta':
-        block['text'] = textOf(block['text']) + it.text;
-        break;
-      case 'input_json_delta':
-        draft.json += it.partial_json;
-        break;
-      case 'thinking_delta':
-        block['thinking'] = textOf(block['thinking']) + it.thinking;
-        break;
-      case 'signature_delta':
-        block['signature'] = it.signature;
-        break;
-      case 'citations_delta':
-        block['citations'] = [...(Array.isArray(block['citations']) ? block['citations'] : []), it.citation];
-        break;
-    }
-  }
-
-  /** The counters of message_delta are totals that replace those of message_start where they are given. */
-  private count(more: z.infer<typeof usage>): void {
-    this.usage = { ...this.usage, ...Object.fromEntries(Object.entries(more).filter(([, value]) => value != null)) };
-  }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : '';
-}
-
-/** The block with its input parsed; an input that the output limit cut off is `{}`, and such a call must not be run. */
-function withInput(block: ContentBlock, json: string, isCutOff: boolean): ContentBlock {
-  if (json === '') return block;
-  let input: unknown = null;
-  try {
-    input = JSON.parse(json);
-  } catch (error) {
-    if (!isCutOff) throw new MalformedError(`the input of a call of ${String(block['name'])} is not JSON: ${String(error)}`);
-    input = {};
-  }
-  if (!isRecord(input)) throw new MalformedError(`the input of a call of ${String(block['name'])} is not an object`);
-  return { ...block, input };
-}
-
-/** The same JSON with what Postgres cannot hold replaced by U+FFFD; what is clean stays as it is, a signed block above all. */
-function clean<Json>(value: Json, depth: number): Json {
-  return cleaned(value, depth) as Json;
-}
-
-function cleaned(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD');
-  if (typeof value === 'number' && !Number.isFinite(value)) throw new MalformedError('the message holds a number too large to keep');
-  if (typeof value !== 'object' || value === null) return value;
-  if (depth > maxDepth) throw new MalformedError(`the message is nested deeper than ${maxDepth} levels`);
-  if (Array.isArray(value)) return value.map((item) => cleaned(item, depth + 1));
-  // fromEntries defines properties, so that a key `__proto__` stays a key.
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [cleaned(key, depth), cleaned(item, depth + 1)]));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function describe(error: unknown, requestId: string | null, secrets: readonly (string | null)[]): ModelError {

@@ -1,0 +1,91 @@
+// What the database answers, as schemas: JSON and rows are parsed by these at the edge, and typed from there on.
+
+import { z } from 'zod';
+
+export const json = z.record(z.string(), z.unknown());
+const engage = z.looseObject({
+  tools: z.array(z.string()),
+  parallel_tool_execution: z.boolean(),
+  max_parallel_tools: z.number(),
+  workspace: z.string(),
+  workspace_dir: z.string().nullable(),
+  web_fetch_allow: z.array(z.string()),
+});
+const faculty = z.looseObject({ name: z.string(), engage });
+
+export const claim = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('claimed'),
+    work_item_id: z.string(),
+    focus_id: z.string(),
+    lease: z.string(),
+    lease_generation: z.number(),
+    attempt: z.number(),
+    iteration: z.number(),
+    faculty,
+  }),
+  z.object({ kind: z.literal('busy'), lease_owner: z.string() }),
+  z.object({ kind: z.literal('finished'), state: z.string() }),
+  z.object({ kind: z.literal('not_due'), state: z.string(), run_at: z.string() }),
+  z.object({ kind: z.literal('unroutable'), work_type: z.string() }),
+]);
+
+export const call = z.object({
+  id: z.string(),
+  name: z.string(),
+  input: z.unknown(),
+  input_schema: json,
+  implementation: z.enum(['engine', 'sql', 'runtime']),
+});
+
+const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']), reason: z.string().nullable() };
+
+export const begin = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('call_model'), turn_id: z.string(), request: json }),
+  z.object({ kind: z.literal('run_tools'), turn_id: z.string(), calls: z.array(call) }),
+  z.object({ ...ended }),
+]);
+
+export const finish = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('continued'), iteration: z.number() }),
+  z.object({ ...ended }),
+]);
+
+export const failure = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('retry'), run_at: z.string(), reason: z.string() }),
+  z.object({ ...ended }),
+]);
+
+export const workItem = z.object({
+  id: z.string(),
+  parent_id: z.string().nullable(),
+  work_type: z.string(),
+  description: z.string(),
+  faculty: z.string().nullable(),
+  priority: z.number(),
+  state: z.string(),
+  state_reason: z.string().nullable(),
+  attempts: z.number(),
+  run_at: z.string(),
+  created_at: z.string(),
+  resolved_at: z.string().nullable(),
+  ledger_count: z.number(),
+  outcome_data: json.nullable(),
+});
+
+export const entry = z.object({
+  work_item_id: z.string(),
+  seq: z.number(),
+  entry_type: z.string(),
+  content: z.string(),
+  created_at: z.string(),
+});
+
+export type Claim = z.infer<typeof claim>;
+export type Claimed = Extract<Claim, { kind: 'claimed' }>;
+export type Begin = z.infer<typeof begin>;
+export type Finish = z.infer<typeof finish>;
+export type Failure = z.infer<typeof failure>;
+export type OpenCall = z.infer<typeof call>;
+export type WorkItem = z.infer<typeof workItem>;
+export type LedgerEntry = z.infer<typeof entry>;
