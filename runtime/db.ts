@@ -245,7 +245,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
       value(failure, (row) => sql.type(row)`
         select ${fn('iteration_fail')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${JSON.stringify({
           class: error.class,
-          message: error.message,
+          message: error.message.toWellFormed().replaceAll('\0', '␀'),
           status: error.status,
           retry_after_seconds: error.retryAfterSeconds,
           request_id: error.requestId,

@@ -38,7 +38,9 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
     return await runIteration(claim, held.signal, runtime);
   } catch (error) {
     if (isLeaseLost(error)) return { kind: 'lost' };
-    throw error;
+    runtime.log.error({ workItemId, err: error }, 'iteration broken off');
+    const message = error instanceof Error ? error.message : String(error);
+    return await runtime.db.iterationFail(claim, { class: 'unknown', message, status: null, retryAfterSeconds: null, requestId: null });
   } finally {
     held.drop();
   }

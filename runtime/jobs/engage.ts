@@ -4,6 +4,7 @@
 import type { Task } from 'graphile-worker';
 import { z } from 'zod';
 
+import { isLeaseLost } from '../errors.ts';
 import { runFocus } from '../focus/runFocus.ts';
 import type { Runtime } from '../focus/runFocus.ts';
 
@@ -22,8 +23,9 @@ export function engage(runtime: Runtime): Task {
       if (outcome.kind === 'lost') runtime.log.info({ workItemId }, 'lease lost: what was under way is dropped');
       else runtime.log.debug({ workItemId, outcome }, 'iteration over');
     } catch (error) {
-      // The lease runs out and the sweeper brings the item back.
-      runtime.log.error({ workItemId, err: error }, 'iteration broken off');
+      if (isLeaseLost(error)) return;
+      // The database is out of reach. The lease runs out and the sweeper brings the item back.
+      runtime.log.error({ workItemId, err: error }, 'iteration could not even be given up');
     }
   };
 }

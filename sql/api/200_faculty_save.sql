@@ -55,7 +55,10 @@ begin
     if jsonb_typeof(v_value) = 'object' then
       perform _faculty_check(v_value, v_default, p_path || v_key || '.');
     elsif jsonb_typeof(v_value) = 'number'
-      and (v_value::numeric < 0 or (v_key in ('max_turns', 'max_output_tokens', 'max_parallel_tools', 'max_attempts') and v_value::numeric < 1)) then
+      and v_key not in ('compact_threshold', 'lookback_hours', 'code_execution_cpus') and v_value::numeric % 1 <> 0 then
+      perform _raise_invalid(format('faculty key "%s%s" must be a whole number, not %s', p_path, v_key, v_value));
+    elsif jsonb_typeof(v_value) = 'number'
+      and (v_value::numeric < 0 or v_value::numeric > 2147483647 or (v_key in ('max_turns', 'max_output_tokens', 'max_parallel_tools', 'max_attempts') and v_value::numeric < 1)) then
       perform _raise_invalid(format('faculty key "%s%s" is out of range: %s', p_path, v_key, v_value));
     end if;
   end loop;

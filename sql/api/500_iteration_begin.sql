@@ -88,12 +88,13 @@ create or replace function _open_calls(p_turn_id uuid)
 as $$
   select coalesce(json_agg(json_build_object(
            'id', k.id,
-           'name', a.name,
+           'name', coalesce(a.name, k.tool_name),
            'input', k.input,
-           'input_schema', a.input_schema,
-           'implementation', a.implementation) order by k.ordinal), '[]'::json)
+           'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
+           'implementation', coalesce(a.implementation, 'runtime')) order by k.ordinal), '[]'::json)
     from tool_calls k
-    join abilities a on _tool_name(a.name) = k.tool_name
+    -- A tool that was taken off the registry meanwhile is still answered: by a worker that says it does not have it.
+    left join abilities a on _tool_name(a.name) = k.tool_name
    where k.turn_id = p_turn_id and k.status = 'pending';
 $$;
 

@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(8);
 
 select is((select config -> 'engage' ->> 'max_turns' from faculty_save('{"name": "a"}')), '50', 'a default is filled in');
 select is((select config -> 'engage' ->> 'max_turns' from faculty_save('{"name": "a", "engage": {"max_turns": 9}}')), '9', 'what is given stays');
@@ -7,6 +7,8 @@ select is((select count(*) from faculties where name = 'a' and is_current), 1::b
 select throws_ok($$ select faculty_save('{"accepts": []}') $$, 'WL002', null, 'a faculty has a name');
 select throws_ok($$ select faculty_save('{"name": "a", "engage": {"max_trns": 9}}') $$, 'WL002', 'unknown key "engage.max_trns" in a faculty', 'an unknown key is an error');
 select throws_ok($$ select faculty_save('{"name": "a", "engage": {"max_turns": "9"}}') $$, 'WL002', null, 'so is a value of the wrong type');
+select throws_ok($$ select faculty_save('{"name": "a", "awareness": {"max_running": 1.5}}') $$, 'WL002', null, 'a fraction where a whole number belongs');
+select throws_ok($$ select faculty_save('{"name": "a", "engage": {"max_turns": 0}}') $$, 'WL002', null, 'and a number out of range');
 
 select * from finish();
 rollback;

@@ -1,5 +1,5 @@
 begin;
-select plan(7);
+select plan(8);
 
 select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
 create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
@@ -28,6 +28,9 @@ select is((select status from tool_calls where provider_id = 'b'), 'uncertain', 
 select alike((select result::text from tool_calls where provider_id = 'b'), '%may or may not have happened%', 'and the model is told so');
 select is((select status from tool_calls where provider_id = 'c'), 'pending', 'an unsafe one that had not begun runs');
 select is((select call_count from turns), 1, 'no model call was made for it');
+
+delete from abilities where name = 'look';
+select is((select iteration_begin((select id from item), (select lease from held)) #>> '{calls,0,name}'), 'look', 'a call of a tool that is gone is still answered');
 
 select * from finish();
 rollback;
