@@ -54,19 +54,23 @@ begin
     end if;
   end if;
 
-  insert into work_items (
-    id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
-    dedup_key, idempotency_key, external_id, max_attempts, run_at)
-  values (
-    v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), p_work_type, p_description,
-    coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
-    p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()))
-  on conflict do nothing
-  returning * into v_item;
-
-  if not found then
-    return _work_already_submitted(p_work_type, p_description, p_idempotency_key, p_dedup_key, p_external_id);
-  end if;
+  -- Again where what stood in the way ended in between.
+  loop
+    insert into work_items (
+      id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
+      dedup_key, idempotency_key, external_id, max_attempts, run_at)
+    values (
+      v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), p_work_type, p_description,
+      coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
+      p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()))
+    on conflict do nothing
+    returning * into v_item;
+    exit when found;
+    v_item := _work_already_submitted(p_work_type, p_description, p_idempotency_key, p_dedup_key, p_external_id);
+    if v_item.id is not null then
+      return v_item;
+    end if;
+  end loop;
   perform _enqueue(v_item.id);
   return v_item;
 end
@@ -103,12 +107,15 @@ begin
   if found then
     return v_item;
   end if;
-  raise exception using
-    errcode = 'unique_violation',
-    message = format('external id "%s" is taken', p_external_id),
-    detail = format('Work item %s has it.', (select id from work_items where external_id = p_external_id)),
-    constraint = 'work_items_external_id';
+  if exists (select from work_items where external_id = p_external_id) then
+    raise exception using
+      errcode = 'unique_violation',
+      message = format('external id "%s" is taken', p_external_id),
+      detail = format('Work item %s has it.', (select id from work_items where external_id = p_external_id)),
+      constraint = 'work_items_external_id';
+  end if;
+  return null;
 end
 $$;
 
-comment on function _work_already_submitted(text, text, text, text, text) is 'The work item that stands in the way of a submission, if it is the same one; else the error that says so.';
+comment on function _work_already_submitted(text, text, text, text, text) is 'The work item that stands in the way of a submission, if it is the same one, else the error that says so; null where nothing is in the way any more.';
