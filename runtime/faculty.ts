@@ -23,9 +23,10 @@ const notYet: NotYet[] = [
   { keys: ['engage.mode'], only: ['engage.mode', 'external'], says: 'this version has only the built-in loop', isError: true },
   { keys: ['engage.command'], says: takesEffectWith('external engage') },
   {
-    keys: ['compact_threshold', 'compact_keep_recent', 'ledger_nudge_interval', 'truncate_closed_blocks', 'truncate_processed_results', 'elide_budget'].map((key) => `engage.${key}`),
+    keys: ['compact_threshold', 'compact_keep_recent', 'ledger_nudge_interval'].map((key) => `engage.${key}`),
     says: takesEffectWith('context compaction'),
   },
+  { keys: ['engage.truncate_processed_results'], says: 'accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included' },
   { keys: ['engage.workspace'], only: ['engage.workspace', 'container'], says: takesEffectWith('workspace containers') },
   {
     keys: ['', '_timeout', '_image', '_memory', '_cpus'].map((part) => `engage.code_execution${part}`),

@@ -9,6 +9,7 @@ select pg_extension_config_dump('workers', '');
 select pg_extension_config_dump('foci', '');
 select pg_extension_config_dump('turn_configs', '');
 select pg_extension_config_dump('turns', '');
+select pg_extension_config_dump('elisions', '');
 select pg_extension_config_dump('messages', '');
 select pg_extension_config_dump('tool_calls', '');
 select pg_extension_config_dump('work_ledger', '');

@@ -40,15 +40,30 @@ pg_prove --dbname "$database" --recurse --ext .sql test/sql
 
 # A dump restores with its rows: one row at least in every table, the same rows afterwards.
 psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'
-select faculty_save('{"name": "worker", "accepts": ["analyze"]}');
 select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+select faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "elide_budget": 0}}');
 select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
 select lease_renew('worker-1', '{}');
-select (focus_claim(:'id', 'worker-1') ->> 'lease')::uuid as lease \gset
-select iteration_begin(:'id', :'lease') ->> 'turn_id' as turn \gset
-select turn_record(:'id', :'lease', :'turn', '{"content": [{"type": "tool_use", "id": "t", "name": "ledger_append", "input": {"entry_type": "plan", "content": "1. Look"}}], "stop_reason": "tool_use"}') #>> '{calls,0,id}' as call \gset
-select tool_call_execute(:'id', :'lease', :'call');
-select iteration_finish(:'id', :'lease');
+do $do$
+declare
+  v_item uuid := (select id from work_items);
+  v_lease uuid;
+  v_turn uuid;
+  v_call json;
+begin
+  for v_n in 1..2 loop -- the step of the second response closes the block of the first
+    v_lease := (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid;
+    v_turn := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
+    perform turn_record(v_item, v_lease, v_turn, '{"content": [
+      {"type": "tool_use", "id": "a", "name": "look", "input": {}},
+      {"type": "tool_use", "id": "b", "name": "ledger_append", "input": {"entry_type": "step", "content": "Looked"}}], "stop_reason": "tool_use"}');
+    perform tool_call_settle(v_item, v_lease, k.id, 'seen') from tool_calls k where k.turn_id = v_turn and tool_name = 'look';
+    perform tool_call_execute(v_item, v_lease, k.id) from tool_calls k where k.turn_id = v_turn and tool_name = 'ledger_append';
+    perform iteration_finish(v_item, v_lease);
+  end loop;
+  perform iteration_begin(v_item, (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid);
+end
+$do$;
 SQL
 rows() { # database
   psql -qAt -d "$1" -c "select relname from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' order by 1" |

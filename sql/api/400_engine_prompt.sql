@@ -23,6 +23,7 @@ Use `ledger_append` to record:
 
 Recording a step closes your current context block. Previous blocks are compressed
 to their ledger entries. Your current working context is always preserved in full.
+Record a step in the same response as your next tool call, so that it costs no turn of its own.
 
 Use `ledger_read` to review your progress if your context feels incomplete.',
     case when p_tools && array['execute_code', 'spawn_child_work'] then concat_ws(E'\n\n',

@@ -1,23 +1,52 @@
 -- The messages of a request, rebuilt from the chain of turns. Per turn: its user part (the results of its parent's calls,
 -- then what was said to the model besides), then the response. A turn without a response (it was empty) lets two user
--- parts meet: they become one message.
+-- parts meet: they become one message. Of what was elided stay the first message, which says what is to be done, and the
+-- stubs; the last stub carries a cache breakpoint.
 
-create or replace function _messages(p_parent_turn_id uuid, p_query_blocks text)
+create or replace function _blocks(p_content json)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return substr(p_content::text, 2, length(p_content::text) - 2);
+
+comment on function _blocks(json) is 'A list of blocks as text, without its brackets.';
+
+create or replace function _messages(p_parent_turn_id uuid, p_elision elisions, p_query_blocks text)
   returns text
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with recursive chain as (
-    select id, parent_turn_id, depth from turns where id = p_parent_turn_id
+    select id, parent_turn_id, depth from turns where id = p_parent_turn_id and id is distinct from p_elision.last_turn_id
     union all
-    select t.id, t.parent_turn_id, t.depth from chain c join turns t on t.id = c.parent_turn_id
+    select t.id, t.parent_turn_id, t.depth
+      from chain c
+      join turns t on t.id = c.parent_turn_id
+     where t.id is distinct from p_elision.last_turn_id
+  ),
+  elided as (
+    select id, previous_id, depth, stubs from elisions where id = p_elision.previous_id
+    union all
+    select e.id, e.previous_id, e.depth, e.stubs from elided x join elisions e on e.id = x.previous_id
   ),
   part as (
     select c.depth * 2 + case m.role when 'assistant' then 1 else 0 end as position,
-           1 as rank, m.sequence as ordinal, m.role, substr(m.content::text, 2, length(m.content::text) - 2) as blocks
+           1 as rank, m.sequence as ordinal, m.role,
+           case when m.role = 'assistant' and c.depth < p_elision.depth then _without_thinking(m.content)
+                else _blocks(m.content) end as blocks
       from chain c
       join messages m on m.turn_id = c.id
+    union all
+    select -3, 0, m.sequence, 'user', _blocks(m.content)
+      from messages m
+     where m.turn_id = p_elision.root_turn_id and m.role = 'user'
+    union all
+    select -2, 0, depth, 'user', _blocks(stubs) from elided
+    union all
+    select -1, 0, 0, 'user', left(_blocks(p_elision.stubs), -1) || ',"cache_control":{"type":"ephemeral"}}'
+     where p_elision.id is not null
     union all
     select c.depth * 2 + 2, 0, k.ordinal, 'user',
            '{"type":"tool_result","tool_use_id":' || to_json(k.provider_id)::text || ',"content":' || k.result::text
@@ -31,6 +60,7 @@ as $$
   numbered as (
     select *, count(*) filter (where role = 'assistant') over (order by position, rank, ordinal) as message
       from part
+     where blocks <> ''
   ),
   message as (
     select message, role, string_agg(blocks, ',' order by position, rank, ordinal) as blocks
@@ -41,7 +71,7 @@ as $$
     from message;
 $$;
 
-comment on function _messages(uuid, text) is 'The messages of a request that follows the given turn, p_query_blocks being what it says to the model besides the tool results.';
+comment on function _messages(uuid, elisions, text) is 'The messages of a request that follows the given turn, with the stubs of an elision (or null) in place of what lies before; p_query_blocks is what it says to the model besides the tool results.';
 
 create or replace function _query_blocks(p_turn_id uuid)
   returns text
@@ -49,7 +79,7 @@ create or replace function _query_blocks(p_turn_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce(string_agg(substr(content::text, 2, length(content::text) - 2), ',' order by sequence), '')
+  select coalesce(string_agg(_blocks(content), ',' order by sequence), '')
     from messages
    where turn_id = p_turn_id and role = 'user';
 $$;
@@ -70,7 +100,7 @@ begin
     perform _raise_not_found('turn with a request', p_turn_id);
   end if;
   return _request((select config from turn_configs where content_hash = v_turn.config_hash),
-                  _messages(v_turn.parent_turn_id, _query_blocks(v_turn.id)));
+                  _messages(v_turn.parent_turn_id, (select e from elisions e where e.id = v_turn.elision_id), _query_blocks(v_turn.id)));
 end
 $$;
 
@@ -113,7 +143,7 @@ begin
                else _engine_message(v_head)
              end;
     v_request := _request((select config from turn_configs where content_hash = _turn_config(v_focus)),
-                          _messages(v_head.id, coalesce(_text_block(v_say), '')));
+                          _messages(v_head.id, _elision_due((select w from work_items w where w.id = v_focus.work_item_id), v_focus, v_head), coalesce(_text_block(v_say), '')));
   end if;
   return query select v_request -> 'system', v_request -> 'messages', v_request -> 'tools', v_request;
 end

@@ -42,13 +42,18 @@ declare
   v_head turns;
   v_turn turns;
   v_say text;
+  v_elision elisions;
 begin
   select t.* into v_head from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
+  if v_head.id is not null then
+    v_elision := _elision_due(p_item, p_focus, v_head);
+    insert into elisions select v_elision.* where v_elision.id is distinct from v_head.elision_id;
+  end if;
   insert into turns (
-    parent_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, assembly)
+    parent_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id)
   values (
     v_head.id, coalesce(v_head.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus),
-    coalesce(v_head.chain_tokens, 0), jsonb_build_object('version', 1, 'verbatim_from_depth', 0))
+    coalesce(v_head.chain_tokens, 0), _next_block(v_head), v_elision.id)
   returning * into v_turn;
   v_say := case when v_head.id is null then _orient(p_item, p_focus) else _engine_message(v_head) end;
   if v_say is not null then

@@ -33,6 +33,17 @@ $$;
 
 comment on function _ability_ledger_read(jsonb) is 'Tool ledger_read.';
 
+create or replace function _ability_recall_block(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select recall_block(_ability_work_item(), (p_input ->> 'n')::integer, p_input ->> 'query');
+$$;
+
+comment on function _ability_recall_block(jsonb) is 'Tool recall_block.';
+
 create or replace function _ability_work_complete(p_input jsonb)
   returns text
   language plpgsql
@@ -59,7 +70,10 @@ select v.name, v.description, v.input_schema::json, v.effect, 'safe', 'engine',
     (2, 'ledger_read', 'pure',
      'Read your work ledger. Returns all entries in order. Use this to review your progress, especially after context compaction.',
      '{"type":"object","properties":{"entry_type":{"type":"string","enum":["plan","finding","decision","step","error","note"],"description":"Optional: filter to a specific entry type."},"last_n":{"type":"integer","description":"Optional: return only the last N entries."}}}'),
-    (3, 'work_complete', 'idempotent',
+    (3, 'recall_block', 'pure',
+     'Bring back a completed step of which your context shows only the line [completed step n: ...]: the calls and results behind it, or the lines of them that hold a text.',
+     '{"type":"object","properties":{"n":{"type":"integer","description":"Number of the completed step."},"query":{"type":"string","description":"Optional: only lines that hold this text."}},"required":["n"]}'),
+    (4, 'work_complete', 'idempotent',
      'Declare your work item done. The focus ends when all calls of this batch are settled; do this last.',
      '{"type":"object","properties":{"summary":{"type":"string","description":"What was done and what came of it, for people and agents who did not watch."},"evidence":{"type":"array","items":{"type":"string"},"description":"Optional: what shows it, such as the command whose output proves the result."}},"required":["summary"]}')
   ) as v(position, name, effect, description, input_schema)

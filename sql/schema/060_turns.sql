@@ -16,7 +16,6 @@ create table turns (
   focus_id uuid references foci (id),
   iteration integer,
   config_hash text references turn_configs (content_hash),
-  assembly jsonb not null default '{}',
   provider text,
   model text,
   role text not null default 'unified',
@@ -101,8 +100,7 @@ create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
 create index tool_calls_tool on tool_calls (tool_name);
 
 comment on table turn_configs is 'Everything of a request but its messages (model, limits, system prompt, tools), stored once for each content.';
-comment on table turns is 'One row for each model call: what was asked (config_hash, assembly and the chain of parents), what came back, what it cost. Never deleted.';
-comment on column turns.assembly is 'How the messages of the request were put together; context_at() rebuilds them from it.';
+comment on table turns is 'One row for each model call: what was asked (config_hash, elision_id and the chain of parents), what came back, what it cost. Never deleted.';
 comment on column turns.call_count is 'Requests made to the model for this turn; more than one where a call failed or its worker died.';
 comment on column turns.error is 'The newest failure of the model call.';
 comment on column turns.input_tokens is 'Input tokens neither read from nor written to the cache, as the provider counts them.';

@@ -26,6 +26,7 @@ create table work_ledger (
 
 create unique index work_ledger_idempotency_key on work_ledger (work_item_id, idempotency_key) where idempotency_key is not null;
 create index work_ledger_findings on work_ledger (created_at desc) where entry_type = 'finding';
+create index work_ledger_steps on work_ledger (turn_id) where entry_type = 'step';
 create index work_ledger_plans on work_ledger (work_item_id, seq desc) where entry_type = 'plan';
 
 comment on table work_ledger is

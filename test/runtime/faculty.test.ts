@@ -121,7 +121,6 @@ describe('a faculty file', () => {
       `social.toml:20:1: compact_threshold = 0.7: ${later('context compaction')}`,
       `social.toml:21:1: compact_keep_recent = 10: ${later('context compaction')}`,
       `social.toml:22:1: ledger_nudge_interval = 5: ${later('context compaction')}`,
-      `social.toml:23:1: truncate_closed_blocks = true: ${later('context compaction')}`,
       `social.toml:26:1: code_execution = true: ${later('code execution')}`,
       `social.toml:27:1: code_execution_timeout = 300: ${later('code execution')}`,
       `social.toml:28:1: code_execution_image = "animus-sandbox:latest": ${later('code execution')}`,
@@ -166,8 +165,7 @@ faculty.engage.code_execution_cpus = 0.5
     });
     expect(warnings).toEqual([
       `a.toml:2:21: mode = "fresh": ${later('recovery modes')}`,
-      `a.toml:8:20: elide_budget = 0: ${later('context compaction')}`,
-      `a.toml:9:16: truncate_processed_results = false: ${later('context compaction')}`,
+      'a.toml:9:16: truncate_processed_results = false: accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included',
       `a.toml:10:16: workspace = "container": ${later('workspace containers')}`,
     ]);
   });
