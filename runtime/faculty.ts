@@ -23,7 +23,7 @@ const notYet: NotYet[] = [
   { keys: ['engage.mode'], only: ['engage.mode', 'external'], says: 'this version has only the built-in loop', isError: true },
   { keys: ['engage.command'], says: takesEffectWith('external engage') },
   {
-    keys: ['compact_threshold', 'compact_keep_recent', 'ledger_nudge_interval'].map((key) => `engage.${key}`),
+    keys: ['compact_threshold', 'compact_keep_recent'].map((key) => `engage.${key}`),
     says: takesEffectWith('context compaction'),
   },
   { keys: ['engage.truncate_processed_results'], says: 'accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included' },

@@ -70,6 +70,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string): 
         model: run.model ?? 'recorded',
         tools: tools.map((tool) => tool.name),
         max_turns: run.exchanges.length + 5,
+        ledger_nudge_interval: 0, // the recorded agent had no ledger to be reminded of
         ...(run.system !== '' && { system_prompt: run.system }),
       },
       recover: { max_attempts: 1 },

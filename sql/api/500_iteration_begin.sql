@@ -42,10 +42,12 @@ declare
   v_head turns;
   v_turn turns;
   v_say text;
+  v_nudge text;
   v_elision elisions;
 begin
   select t.* into v_head from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
   if v_head.id is not null then
+    v_nudge := _nudge(p_item, p_focus, v_head); -- first: the step that it may draft closes a block
     v_elision := _elision_due(p_item, p_focus, v_head);
     insert into elisions select v_elision.* where v_elision.id is distinct from v_head.elision_id;
   end if;
@@ -59,6 +61,10 @@ begin
   if v_say is not null then
     insert into messages (turn_id, sequence, role, source, content)
     values (v_turn.id, 1, 'user', 'engine', ('[' || _text_block(v_say) || ']')::json);
+  end if;
+  if v_nudge is not null then
+    insert into messages (turn_id, sequence, role, source, content, metadata)
+    values (v_turn.id, 2, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, '{"kind": "nudge"}');
   end if;
   return v_turn;
 end

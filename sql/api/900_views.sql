@@ -60,6 +60,19 @@ create or replace view v_leases with (security_invoker = true) as
    where f.lease_owner is not null;
 comment on view v_leases is 'Which worker drives what just now. An expired lease means a crashed worker; the sweeper takes it away.';
 
+create or replace view v_nudges with (security_invoker = true) as
+  select n.work_item_id, n.focus_id, n.iteration,
+         exists (select from turns t
+                   join work_ledger l on l.work_item_id = t.work_item_id and l.turn_id = t.id and not l.is_auto
+                  where t.focus_id = n.focus_id and t.iteration >= n.iteration
+                    and t.iteration < coalesce(n.next_iteration, t.iteration + 1)) as is_heeded
+    from (select t.work_item_id, t.focus_id, t.iteration,
+                 lead(t.iteration) over (partition by t.focus_id order by t.iteration) as next_iteration
+            from messages m
+            join turns t on t.id = m.turn_id
+           where m.metadata ->> 'kind' = 'nudge') n;
+comment on view v_nudges is 'Each reminder to keep the ledger, and whether the agent wrote to it before the next one.';
+
 create or replace view v_usage with (security_invoker = true) as
   select work_item_id, count(*) as turns, sum(call_count) as model_calls, sum(input_tokens) as input_tokens,
          sum(cached_input_tokens) as cached_input_tokens, sum(cache_write_tokens) as cache_write_tokens,

@@ -28,6 +28,8 @@ create table foci (
   crash_count integer not null default 0,
   model_error_count integer not null default 0,
   stall_count integer not null default 0,
+  nudge_iteration integer not null default 0,
+  unheeded_nudge_count integer not null default 0,
   outcome text,
   error jsonb,
   created_at timestamptz not null default _now(),
@@ -48,4 +50,6 @@ comment on column foci.max_tokens is 'Output limit of the next model call; doubl
 comment on column foci.lease_generation is 'Grows with every claim: how many times a worker took this focus up.';
 comment on column foci.crash_count is 'Leases lost since the last finished iteration.';
 comment on column foci.model_error_count is 'Model calls failed in a row.';
+comment on column foci.nudge_iteration is 'The iteration whose request carried the newest nudge; 0: none did.';
+comment on column foci.unheeded_nudge_count is 'Nudges in a row after which the agent wrote nothing to its ledger.';
 comment on column foci.stall_count is 'Responses in a row that neither called a tool nor ended the work.';

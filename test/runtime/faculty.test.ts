@@ -120,7 +120,6 @@ describe('a faculty file', () => {
       `social.toml:7:1: command = "scripts/social-orient": ${later('phase commands')}`,
       `social.toml:20:1: compact_threshold = 0.7: ${later('context compaction')}`,
       `social.toml:21:1: compact_keep_recent = 10: ${later('context compaction')}`,
-      `social.toml:22:1: ledger_nudge_interval = 5: ${later('context compaction')}`,
       `social.toml:26:1: code_execution = true: ${later('code execution')}`,
       `social.toml:27:1: code_execution_timeout = 300: ${later('code execution')}`,
       `social.toml:28:1: code_execution_image = "animus-sandbox:latest": ${later('code execution')}`,
