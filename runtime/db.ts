@@ -17,6 +17,7 @@ import type { DatabasePool, Interceptor, QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 
 import type { ModelError, ModelResponse } from './focus/callModel.ts';
+import type { ToolOutcome } from './tools/tool.ts';
 import { errorCodes, LedgerError } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { begin, call, claim, entry, failure, finish, workItem } from './rows.ts';
@@ -232,8 +233,11 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     toolCallBegin: (lease: Lease, toolCallId: string) =>
       run(() => sql.type(z.unknown())`select ${fn('tool_call_begin')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
 
-    toolCallSettle: (lease: Lease, toolCallId: string, content: string, isError: boolean) =>
-      run(() => sql.type(z.unknown())`select ${fn('tool_call_settle')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid, ${content}, ${isError})::text`),
+    toolCallSettle: (lease: Lease, toolCallId: string, outcome: ToolOutcome) =>
+      run(() => sql.type(z.unknown())`
+        select ${fn('tool_call_settle')}(
+          ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid, ${outcome.content}, ${outcome.isError},
+          ${outcome.images ? JSON.stringify(outcome.images) : null}::jsonb)::text`),
 
     toolCallExecute: (lease: Lease, toolCallId: string) =>
       run(() => sql.type(z.unknown())`select ${fn('tool_call_execute')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),

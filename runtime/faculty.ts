@@ -65,6 +65,7 @@ const sections = {
     truncate_closed_blocks: flag.exactOptional(),
     truncate_processed_results: flag.exactOptional(),
     elide_budget: whole(0).exactOptional(),
+    max_result_chars: whole(1000).exactOptional(),
     workspace: oneOf('host', 'container', 'none').exactOptional(),
     workspace_dir: text.exactOptional(),
     web_fetch_allow: texts.exactOptional(),

@@ -8,6 +8,7 @@ select pg_extension_config_dump('session_history_id_seq', '');
 select pg_extension_config_dump('workers', '');
 select pg_extension_config_dump('foci', '');
 select pg_extension_config_dump('turn_configs', '');
+select pg_extension_config_dump('artifacts', '');
 select pg_extension_config_dump('turns', '');
 select pg_extension_config_dump('elisions', '');
 select pg_extension_config_dump('messages', '');

@@ -57,7 +57,7 @@ begin
     perform turn_record(v_item, v_lease, v_turn, '{"content": [
       {"type": "tool_use", "id": "a", "name": "look", "input": {}},
       {"type": "tool_use", "id": "b", "name": "ledger_append", "input": {"entry_type": "step", "content": "Looked"}}], "stop_reason": "tool_use"}');
-    perform tool_call_settle(v_item, v_lease, k.id, 'seen') from tool_calls k where k.turn_id = v_turn and tool_name = 'look';
+    perform tool_call_settle(v_item, v_lease, k.id, repeat('seen ', 20000)) from tool_calls k where k.turn_id = v_turn and tool_name = 'look';
     perform tool_call_execute(v_item, v_lease, k.id) from tool_calls k where k.turn_id = v_turn and tool_name = 'ledger_append';
     perform iteration_finish(v_item, v_lease);
   end loop;

@@ -34,7 +34,7 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
   if (signal.aborted) return false;
   const prepared = prepare(call, runtime);
   if (prepared.kind === 'refused') {
-    await db.toolCallSettle(claim, call.id, prepared.outcome.content, true);
+    await db.toolCallSettle(claim, call.id, prepared.outcome);
     return true;
   }
   if (prepared.kind === 'database') {
@@ -45,7 +45,7 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
   const outcome = await execute(prepared.run, contextOf(call, claim, signal));
   // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return false;
-  await db.toolCallSettle(claim, call.id, clean(outcome.content), outcome.isError);
+  await db.toolCallSettle(claim, call.id, { ...outcome, content: clean(outcome.content) });
   return true;
 }
 

@@ -1,13 +1,14 @@
-// read_file: a file's lines, or some of them.
+// read_file: a file's lines, or some of them; an image as the model can look at it.
 
 import { z } from 'zod';
 
-import { defineTool, ok } from './tool.ts';
+import { defineTool, failed, ok } from './tool.ts';
+import type { ToolImage, ToolOutcome } from './tool.ts';
 import { inWorkspace, MAX_FILE_BYTES, MAX_RESULT_CHARS, textOf } from './workspace.ts';
 
 export const readFile = defineTool({
   name: 'read_file',
-  description: 'Read a text file of the workspace. Returns its lines; with offset and limit, a part of them.',
+  description: 'Read a file of the workspace. Returns its lines; with offset and limit, a part of them. A PNG, JPEG, GIF or WebP file is shown as an image.',
   input: z.strictObject({
     path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
     offset: z.int().min(0).default(0).describe('Lines to skip at the beginning. Default: 0.'),
@@ -17,7 +18,10 @@ export const readFile = defineTool({
   risk: 'safe',
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
-      const lines = textOf(await workspace.readFile(input.path, MAX_FILE_BYTES)).split('\n');
+      const bytes = await workspace.readFile(input.path, MAX_FILE_BYTES);
+      const imageType = imageTypeOf(bytes);
+      if (imageType !== null) return showImage(input.path, imageType, bytes);
+      const lines = textOf(bytes).split('\n');
       if (lines.at(-1) === '') lines.pop();
       const wanted = lines.slice(input.offset, input.limit === undefined ? undefined : input.offset + input.limit);
       let shown = wanted.length;
@@ -31,3 +35,20 @@ export const readFile = defineTool({
       return ok(next < lines.length ? `${text}\n[lines ${input.offset + 1} to ${next} of ${lines.length}; go on with offset ${next}]` : text);
     }),
 });
+
+/** The API takes no more, and counts it in base64. */
+const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
+
+function imageTypeOf(bytes: Buffer): ToolImage['media_type'] | null {
+  const begins = (hex: string): boolean => bytes.subarray(0, hex.length / 2).equals(Buffer.from(hex, 'hex'));
+  if (begins('89504e470d0a1a0a')) return 'image/png';
+  if (begins('ffd8ff')) return 'image/jpeg';
+  if (begins('474946383761') || begins('474946383961')) return 'image/gif';
+  return begins('52494646') && bytes.subarray(8, 12).toString('latin1') === 'WEBP' ? 'image/webp' : null;
+}
+
+function showImage(path: string, mediaType: ToolImage['media_type'], bytes: Buffer): ToolOutcome {
+  const data = bytes.toString('base64');
+  if (data.length > MAX_IMAGE_CHARS) return failed(`${path} is too large an image to look at: ${bytes.length} bytes`);
+  return { ...ok(`${path}: ${mediaType}, ${bytes.length} bytes`), images: [{ media_type: mediaType, data }] };
+}

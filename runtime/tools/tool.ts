@@ -18,7 +18,11 @@ export type ToolContext = {
   signal: AbortSignal;
 };
 
-export type ToolOutcome = { content: string; isError: boolean };
+/** An image for the model, in base64, at most 5 MiB of it. */
+export type ToolImage = { media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'; data: string };
+
+/** Images are shown behind the text. */
+export type ToolOutcome = { content: string; isError: boolean; images?: ToolImage[] };
 
 export type Tool<Input = unknown> = {
   name: string;

@@ -39,6 +39,15 @@ create or replace function _ago(p_at timestamptz, p_now timestamptz)
 
 comment on function _ago(timestamptz, timestamptz) is 'How long ago, in the largest whole unit: 5m ago, 2h ago, 3d ago.';
 
+create or replace function _content_hash(p_text text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return encode(sha256(convert_to(p_text, 'UTF8')), 'hex');
+
+comment on function _content_hash(text) is 'SHA-256 of a text in UTF-8, in hexadecimal.';
+
 create or replace function _cap_text(p_text text, p_max_bytes integer)
   returns text
   language plpgsql
@@ -61,3 +70,17 @@ end
 $$;
 
 comment on function _cap_text(text, integer) is 'Text of at most about p_max_bytes: head and tail with a note of what was left out between.';
+
+create or replace function _excerpt(p_text text, p_max_chars integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return (
+    select left(p_text, v.half)
+        || format(E'\n\n[engine: %s of %s characters are not shown here; artifact_read("%s") reads them by range or pattern]\n\n',
+                  v.chars - 2 * v.half, v.chars, left(_content_hash(p_text), 16))
+        || right(p_text, v.half)
+      from (select char_length(p_text), least(p_max_chars, 8000) / 2) as v(chars, half));
+
+comment on function _excerpt(text, integer) is 'What stands for a text that is an artifact: its first and last characters, at most 8,000, and the handle.';

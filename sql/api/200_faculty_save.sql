@@ -16,7 +16,7 @@ create or replace function _faculty_defaults()
       "tools": [], "max_turns": 50, "max_output_tokens": 32000,
       "parallel_tool_execution": true, "max_parallel_tools": 8,
       "compact_threshold": 0.7, "compact_keep_recent": 10, "ledger_nudge_interval": 5,
-      "truncate_closed_blocks": true, "truncate_processed_results": true, "elide_budget": 15000,
+      "truncate_closed_blocks": true, "truncate_processed_results": true, "elide_budget": 15000, "max_result_chars": 50000,
       "workspace": "none", "workspace_dir": null, "web_fetch_allow": [],
       "code_execution": false, "code_execution_timeout": 120, "code_execution_image": null,
       "code_execution_memory": "512m", "code_execution_cpus": 2.0
@@ -58,7 +58,7 @@ begin
       and v_key not in ('compact_threshold', 'lookback_hours', 'code_execution_cpus') and v_value::numeric % 1 <> 0 then
       perform _raise_invalid(format('faculty key "%s%s" must be a whole number, not %s', p_path, v_key, v_value));
     elsif jsonb_typeof(v_value) = 'number'
-      and (v_value::numeric < 0 or v_value::numeric > 2147483647 or (v_key in ('max_turns', 'max_output_tokens', 'max_parallel_tools', 'max_attempts') and v_value::numeric < 1)) then
+      and (v_value::numeric < 0 or v_value::numeric > 2147483647 or (v_key in ('max_turns', 'max_output_tokens', 'max_parallel_tools', 'max_attempts', 'max_result_chars') and v_value::numeric < 1)) then
       perform _raise_invalid(format('faculty key "%s%s" is out of range: %s', p_path, v_key, v_value));
     end if;
   end loop;
@@ -91,7 +91,7 @@ begin
         else p_config -> v_section
       end);
   end loop;
-  v_hash := encode(sha256(convert_to(v_config::text, 'UTF8')), 'hex');
+  v_hash := _content_hash(v_config::text);
 
   perform pg_advisory_xact_lock(hashtextextended('faculty ' || (v_config ->> 'name'), 0));
   update faculties set is_current = false where name = v_config ->> 'name' and is_current and content_hash <> v_hash;

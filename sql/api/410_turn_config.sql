@@ -95,7 +95,7 @@ begin
     || left(_text_block(coalesce(v_own, v_engine)), -1) || ',"cache_control":{"type":"ephemeral"}}]'
     || ',"tools":[' || v_tools || ']'
     || ',"stream":true}';
-  v_hash := encode(sha256(convert_to(v_config, 'UTF8')), 'hex');
+  v_hash := _content_hash(v_config);
   insert into turn_configs (content_hash, config) values (v_hash, v_config::json) on conflict do nothing;
   return v_hash;
 end

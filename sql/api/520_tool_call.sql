@@ -53,7 +53,8 @@ create or replace function tool_call_settle(
     p_lease uuid,
     p_tool_call_id uuid,
     p_content text,
-    p_is_error boolean default false)
+    p_is_error boolean default false,
+    p_images jsonb default null)
   returns void
   language plpgsql
   volatile
@@ -63,35 +64,74 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_call tool_calls := _call_of(v_item, p_tool_call_id);
 begin
+  if jsonb_typeof(p_images) <> 'array' or exists (
+    select from jsonb_array_elements(case jsonb_typeof(p_images) when 'array' then p_images else '[]' end) i
+     where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
+    perform _raise_invalid('images are an array of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
+  end if;
   if v_call.completed_at is null then
-    perform _call_settle(v_call, p_content, p_is_error);
+    perform _call_settle(v_call, p_content, p_is_error, p_images);
   end if;
 end
 $$;
 
-comment on function tool_call_settle(uuid, uuid, uuid, text, boolean) is
-  'Stores the result of a tool call, for good: settling a settled call changes nothing. Content over 256 KiB keeps its head and tail. Raises WL001, WL003, WL004.';
+comment on function tool_call_settle(uuid, uuid, uuid, text, boolean, jsonb) is
+  'Stores the result of a tool call, for good: settling a settled call changes nothing. Of content over the faculty''s max_result_chars (50,000) the model is shown head, tail and a handle; the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown behind the text. Raises WL001, WL002, WL003, WL004.';
 
-create or replace function _call_settle(p_call tool_calls, p_content text, p_is_error boolean)
+create or replace function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb default null)
   returns void
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_content text := _cap_text(coalesce(nullif(p_content, ''), '(no output)'), 262144);
+  v_content text := coalesce(nullif(p_content, ''), case when p_images is null or p_images = '[]' then '(no output)' end);
+  v_max integer := _max_result_chars(p_call);
+  v_whole text;
+  v_hash text;
 begin
+  if char_length(v_content) > v_max then
+    if exists (select from abilities where _tool_name(name) = p_call.tool_name and implementation = 'engine') then
+      v_content := _cap_text(v_content, v_max); -- what is read from the ledger is there to be read again
+    else
+      v_whole := _cap_text(v_content, 33554000);
+      v_hash := _artifact_store(v_whole);
+      v_content := _excerpt(v_whole, v_max);
+    end if;
+  end if;
   update tool_calls
      set status = case when p_is_error then 'failed' else 'completed' end,
          is_error = coalesce(p_is_error, false),
-         is_truncated = v_content is distinct from coalesce(nullif(p_content, ''), '(no output)'),
-         result = to_json(v_content),
+         artifact_hash = v_hash,
+         is_truncated = coalesce(v_whole <> p_content, false),
+         result = case
+           when p_images is null or p_images = '[]' then to_json(v_content)
+           else ('[' || concat_ws(',', _text_block(v_content),
+                  (select string_agg('{"type":"image","source":{"type":"base64","media_type":' || to_json(i.value ->> 'media_type')::text
+                            || ',"data":' || to_json(i.value ->> 'data')::text || '}}', ',' order by i.n)
+                     from jsonb_array_elements(p_images) with ordinality as i(value, n))) || ']')::json
+         end,
          completed_at = _now()
    where id = p_call.id;
 end
 $$;
 
-comment on function _call_settle(tool_calls, text, boolean) is 'Writes a result; the caller has checked the lease.';
+comment on function _call_settle(tool_calls, text, boolean, jsonb) is 'Writes a result; the caller has checked the lease.';
+
+create or replace function _max_result_chars(p_call tool_calls)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce((f.config -> 'engage' ->> 'max_result_chars')::integer, 50000)
+    from turns t
+    join foci o on o.id = t.focus_id
+    join faculties f on f.content_hash = o.faculty_hash
+   where t.id = p_call.turn_id;
+$$;
+
+comment on function _max_result_chars(tool_calls) is 'The most characters of a call''s output that the model is shown, as its faculty says.';
 
 create or replace function tool_call_execute(
     p_work_item_id uuid,

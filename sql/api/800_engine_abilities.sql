@@ -44,6 +44,17 @@ $$;
 
 comment on function _ability_recall_block(jsonb) is 'Tool recall_block.';
 
+create or replace function _ability_artifact_read(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select artifact_read(p_input ->> 'handle', p_input ->> 'range', p_input ->> 'pattern');
+$$;
+
+comment on function _ability_artifact_read(jsonb) is 'Tool artifact_read.';
+
 create or replace function _ability_work_complete(p_input jsonb)
   returns text
   language plpgsql
@@ -73,7 +84,10 @@ select v.name, v.description, v.input_schema::json, v.effect, 'safe', 'engine',
     (3, 'recall_block', 'pure',
      'Bring back a completed step of which your context shows only the line [completed step n: ...]: the calls and results behind it, or the lines of them that hold a text.',
      '{"type":"object","properties":{"n":{"type":"integer","description":"Number of the completed step."},"query":{"type":"string","description":"Optional: only lines that hold this text."}},"required":["n"]}'),
-    (4, 'work_complete', 'idempotent',
+    (4, 'artifact_read', 'pure',
+     'Read a result that was too large to be shown whole: some of its lines or characters, or the lines that match a pattern.',
+     '{"type":"object","properties":{"handle":{"type":"string","description":"The handle given with the head and tail of the result."},"range":{"type":"string","description":"Optional: lines such as \"100-180\", or characters such as \"c4000-8000\"."},"pattern":{"type":"string","description":"Optional: only lines that match this regular expression."}},"required":["handle"]}'),
+    (5, 'work_complete', 'idempotent',
      'Declare your work item done. The focus ends when all calls of this batch are settled; do this last.',
      '{"type":"object","properties":{"summary":{"type":"string","description":"What was done and what came of it, for people and agents who did not watch."},"evidence":{"type":"array","items":{"type":"string"},"description":"Optional: what shows it, such as the command whose output proves the result."}},"required":["summary"]}')
   ) as v(position, name, effect, description, input_schema)

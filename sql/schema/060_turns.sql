@@ -16,6 +16,8 @@ create table turns (
   focus_id uuid references foci (id),
   iteration integer,
   config_hash text references turn_configs (content_hash),
+  block integer not null default 1,
+  elision_id uuid,
   provider text,
   model text,
   role text not null default 'unified',
@@ -82,6 +84,7 @@ create table tool_calls (
   status text not null default 'pending',
   result json,
   is_error boolean,
+  artifact_hash text references artifacts (content_hash),
   is_truncated boolean not null default false,
   attempts integer not null default 0,
   spawned_work_item_id uuid references work_items (id),
@@ -101,6 +104,8 @@ create index tool_calls_tool on tool_calls (tool_name);
 
 comment on table turn_configs is 'Everything of a request but its messages (model, limits, system prompt, tools), stored once for each content.';
 comment on table turns is 'One row for each model call: what was asked (config_hash, elision_id and the chain of parents), what came back, what it cost. Never deleted.';
+comment on column turns.block is 'The block that was open when this turn was asked; a step that rides with other calls opens the next one with its own exchange.';
+comment on column turns.elision_id is 'What the turn''s request leaves out; null: nothing. Without a foreign key: elisions point at turns already, and no circle may be closed (see 050_foci.sql).';
 comment on column turns.call_count is 'Requests made to the model for this turn; more than one where a call failed or its worker died.';
 comment on column turns.error is 'The newest failure of the model call.';
 comment on column turns.input_tokens is 'Input tokens neither read from nor written to the cache, as the provider counts them.';
@@ -111,4 +116,6 @@ comment on table tool_calls is 'One row for each tool call: its arguments, what 
 comment on column tool_calls.ordinal is 'Position among the calls of the turn, from 0.';
 comment on column tool_calls.provider_id is 'Id under which the conversation knows the call.';
 comment on column tool_calls.status is 'uncertain: its worker died while it ran and it may or may not have happened.';
-comment on column tool_calls.result is 'Content of the tool_result block as the model sees it.';
+comment on column tool_calls.result is 'Content of the tool_result block as the model sees it: a string, or text and image blocks.';
+comment on column tool_calls.artifact_hash is 'Where the whole output is, when the result shows only its head and its tail.';
+comment on column tool_calls.is_truncated is 'The output was over 32 MiB, and its middle is lost.';

@@ -23,11 +23,6 @@ create table elisions (
 
 create index elisions_focus on elisions (focus_id, iteration);
 
--- Without a foreign key: elisions point at turns already, and no circle may be closed (see 050_foci.sql).
-alter table turns
-  add column block integer not null default 1,
-  add column elision_id uuid;
-
 comment on table elisions is
   'One row for each time that closed blocks were replaced by their stubs. Append-only; previous_id leads to the stubs that stood there before.';
 comment on column elisions.iteration is 'The first iteration of the focus whose request has the stubs.';
@@ -38,5 +33,3 @@ comment on column elisions.last_turn_id is 'The newest turn that is not shown an
 comment on column elisions.stubs is 'One text block for each elided block, oldest first.';
 comment on column elisions.tokens_elided is 'Estimated tokens that left the context.';
 comment on column elisions.tokens_kept is 'Estimated tokens behind the stubs, which are written to the provider''s cache once more.';
-comment on column turns.block is 'The block that was open when this turn was asked; a step that rides with other calls opens the next one with its own exchange.';
-comment on column turns.elision_id is 'The stubs in this turn''s request; null: nothing was elided.';

@@ -28,11 +28,11 @@ afterAll(async () => {
   await database?.drop();
 });
 
-type Call = { kind: 'look'; size: number; isError: boolean } | { kind: 'step' | 'finding' | 'note' | 'bad entry' };
+type Call = { kind: 'look'; size: number; isError: boolean; hasImage: boolean } | { kind: 'step' | 'finding' | 'note' | 'bad entry' };
 type Response = { thinking: boolean; text: string; calls: Call[]; crash: boolean; isEmpty: boolean };
 
 const call: fc.Arbitrary<Call> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('look' as const), size: fc.integer({ min: 0, max: 400 }), isError: fc.boolean() }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant('look' as const), size: fc.integer({ min: 0, max: 400 }), isError: fc.boolean(), hasImage: fc.boolean() }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('step' as const, 'step' as const, 'finding' as const, 'note' as const, 'bad entry' as const) }) },
 );
 const response: fc.Arbitrary<Response> = fc.record({
@@ -88,7 +88,11 @@ async function play(faculty: string, responses: readonly Response[]): Promise<{ 
         const { ordinal } = open.input as { ordinal: number };
         const look = said.calls[ordinal];
         await db.toolCallBegin(claim, open.id);
-        await db.toolCallSettle(claim, open.id, `seen ${n}.${ordinal} ${'x'.repeat(look?.kind === 'look' ? look.size : 0)}`, look?.kind === 'look' && look.isError);
+        await db.toolCallSettle(claim, open.id, {
+          content: `seen ${n}.${ordinal} ${'x'.repeat(look?.kind === 'look' ? look.size : 0)}`,
+          isError: look?.kind === 'look' && look.isError,
+          ...(look?.kind === 'look' && look.hasImage && { images: [{ media_type: 'image/png', data: 'aGk=' }] }),
+        });
       }
     }
     await db.iterationFinish(claim);

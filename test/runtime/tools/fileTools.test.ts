@@ -68,6 +68,18 @@ describe('read_file', () => {
     expect((await call('read_file', { path: 'b.bin' })).content).toBe('a␀\ufffdb');
   });
 
+  test('shows an image as one', async () => {
+    const png = Buffer.from('89504e470d0a1a0a0000', 'hex');
+    await put('a.png', png);
+    expect(await call('read_file', { path: 'a.png' })).toEqual({
+      content: 'a.png: image/png, 10 bytes',
+      isError: false,
+      images: [{ media_type: 'image/png', data: png.toString('base64') }],
+    });
+    await put('huge.png', Buffer.concat([png, Buffer.alloc(4_000_000)]));
+    expect((await call('read_file', { path: 'huge.png' })).isError).toBe(true);
+  });
+
   test('a refusal names no path of the host', async () => {
     const { content, isError } = await call('read_file', { path: '../../etc/passwd' });
     expect(isError).toBe(true);
