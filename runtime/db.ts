@@ -214,21 +214,11 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     turnRecord: async (lease: Lease, turnId: string, response: ModelResponse) =>
       (await value(z.object({ calls: z.array(call) }), (row) => sql.type(row)`
-        select ${fn('turn_record')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${turnId}::uuid, ${JSON.stringify({
-          id: response.id,
-          model: response.model,
-          content: response.content,
-          stop_reason: response.stopReason,
-          stop_details: response.stopDetails ?? null,
-          request_id: response.requestId,
-          usage: {
-            input_tokens: response.usage.inputTokens,
-            output_tokens: response.usage.outputTokens,
-            cached_input_tokens: response.usage.cachedInputTokens,
-            cache_write_tokens: response.usage.cacheWriteTokens,
-            reasoning_tokens: response.usage.reasoningTokens,
-          },
-        })}::json) as value`)).calls,
+        select ${fn('turn_record')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${turnId}::uuid, ${responseJson(response)}::json) as value`)).calls,
+
+    summaryRecord: (lease: Lease, turnId: string, response: ModelResponse) =>
+      value(z.boolean(), (row) => sql.type(row)`
+        select ${fn('summary_record')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${turnId}::uuid, ${responseJson(response)}::json) as value`),
 
     toolCallBegin: (lease: Lease, toolCallId: string) =>
       run(() => sql.type(z.unknown())`select ${fn('tool_call_begin')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
@@ -270,6 +260,25 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     workerStop: (workerId: string) => run(() => sql.type(z.unknown())`select ${fn('worker_stop')}(${workerId})::text`),
   };
+}
+
+function responseJson(response: ModelResponse): string {
+  return JSON.stringify({
+    id: response.id,
+    model: response.model,
+    content: response.content,
+    stop_reason: response.stopReason,
+    stop_details: response.stopDetails ?? null,
+    request_id: response.requestId,
+    duration_ms: response.durationMs,
+    usage: {
+      input_tokens: response.usage.inputTokens,
+      output_tokens: response.usage.outputTokens,
+      cached_input_tokens: response.usage.cachedInputTokens,
+      cache_write_tokens: response.usage.cacheWriteTokens,
+      reasoning_tokens: response.usage.reasoningTokens,
+    },
+  });
 }
 
 function isConnectionLost(error: unknown): boolean {

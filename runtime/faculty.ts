@@ -22,10 +22,6 @@ const notYet: NotYet[] = [
   { keys: ['recover.mode'], says: takesEffectWith('recovery modes') },
   { keys: ['engage.mode'], only: ['engage.mode', 'external'], says: 'this version has only the built-in loop', isError: true },
   { keys: ['engage.command'], says: takesEffectWith('external engage') },
-  {
-    keys: ['compact_threshold', 'compact_keep_recent'].map((key) => `engage.${key}`),
-    says: takesEffectWith('context compaction'),
-  },
   { keys: ['engage.truncate_processed_results'], says: 'accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included' },
   { keys: ['engage.workspace'], only: ['engage.workspace', 'container'], says: takesEffectWith('workspace containers') },
   {
@@ -61,6 +57,8 @@ const sections = {
     max_parallel_tools: whole(1).exactOptional(),
     compact_threshold: z.number('a number from 0 to 1').min(0, 'a number from 0 to 1').max(1, 'a number from 0 to 1').exactOptional(),
     compact_keep_recent: whole(0).exactOptional(),
+    compact_model: text.exactOptional(),
+    context_window: whole(1000).exactOptional(),
     ledger_nudge_interval: whole(0).exactOptional(),
     truncate_closed_blocks: flag.exactOptional(),
     truncate_processed_results: flag.exactOptional(),

@@ -42,6 +42,7 @@ const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']
 
 export const begin = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('call_model'), turn_id: z.string(), request: json }),
+  z.object({ kind: z.literal('summarize'), turn_id: z.string(), request: json }),
   z.object({ kind: z.literal('run_tools'), turn_id: z.string(), calls: z.array(call) }),
   z.object({ ...ended }),
 ]);

@@ -1,5 +1,6 @@
 -- Only in the extension form: rows that users own, so that pg_dump takes them along.
 
+select pg_extension_config_dump('models', '');
 select pg_extension_config_dump('faculties', '');
 select pg_extension_config_dump('work_items', '');
 select pg_extension_config_dump('sessions', '');
@@ -11,6 +12,7 @@ select pg_extension_config_dump('turn_configs', '');
 select pg_extension_config_dump('artifacts', '');
 select pg_extension_config_dump('turns', '');
 select pg_extension_config_dump('elisions', '');
+select pg_extension_config_dump('compactions', '');
 select pg_extension_config_dump('messages', '');
 select pg_extension_config_dump('tool_calls', '');
 select pg_extension_config_dump('work_ledger', '');

@@ -41,7 +41,7 @@ pg_prove --dbname "$database" --recurse --ext .sql test/sql
 # A dump restores with its rows: one row at least in every table, the same rows afterwards.
 psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'
 select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "elide_budget": 0}}');
+select faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "elide_budget": 0, "compact_keep_recent": 0}}');
 select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
 select lease_renew('worker-1', '{}');
 do $do$
@@ -51,16 +51,18 @@ declare
   v_turn uuid;
   v_call json;
 begin
-  for v_n in 1..2 loop -- the step of the second response closes the block of the first
+  for v_n in 1..3 loop -- the step of the second response closes the block of the first
     v_lease := (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid;
     v_turn := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
-    perform turn_record(v_item, v_lease, v_turn, '{"content": [
+    perform turn_record(v_item, v_lease, v_turn, format('{"content": [
       {"type": "tool_use", "id": "a", "name": "look", "input": {}},
-      {"type": "tool_use", "id": "b", "name": "ledger_append", "input": {"entry_type": "step", "content": "Looked"}}], "stop_reason": "tool_use"}');
+      {"type": "tool_use", "id": "b", "name": "ledger_append", "input": {"entry_type": "%s", "content": "Looked"}}], "stop_reason": "tool_use"}',
+      case v_n when 2 then 'step' else 'note' end)::json);
     perform tool_call_settle(v_item, v_lease, k.id, repeat('seen ', 20000)) from tool_calls k where k.turn_id = v_turn and tool_name = 'look';
     perform tool_call_execute(v_item, v_lease, k.id) from tool_calls k where k.turn_id = v_turn and tool_name = 'ledger_append';
     perform iteration_finish(v_item, v_lease);
   end loop;
+  perform model_save('claude-sonnet-5-5', 200000), context_compact(v_item);
   perform iteration_begin(v_item, (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid);
 end
 $do$;

@@ -23,7 +23,7 @@ export type Runtime = {
 
 export type FocusOutcome =
   | Exclude<Claim, { kind: 'claimed' }>
-  | Exclude<Begin, { kind: 'call_model' } | { kind: 'run_tools' }>
+  | Exclude<Begin, { kind: 'call_model' } | { kind: 'summarize' } | { kind: 'run_tools' }>
   | Finish
   | Failure
   | { kind: 'released' }
@@ -49,6 +49,13 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
 async function runIteration(claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<FocusOutcome> {
   const { db } = runtime;
   const begin = await db.iterationBegin(claim);
+  if (begin.kind === 'summarize') {
+    const answer = await askModel(begin.request, claim, signal, runtime);
+    if (answer.kind === 'aborted') return giveBack(claim, signal, db);
+    if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
+    await db.summaryRecord(claim, begin.turn_id, answer.response);
+    return runIteration(claim, signal, runtime);
+  }
   if (begin.kind !== 'call_model' && begin.kind !== 'run_tools') return begin;
 
   let calls = begin.kind === 'run_tools' ? begin.calls : [];

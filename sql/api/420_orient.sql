@@ -43,6 +43,7 @@ as $$
   select case
            when exists (select from tool_calls where turn_id = p_head.id) then null
            when p_head.stop_reason = 'max_tokens' then '[engine] Your response was cut off at the output limit. Continue where it ended.'
+           when p_head.stop_reason = 'model_context_window_exceeded' then '[engine] Your response was cut off because the context window was full. Older parts of the conversation are left out now; go on with the work.'
            when p_head.stop_reason = 'pause_turn' then '[engine] Continue.'
            else '[engine] Your response was empty. Continue with the work, or call work_complete with a summary if it is done.'
          end;

@@ -10,13 +10,13 @@ as $$
   select case
            when not exists (select from work_ledger l join turns t on t.work_item_id = l.work_item_id
                              where t.id = p_turn_id and l.turn_id = t.id and l.entry_type = 'step') then null
-           when exists (select from tool_calls where turn_id = p_turn_id and tool_name <> 'ledger_append') then 'before'
+           when exists (select from tool_calls where turn_id = p_turn_id and (tool_name <> 'ledger_append' or status <> 'completed')) then 'before'
            else 'after'
          end;
 $$;
 
 comment on function _boundary(uuid) is
-  'Where a turn closes a block: after, when its steps came alone or beside other ledger entries; before, when they rode with other calls, whose results the model has yet to see: then the turn''s own exchange opens the next block; null, when it recorded no step. Several steps of one turn close one block.';
+  'Where a turn closes a block: after, when its steps came alone or beside other ledger entries; before, when they rode with other calls or with entries that were refused, whose results the model has yet to see: then the turn''s own exchange opens the next block; null, when it recorded no step. Several steps of one turn close one block.';
 
 create or replace function _block_of(p_turn turns)
   returns integer
@@ -42,32 +42,44 @@ $$;
 
 comment on function _next_block(turns) is 'The block that is open after a turn.';
 
+create or replace function _results_chars(p_turn_id uuid)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(sum(_content_chars(result)), 0)::integer from tool_calls where turn_id = p_turn_id and parent_call_id is null;
+$$;
+
+comment on function _results_chars(uuid) is 'Characters that the results of a turn''s calls take in a request.';
+
 create or replace function _exchange_chars(p_turn_id uuid)
   returns integer
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce((select sum(char_length(content::text)) from messages where turn_id = p_turn_id and role = 'assistant'), 0)::integer
-       + coalesce((select sum(char_length(result::text)) from tool_calls where turn_id = p_turn_id and parent_call_id is null), 0)::integer;
+  select coalesce((select sum(_content_chars(content)) from messages where turn_id = p_turn_id and role = 'assistant'), 0)::integer
+       + _results_chars(p_turn_id);
 $$;
 
 comment on function _exchange_chars(uuid) is 'Characters that a turn''s exchange takes in a request.';
 
-create or replace function _tokens(p_chars bigint, p_model text)
-  returns integer
+create or replace function _shown_turns(p_head turns, p_cut elisions)
+  returns turns[]
   language sql
-  immutable
-  parallel safe
-  return ceil(p_chars * case
-    when p_model ~* '(sonnet|opus|fable|mythos|haiku)-5' then 0.43
-    when p_model ~* 'claude' then 0.34
-    when p_model ~* 'gemini' then 0.29
-    else 0.25
-  end)::integer;
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive shown(turn) as (
+    select h from turns h where h.id = p_head.id and h.id is distinct from p_cut.last_turn_id
+    union all
+    select p from shown s join turns p on p.id = (s.turn).parent_turn_id where p.id is distinct from p_cut.last_turn_id
+  )
+  select coalesce(array_agg(s.turn order by (s.turn).depth), '{}') from shown s where (s.turn).turn_type = 'normal';
+$$;
 
-comment on function _tokens(bigint, text) is
-  'Tokens of so many characters, by the model''s family: 0.43 for Claude 5, 0.34 for Claude 4, 0.29 for Gemini, 0.25 for others (measured over 72,000 pairs of calls; characters / 4 is wrong by up to 40 % for Claude).';
+comment on function _shown_turns(turns, elisions) is 'The turns up to p_head that are shown verbatim behind a cut (or null), oldest first. What is cut off already is not walked, so the cost does not grow with history.';
 
 create or replace function _block_stub(p_turns turns[], p_after_seq integer, p_block integer)
   returns text

@@ -12,66 +12,128 @@ create or replace function _blocks(p_content json)
 
 comment on function _blocks(json) is 'A list of blocks as text, without its brackets.';
 
-create or replace function _messages(p_parent_turn_id uuid, p_elision elisions, p_query_blocks text)
+create or replace function _elision_chain(p_elision_id uuid)
+  returns elisions[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive chain(cut) as (
+    select e from elisions e where e.id = p_elision_id
+    union all
+    select e from chain c join elisions e on e.id = (c.cut).previous_id
+  )
+  select array_agg(c.cut order by (c.cut).depth) from chain c;
+$$;
+
+comment on function _elision_chain(uuid) is 'The cuts that a request has, oldest first; null: it has none.';
+
+create or replace function _result_text(p_result json)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case json_typeof(p_result)
+           when 'array' then (
+             select string_agg(coalesce(b.value ->> 'text', '[image]'), E'\n' order by b.n) from json_array_elements(p_result) with ordinality as b(value, n))
+           else p_result #>> '{}'
+         end;
+$$;
+
+comment on function _result_text(json) is 'The text of a result; an image is [image].';
+
+create or replace function _shortened(p_call tool_calls, p_max_chars integer)
+  returns json
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when _content_chars(p_call.result) <= p_max_chars then p_call.result
+              else to_json(_excerpt(coalesce((select content from artifacts where content_hash = p_call.artifact_hash), _result_text(p_call.result)), p_max_chars)) end;
+$$;
+
+comment on function _shortened(tool_calls, integer) is 'A result as it is or, when it is longer, its head, tail and handle.';
+
+create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
+  returns table (kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
+  language sql
+  stable
+  rows 200
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive cut as (
+    select * from unnest(p_elisions[cardinality(p_elisions):])
+  ),
+  chain as (
+    select id, parent_turn_id, depth, turn_type from turns where id = p_parent_turn_id and id is distinct from (select last_turn_id from cut)
+    union all
+    select t.id, t.parent_turn_id, t.depth, t.turn_type
+      from chain c
+      join turns t on t.id = c.parent_turn_id
+     where t.id is distinct from (select last_turn_id from cut)
+  ),
+  part as (
+    select case when m.role = 'assistant' then 'response' else 'said' end as kind, c.id as turn_id,
+           c.depth * 2 + case m.role when 'assistant' then 1 else 0 end as "position",
+           1 as rank, m.sequence as ordinal, m.role,
+           case when m.role = 'assistant' and c.depth < (select depth from cut) then _without_thinking(m.content)
+                else _blocks(m.content) end as blocks,
+           null::integer as chars
+      from chain c
+      join messages m on m.turn_id = c.id
+     where c.turn_type = 'normal'
+    union all
+    select 'task', m.turn_id, -2, 0, m.sequence, 'user', _blocks(m.content), null
+      from messages m
+     where m.turn_id = (select root_turn_id from cut) and m.role = 'user'
+    union all
+    select 'stubs', null, -1, e.ordinality::integer, 0, 'user',
+           case when e.ordinality < cardinality(p_elisions) then _blocks(e.stubs)
+                else left(_blocks(e.stubs), -1) || ',"cache_control":{"type":"ephemeral"}}' end, null
+      from unnest(p_elisions) with ordinality as e
+    union all
+    select 'result', c.id, c.depth * 2 + 2, 0, k.ordinal, 'user',
+           '{"type":"tool_result","tool_use_id":' || to_json(k.provider_id)::text || ',"content":' || r.content::text
+             || case when k.is_error then ',"is_error":true}' else '}' end,
+           _content_chars(r.content) + 70
+      from chain c
+      join tool_calls k on k.turn_id = c.id and k.parent_call_id is null and k.completed_at is not null
+      cross join lateral (
+        select case when c.depth < (select max_result_depth from cut) then _shortened(k, (select max_result_chars from cut)) else k.result end as content) r
+    union all
+    select 'said', null, 2147483647, 1, 0, 'user', p_query_blocks, null
+     where p_query_blocks <> ''
+  )
+  select p.kind, p.turn_id, p."position", p.rank, p.ordinal, p.role, p.blocks, coalesce(p.chars, char_length(p.blocks))
+    from part p
+   where p.blocks <> ''
+   order by p."position", p.rank, p.ordinal;
+$$;
+
+comment on function _message_parts(uuid, elisions[], text) is
+  'What the messages of a request consist of, in order: the task, the stubs of each cut, then of each turn that follows what was said, the response and each result. p_elisions: the cuts, oldest first, or null; p_query_blocks: what the request says to the model besides the results.';
+
+create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
   returns text
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with recursive chain as (
-    select id, parent_turn_id, depth from turns where id = p_parent_turn_id and id is distinct from p_elision.last_turn_id
-    union all
-    select t.id, t.parent_turn_id, t.depth
-      from chain c
-      join turns t on t.id = c.parent_turn_id
-     where t.id is distinct from p_elision.last_turn_id
-  ),
-  elided as (
-    select id, previous_id, depth, stubs from elisions where id = p_elision.previous_id
-    union all
-    select e.id, e.previous_id, e.depth, e.stubs from elided x join elisions e on e.id = x.previous_id
-  ),
-  part as (
-    select c.depth * 2 + case m.role when 'assistant' then 1 else 0 end as position,
-           1 as rank, m.sequence as ordinal, m.role,
-           case when m.role = 'assistant' and c.depth < p_elision.depth then _without_thinking(m.content)
-                else _blocks(m.content) end as blocks
-      from chain c
-      join messages m on m.turn_id = c.id
-    union all
-    select -3, 0, m.sequence, 'user', _blocks(m.content)
-      from messages m
-     where m.turn_id = p_elision.root_turn_id and m.role = 'user'
-    union all
-    select -2, 0, depth, 'user', _blocks(stubs) from elided
-    union all
-    select -1, 0, 0, 'user', left(_blocks(p_elision.stubs), -1) || ',"cache_control":{"type":"ephemeral"}}'
-     where p_elision.id is not null
-    union all
-    select c.depth * 2 + 2, 0, k.ordinal, 'user',
-           '{"type":"tool_result","tool_use_id":' || to_json(k.provider_id)::text || ',"content":' || k.result::text
-             || case when k.is_error then ',"is_error":true}' else '}' end
-      from chain c
-      join tool_calls k on k.turn_id = c.id and k.parent_call_id is null and k.completed_at is not null
-    union all
-    select 2147483647, 1, 0, 'user', p_query_blocks
-     where p_query_blocks <> ''
-  ),
-  numbered as (
-    select *, count(*) filter (where role = 'assistant') over (order by position, rank, ordinal) as message
-      from part
-     where blocks <> ''
+  with numbered as (
+    select *, count(*) filter (where p.role = 'assistant') over (order by p."position", p.rank, p.ordinal) as message
+      from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks) p
   ),
   message as (
-    select message, role, string_agg(blocks, ',' order by position, rank, ordinal) as blocks
-      from numbered
-     group by message, role
+    select n.message, n.role, string_agg(n.blocks, ',' order by n."position", n.rank, n.ordinal) as blocks
+      from numbered n
+     group by n.message, n.role
   )
-  select '[' || coalesce(string_agg('{"role":"' || role || '","content":[' || blocks || ']}', ',' order by message, role = 'user'), '') || ']'
-    from message;
+  select '[' || coalesce(string_agg('{"role":"' || m.role || '","content":[' || m.blocks || ']}', ',' order by m.message, m.role = 'user'), '') || ']'
+    from message m;
 $$;
 
-comment on function _messages(uuid, elisions, text) is 'The messages of a request that follows the given turn, with the stubs of an elision (or null) in place of what lies before; p_query_blocks is what it says to the model besides the tool results.';
+comment on function _messages(uuid, elisions[], text) is 'The messages of a request that follows the given turn; the arguments are those of _message_parts().';
 
 create or replace function _query_blocks(p_turn_id uuid)
   returns text
@@ -100,7 +162,10 @@ begin
     perform _raise_not_found('turn with a request', p_turn_id);
   end if;
   return _request((select config from turn_configs where content_hash = v_turn.config_hash),
-                  _messages(v_turn.parent_turn_id, (select e from elisions e where e.id = v_turn.elision_id), _query_blocks(v_turn.id)));
+                  case v_turn.turn_type
+                    when 'compaction' then _summary_messages((select c from compactions c where c.turn_id = v_turn.id))
+                    else _messages(v_turn.parent_turn_id, _elision_chain(v_turn.elision_id), _query_blocks(v_turn.id))
+                  end);
 end
 $$;
 
@@ -125,8 +190,7 @@ as $$
 declare
   v_focus foci;
   v_turn_id uuid;
-  v_head turns;
-  v_say text;
+  v_next record;
   v_request json;
 begin
   select * into v_focus from foci where id = p_focus_id;
@@ -137,13 +201,9 @@ begin
   if found then
     v_request := context_at(v_turn_id);
   else
-    select t.* into v_head from sessions s join turns t on t.id = s.head_turn_id where s.label = v_focus.session_label;
-    v_say := case when v_head.id is null
-               then (select _orient(w, v_focus) from work_items w where w.id = v_focus.work_item_id)
-               else _engine_message(v_head)
-             end;
+    select * into v_next from _context_next((select w from work_items w where w.id = v_focus.work_item_id), v_focus);
     v_request := _request((select config from turn_configs where content_hash = _turn_config(v_focus)),
-                          _messages(v_head.id, _elision_due((select w from work_items w where w.id = v_focus.work_item_id), v_focus, v_head), coalesce(_text_block(v_say), '')));
+                          _messages((v_next.head).id, v_next.cuts, coalesce(_text_block(v_next.say), '')));
   end if;
   return query select v_request -> 'system', v_request -> 'messages', v_request -> 'tools', v_request;
 end

@@ -8,55 +8,57 @@ as $$
 #variable_conflict use_column
 declare
   v_turn turns;
-  v_elision elisions;
+  v_cuts elisions[];
+  v_last_depth integer;
+  v_from_depth integer;
   v_model text;
 begin
   select * into v_turn from turns where id = p_turn_id;
   if not found then
     perform _raise_not_found('turn', p_turn_id);
   end if;
-  select * into v_elision from elisions where id = v_turn.elision_id;
   select c.config ->> 'model' into v_model from turn_configs c where c.content_hash = v_turn.config_hash;
+  v_cuts := _elision_chain(v_turn.elision_id);
+  v_last_depth := coalesce((select t.depth from turns t where t.id = (v_cuts[cardinality(v_cuts)]).last_turn_id), -1);
+  v_from_depth := case (v_cuts[1]).ordinal when 0 then (v_cuts[1]).depth else 0 end; -- a compaction stands for all before it
   return query
     with recursive chain(turn) as (
       select h from turns h where h.id = v_turn.parent_turn_id
       union all
       select p from chain c join turns p on p.id = (c.turn).parent_turn_id
     ),
-    blocks as (
-      select _block_of(c.turn) as block, count(*)::integer as turns, sum(_exchange_chars((c.turn).id)) as chars
+    parts as (
+      select _block_of(c.turn) as block, (c.turn).depth > v_last_depth as is_shown, count(*)::integer as turns, sum(_exchange_chars((c.turn).id)) as chars
         from chain c
-       group by 1
-    ),
-    stubs as (
-      select e.last_block, e.first_block, e.iteration, e.tokens_elided, e.tokens_kept, e.stubs
-        from (with recursive x as (
-                select * from elisions where id = v_turn.elision_id
-                union all
-                select e.* from x join elisions e on e.id = x.previous_id)
-              select * from x) e
+       where (c.turn).turn_type = 'normal'
+       group by 1, 2
     )
-    select b.block,
-           case when s.last_block is not null then 'stub' else 'verbatim' end,
-           b.turns,
-           _tokens(b.chars, v_model),
+    select p.block,
+           case when p.is_shown then 'verbatim' when k.compaction_type is null then 'stub' else k.compaction_type end,
+           p.turns,
+           _tokens(p.chars, v_model),
            case
-             when s.last_block is not null then format('closed; elided in iteration %s, when the closed blocks held %s tokens and %s stood behind them', s.iteration, s.tokens_elided, s.tokens_kept)
-             when b.block = v_turn.block then 'open'
+             when not p.is_shown and k.compaction_type is null then format('closed; elided in iteration %s, when the closed blocks held %s tokens and %s stood behind them', e.iteration, e.tokens_elided, e.tokens_kept)
+             when not p.is_shown then format('compacted in iteration %s (%s), when the request had %s tokens', e.iteration, k.trigger, k.tokens_before)
+             when p.block = v_turn.block then 'open'
              else 'closed; the closed blocks are under elide_budget, or eliding is off'
            end
-      from blocks b
-      left join stubs s on b.block between s.first_block and s.last_block
-     order by b.block;
+      from parts p
+      left join lateral (
+        select c.* from elisions c
+         where not p.is_shown and c.focus_id = v_turn.focus_id and c.depth between v_from_depth and v_turn.depth
+         order by not p.block between c.first_block and c.last_block, c.depth limit 1) e on true
+      left join compactions k on k.elision_id = e.id
+     order by p.block, p.is_shown;
 end
 $$;
 
 comment on function explain_turn(uuid) is
-  'What became of each block in a turn''s request: shown verbatim or as its stub, how many turns and about how many tokens it holds, and why. Raises WL001.';
+  'What became of each block in a turn''s request: shown verbatim, as its stub, or compacted (ledger, summary, floor; of a block cut in two both parts), how many turns and about how many tokens it holds, and why. Raises WL001.';
 
 create or replace function context_cost(p_work_item_id uuid)
   returns table (
-    attempt integer, iteration integer, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer,
+    attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer,
     breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
   language plpgsql
   stable
@@ -68,8 +70,8 @@ begin
     perform _raise_not_found('work item', p_work_item_id);
   end if;
   return query
-    select f.attempt, e.iteration,
-           case when e.first_block = e.last_block then e.first_block::text else format('%s-%s', e.first_block, e.last_block) end,
+    select f.attempt, e.iteration, coalesce(k.compaction_type, 'elision'),
+           case when e.first_block >= e.last_block then e.first_block::text else format('%s-%s', e.first_block, e.last_block) end,
            e.tokens_elided, e.stub_tokens, e.tokens_kept,
            -- What stands behind the stubs is written to the cache again (1.25 instead of 0.1), what left it is not read any more (0.1).
            ceil((e.tokens_kept + e.stub_tokens) * 1.15 / greatest((e.tokens_elided - e.stub_tokens) * 0.1, 0.01))::integer,
@@ -80,10 +82,11 @@ begin
               from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration and t.status = 'completed')
       from elisions e
       join foci f on f.id = e.focus_id
+      left join compactions k on k.elision_id = e.id
      where e.work_item_id = p_work_item_id
      order by f.attempt, e.iteration;
 end
 $$;
 
 comment on function context_cost(uuid) is
-  'Each elision of a work item: the forecast (tokens that left the context, of their stubs, kept behind them; after how many requests it pays) and what came of it (requests with it, input tokens that the provider counted in the request before and in the first one with it). Raises WL001.';
+  'Each elision and compaction of a work item: the forecast (tokens that left the context, of their stubs, kept behind them; after how many requests it pays) and what came of it (requests with it, input tokens that the provider counted in the request before and in the first one with it). Raises WL001.';

@@ -16,7 +16,7 @@ begin
   if not found then
     perform _raise_not_found('work item with a focus', p_work_item_id);
   end if;
-  select max(_block_of(t)) into v_blocks from turns t where t.focus_id = v_focus_id and t.status = 'completed';
+  select max(_block_of(t)) into v_blocks from turns t where t.focus_id = v_focus_id and t.status = 'completed' and t.turn_type = 'normal';
   if p_block is null or p_block not between 1 and coalesce(v_blocks, 0) then
     perform _raise_invalid(format('there is no block %s', p_block), format('Blocks 1 to %s are there.', coalesce(v_blocks, 0)));
   end if;
@@ -27,11 +27,11 @@ begin
       select t.depth, 0 as rank, 0 as ordinal, _response_text(t.id) as text
       union all
       select t.depth, 1, k.ordinal,
-             format(E'> %s %s\n%s', k.tool_name, k.input, case json_typeof(k.result) when 'string' then k.result #>> '{}' else k.result::text end)
+             format(E'> %s %s\n%s', k.tool_name, k.input, _result_text(k.result))
         from tool_calls k
        where k.turn_id = t.id and k.parent_call_id is null
     ) part
-   where t.focus_id = v_focus_id and t.status = 'completed' and t.block between p_block - 1 and p_block and _block_of(t) = p_block
+   where t.focus_id = v_focus_id and t.status = 'completed' and t.turn_type = 'normal' and t.block between p_block - 1 and p_block and _block_of(t) = p_block
      and part.text is not null;
   if p_query is not null and p_query <> '' then
     select string_agg(format('%s: %s', n, line), E'\n' order by n)

@@ -8,6 +8,7 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_focus foci;
   v_turn turns;
+  v_created record;
 begin
   select * into v_focus from foci where id = v_item.focus_id;
   update work_items set state = 'running' where id = v_item.id and state <> 'running';
@@ -22,55 +23,136 @@ begin
       v_item := _focus_end(v_item, 'failed', 'failed', format('reached max_turns (%s) before the work was done', v_focus.iteration), null);
       return json_build_object('kind', v_item.state, 'reason', v_item.state_reason);
     end if;
-    v_turn := _turn_create(v_item, v_focus);
+    select * into v_turn from turns where focus_id = v_focus.id and turn_type = 'compaction' and status = 'pending';
+    if not found then
+      select * into v_created from _turn_create(v_item, v_focus);
+      v_turn := v_created.turn;
+      if v_turn.id is null then
+        v_item := _focus_end(v_item, 'failed', 'failed', v_created.reason, null);
+        return json_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+      end if;
+    end if;
   end if;
   update turns set call_count = call_count + 1 where id = v_turn.id;
-  return json_build_object('kind', 'call_model', 'turn_id', v_turn.id, 'request', context_at(v_turn.id));
+  return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
+                           'turn_id', v_turn.id, 'request', context_at(v_turn.id));
 end
 $$;
 
 comment on function iteration_begin(uuid, uuid) is
-  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, request}: send the request and report with turn_record() or iteration_fail(). {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: failed | dead, reason}: no more turns. Raises WL001, WL003, WL004.';
+  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, request}: send the request and report with turn_record() or iteration_fail(). {kind: summarize, turn_id, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: failed | dead, reason}: no more turns. Raises WL001, WL003, WL004.';
 
-create or replace function _turn_create(p_item work_items, p_focus foci)
+create or replace function _turn_create(p_item work_items, p_focus foci, out turn turns, out reason text)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
+  v_next record;
+  v_last turns;
+  v_head turns;
+  v_cuts elisions[];
+  v_nudge text;
+begin
+  select * into v_next from _context_next(p_item, p_focus);
+  reason := v_next.reason;
+  if reason is not null then
+    return;
+  end if;
+  v_last := v_next.last;
+  v_head := v_next.head;
+  v_cuts := v_next.cuts;
+  perform _elision_store(v_cuts[cardinality(v_cuts)]);
+  update foci set compaction_trigger = null, compaction_instructions = null
+   where id = p_focus.id and compaction_trigger is not null;
+  if (v_next.compaction).compaction_type is not null then
+    v_last := _compaction_store(p_item, p_focus, v_engage, v_last, v_head, v_next.compaction);
+    if v_last.status = 'pending' then
+      turn := v_last;
+      return;
+    end if;
+  end if;
+  if v_head.id is not null then
+    v_nudge := _nudge(p_item, p_focus, v_head);
+    v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, v_cuts); -- where it drafted a step, a block closed
+    perform _elision_store(v_cuts[cardinality(v_cuts)]);
+  end if;
+  insert into turns (
+    parent_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id)
+  values (
+    v_last.id, coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus),
+    coalesce(v_last.chain_tokens, 0), _next_block(v_head), v_cuts[cardinality(v_cuts)].id)
+  returning * into turn;
+  if v_next.say is not null then
+    insert into messages (turn_id, sequence, role, source, content)
+    values (turn.id, 1, 'user', 'engine', ('[' || _text_block(v_next.say) || ']')::json);
+  end if;
+  if v_nudge is not null then
+    insert into messages (turn_id, sequence, role, source, content, metadata)
+    values (turn.id, 2, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, '{"kind": "nudge"}');
+  end if;
+end
+$$;
+
+comment on function _turn_create(work_items, foci) is 'The pending turn of the next iteration, a child of the session''s newest: what is asked is fixed here, before it is asked. Where a summary has to be written first, the turn of that; null, with the reason, where no request is possible any more.';
+
+create or replace function _elision_store(p_cut elisions)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into elisions select p_cut.* where p_cut.id is not null on conflict (id) do nothing;
+end
+$$;
+
+comment on function _elision_store(elisions) is 'Stores a cut, if there is one and it is new.';
+
+create or replace function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions)
   returns turns
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_head turns;
   v_turn turns;
-  v_say text;
-  v_nudge text;
-  v_elision elisions;
+  v_model text := case p_compaction.compaction_type when 'summary' then coalesce(p_engage ->> 'compact_model', p_engage ->> 'model') end;
+  v_cut elisions;
 begin
-  select t.* into v_head from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
-  if v_head.id is not null then
-    v_nudge := _nudge(p_item, p_focus, v_head); -- first: the step that it may draft closes a block
-    v_elision := _elision_due(p_item, p_focus, v_head);
-    insert into elisions select v_elision.* where v_elision.id is distinct from v_head.elision_id;
-  end if;
   insert into turns (
-    parent_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id)
+    parent_turn_id, depth, turn_type, status, work_item_id, focus_id, chain_tokens, block, elision_id, config_hash, completed_at)
   values (
-    v_head.id, coalesce(v_head.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus),
-    coalesce(v_head.chain_tokens, 0), _next_block(v_head), v_elision.id)
+    p_last.id, p_last.depth + 1, 'compaction', case when p_compaction.is_applied then 'completed' else 'pending' end,
+    p_item.id, p_focus.id, p_last.chain_tokens, _next_block(p_head), coalesce(p_compaction.elision_id, p_compaction.base_elision_id),
+    case when v_model is not null then _summary_config(v_model, _context_window_of(p_engage)) end,
+    case when p_compaction.is_applied then _now() end)
   returning * into v_turn;
-  v_say := case when v_head.id is null then _orient(p_item, p_focus) else _engine_message(v_head) end;
-  if v_say is not null then
-    insert into messages (turn_id, sequence, role, source, content)
-    values (v_turn.id, 1, 'user', 'engine', ('[' || _text_block(v_say) || ']')::json);
+  p_compaction.turn_id := v_turn.id;
+  p_compaction.created_at := _now();
+  p_compaction.model := v_model;
+  if v_model is not null then
+    -- Half the summarizing model's window, by what is known of it now; kept, because that changes.
+    p_compaction.max_transcript_chars := _context_window_of(p_engage || jsonb_build_object('model', v_model,
+      'context_window', case when v_model = p_engage ->> 'model' then (p_engage ->> 'context_window')::integer else 0 end)) * 0.5 / (_tokens(10000, v_model) / 10000.0);
   end if;
-  if v_nudge is not null then
-    insert into messages (turn_id, sequence, role, source, content, metadata)
-    values (v_turn.id, 2, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, '{"kind": "nudge"}');
+  if p_compaction.is_applied then
+    select * into v_cut from elisions where id = p_compaction.elision_id;
+    p_compaction.messages_before := json_array_length(_messages(p_head.id, _elision_chain(p_last.elision_id), '')::json);
+    p_compaction.messages_after := json_array_length(_messages(p_head.id, array[v_cut], '')::json);
+    perform _artifact_store(_result_text(k.result))
+       from tool_calls k
+      where k.turn_id = p_head.id and v_cut.max_result_depth = p_head.depth + 1 and k.artifact_hash is null
+        and _content_chars(k.result) > v_cut.max_result_chars;
+    perform _session_advance(p_focus.session_label, v_turn.id);
   end if;
+  insert into compactions select p_compaction.*;
   return v_turn;
 end
 $$;
 
-comment on function _turn_create(work_items, foci) is 'The pending turn of the next iteration, a child of the session''s head: what is asked is fixed here, before it is asked.';
+comment on function _compaction_store(work_items, foci, jsonb, turns, turns, compactions) is 'Stores a compaction and its turn behind p_last; one that is applied moves the session''s head, one that waits for its summary does not.';
 
 create or replace function _recover_calls(p_turn_id uuid)
   returns void

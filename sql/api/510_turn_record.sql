@@ -10,10 +10,9 @@ create or replace function turn_record(
 as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
-  v_usage json := p_response -> 'usage';
   v_turn turns;
 begin
-  select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id;
+  select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id and turn_type = 'normal';
   if not found then
     perform _raise_not_found('turn of this focus', p_turn_id);
   end if;
@@ -24,26 +23,11 @@ begin
     perform _raise_invalid('a response needs content, an array of blocks, and a stop_reason');
   end if;
 
-  update turns
-     set status = 'completed',
-         completed_at = _now(),
-         provider = coalesce(p_response ->> 'provider', 'anthropic'),
-         model = p_response ->> 'model',
-         stop_reason = p_response ->> 'stop_reason',
-         response_id = p_response ->> 'id',
-         request_id = p_response ->> 'request_id',
-         error = p_response::jsonb -> 'stop_details',
-         input_tokens = (v_usage ->> 'input_tokens')::integer,
-         output_tokens = (v_usage ->> 'output_tokens')::integer,
-         cached_input_tokens = (v_usage ->> 'cached_input_tokens')::integer,
-         cache_write_tokens = (v_usage ->> 'cache_write_tokens')::integer,
-         reasoning_tokens = (v_usage ->> 'reasoning_tokens')::integer,
-         chain_tokens = chain_tokens + coalesce((v_usage ->> 'input_tokens')::integer, 0) + coalesce((v_usage ->> 'output_tokens')::integer, 0)
-           + coalesce((v_usage ->> 'cached_input_tokens')::integer, 0) + coalesce((v_usage ->> 'cache_write_tokens')::integer, 0)
-   where id = v_turn.id
-  returning * into v_turn;
+  v_turn := _turn_answered(v_turn.id, 'completed', p_response, p_response::jsonb -> 'stop_details');
   perform _response_store(v_turn, p_response -> 'content');
-  update foci set model_error_count = 0 where id = v_item.focus_id and model_error_count > 0;
+  perform _calibrate(v_turn);
+  update foci set model_error_count = 0, overflow_count = 0
+   where id = v_item.focus_id and (model_error_count > 0 or overflow_count > 0);
   perform _session_advance((select session_label from foci where id = v_item.focus_id), v_turn.id);
   return json_build_object('calls', _open_calls(v_turn.id));
 end
@@ -51,6 +35,40 @@ $$;
 
 comment on function turn_record(uuid, uuid, uuid, json) is
   'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id}. Returns {calls: [{id, name, input, input_schema, implementation}]}: those to be run now; a call of an unknown tool, or one cut off by the output limit, is answered here and not among them. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+
+create or replace function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb)
+  returns turns
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_usage json := p_response -> 'usage';
+  v_turn turns;
+begin
+  update turns
+     set status = p_status,
+         completed_at = _now(),
+         provider = coalesce(p_response ->> 'provider', 'anthropic'),
+         model = p_response ->> 'model',
+         stop_reason = p_response ->> 'stop_reason',
+         response_id = p_response ->> 'id',
+         request_id = p_response ->> 'request_id',
+         error = p_error,
+         input_tokens = (v_usage ->> 'input_tokens')::integer,
+         output_tokens = (v_usage ->> 'output_tokens')::integer,
+         cached_input_tokens = (v_usage ->> 'cached_input_tokens')::integer,
+         cache_write_tokens = (v_usage ->> 'cache_write_tokens')::integer,
+         reasoning_tokens = (v_usage ->> 'reasoning_tokens')::integer,
+         chain_tokens = chain_tokens + coalesce((v_usage ->> 'input_tokens')::integer, 0) + coalesce((v_usage ->> 'output_tokens')::integer, 0)
+           + coalesce((v_usage ->> 'cached_input_tokens')::integer, 0) + coalesce((v_usage ->> 'cache_write_tokens')::integer, 0)
+   where id = p_turn_id
+  returning * into v_turn;
+  return v_turn;
+end
+$$;
+
+comment on function _turn_answered(uuid, text, json, jsonb) is 'Writes what came with a response to its turn, once.';
 
 create or replace function _response_store(p_turn turns, p_content json)
   returns void

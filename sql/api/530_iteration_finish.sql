@@ -43,13 +43,12 @@ begin
     v_text := _response_text(v_turn.id);
     if v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and v_text is not null then
       v_item := _focus_end(v_item, 'completed', 'completed', null, jsonb_build_object('summary', v_text));
-    elsif v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn') and v_focus.stall_count < 4 then
+    elsif v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded') and v_focus.stall_count < 4 then
       perform _iteration_next(v_item, v_focus, v_turn);
       return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
     else
       v_item := _focus_end(v_item, 'failed', 'failed', case
           when v_turn.stop_reason = 'refusal' then concat_ws(': ', 'the model refused', v_turn.error ->> 'category', v_turn.error ->> 'explanation')
-          when v_turn.stop_reason = 'model_context_window_exceeded' then 'the conversation no longer fits the model''s context window'
           when v_focus.stall_count >= 4 then format('the model neither worked nor finished in %s responses (%s)', v_focus.stall_count, v_turn.stop_reason)
           else format('the model stopped for an unknown reason: %s', v_turn.stop_reason)
         end, null);
@@ -88,9 +87,10 @@ begin
       from (select (config -> 'engage' ->> 'max_output_tokens')::integer as own from faculties where content_hash = p_focus.faculty_hash) f
      where id = p_focus.id and max_tokens < 2 * f.own and f.own < 64000;
   end if;
+  update foci set compaction_trigger = 'context_overflow' where id = p_focus.id and p_turn.stop_reason = 'model_context_window_exceeded';
   perform _lease_drop(p_item);
   perform _enqueue(p_item.id);
 end
 $$;
 
-comment on function _iteration_next(work_items, foci, turns) is 'Frees the lease and rings for the next iteration; after a response that was cut off, with twice the output limit.';
+comment on function _iteration_next(work_items, foci, turns) is 'Frees the lease and rings for the next iteration; after a response that was cut off, with twice the output limit; after one that ended because the window was full, with a compacted context.';

@@ -12,12 +12,24 @@ declare
   v_class text := coalesce(p_error ->> 'class', 'unknown');
   v_message text := _one_line(concat_ws(': ', v_class, p_error ->> 'message'), 500);
   v_focus foci;
+  v_turn turns;
   v_delay double precision;
 begin
   update foci set model_error_count = model_error_count + 1 where id = v_item.focus_id returning * into v_focus;
-  update turns set error = p_error where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'pending';
+  update turns set error = p_error where focus_id = v_focus.id and status = 'pending' returning * into v_turn;
 
-  if v_class in ('invalid_request', 'context_overflow') then
+  if v_turn.turn_type = 'compaction' and v_class <> 'authentication'
+    and (v_turn.call_count >= 3 or v_class not in ('rate_limited', 'overloaded', 'server_error', 'timeout', 'transport')) then
+    -- The work does not depend on a summary: the next request is cut without one.
+    update turns set status = 'failed', completed_at = _now() where id = v_turn.id;
+    update compactions set is_applied = false, error = p_error where turn_id = v_turn.id;
+    perform _summary_given_up(v_focus.id, (select c from compactions c where c.turn_id = v_turn.id));
+    return _iteration_again(v_item, v_message);
+  elsif v_class = 'context_overflow' and v_focus.overflow_count < 3 then
+    update turns set status = 'failed', completed_at = _now() where id = v_turn.id;
+    update foci set overflow_count = overflow_count + 1, compaction_trigger = 'context_overflow' where id = v_focus.id;
+    return _iteration_again(v_item, v_message);
+  elsif v_class in ('invalid_request', 'context_overflow') then
     v_item := _focus_end(v_item, 'failed', 'failed', v_message, null);
   elsif v_class = 'authentication' then
     -- Not the work item's fault, and no retry mends it: it waits for a person.
@@ -43,7 +55,25 @@ end
 $$;
 
 comment on function iteration_fail(uuid, uuid, jsonb) is
-  'Reports that the model could not be asked: p_error = {class, message, status, retry_after_seconds, request_id}. rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (backoff, or as long as the provider asked for), at most 20 times in a row; then the attempt fails. authentication: the item pauses until work_resume(). invalid_request, context_overflow: the item fails. Returns {kind: retry, run_at, reason} or the item''s new state. Raises WL001, WL003, WL004.';
+  'Reports that the model could not be asked: p_error = {class, message, status, retry_after_seconds, request_id}. rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (backoff, or as long as the provider asked for), at most 20 times in a row; then the attempt fails. authentication: the item pauses until work_resume(). context_overflow: the context is compacted and asked again, three times at most, then the item fails. invalid_request: the item fails. Of a summarizing request: after three failures, or one that no repetition mends, the context is cut without a summary. Returns {kind: retry, run_at, reason} or the item''s new state. Raises WL001, WL003, WL004.';
+
+create or replace function _iteration_again(p_item work_items, p_reason text)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+begin
+  perform _lease_drop(p_item);
+  update work_items set run_at = v_now, state_reason = p_reason where id = p_item.id;
+  perform _enqueue(p_item.id);
+  return jsonb_build_object('kind', 'retry', 'run_at', v_now, 'reason', p_reason);
+end
+$$;
+
+comment on function _iteration_again(work_items, text) is 'Frees the lease and rings for the same iteration at once.';
 
 create or replace function _focus_end(
     p_item work_items,

@@ -54,26 +54,39 @@ create or replace function ledger_read_formatted(p_work_item_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_sections text;
 begin
   if not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  select string_agg(s.heading || E':\n' || s.lines, E'\n\n' order by s.position)
-    into v_sections
-    from (
-      select h.position, h.heading, string_agg('- ' || _indent(l.content, '  '), E'\n' order by l.seq) as lines
-        from (values (1, 'plan', 'PLAN'), (2, 'finding', 'FINDINGS'), (3, 'step', 'STEPS COMPLETED'),
-                     (4, 'decision', 'DECISIONS'), (5, 'error', 'ERRORS'), (6, 'note', 'NOTES')) as h(position, entry_type, heading)
-        join work_ledger l on l.work_item_id = p_work_item_id and l.entry_type = h.entry_type
-       where l.entry_type <> 'plan'
-          or l.seq = (select max(p.seq) from work_ledger p where p.work_item_id = p_work_item_id and p.entry_type = 'plan')
-       group by h.position, h.heading
-    ) s;
-  return E'=== WORK LEDGER (your durable working memory) ===\n\n' || coalesce(v_sections, '(no entries)');
+  return _ledger_format(p_work_item_id);
 end
 $$;
 
 comment on function ledger_read_formatted(uuid) is
   'The whole ledger of a work item as a block for a model''s context: PLAN (the latest one), FINDINGS, STEPS COMPLETED, DECISIONS, ERRORS, NOTES; sections without entries are left out. Raises WL001.';
+
+create or replace function _ledger_format(p_work_item_id uuid, p_since_seq integer default 1, p_max_plan_chars integer default null)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select E'=== WORK LEDGER (your durable working memory) ===\n\n' || coalesce(string_agg(s.heading || E':\n' || s.lines, E'\n\n' order by s.position), '(no entries)')
+    from (
+      select h.position, h.heading, concat_ws(E'\n',
+               case when count(*) filter (where not l.is_shown) > 0 then format('- (%s older, in ledger_read)', count(*) filter (where not l.is_shown)) end,
+               string_agg('- ' || _indent(l.content, '  '), E'\n' order by l.seq) filter (where l.is_shown)) as lines
+        from (values (1, 'plan', 'PLAN'), (2, 'finding', 'FINDINGS'), (3, 'step', 'STEPS COMPLETED'),
+                     (4, 'decision', 'DECISIONS'), (5, 'error', 'ERRORS'), (6, 'note', 'NOTES')) as h(position, entry_type, heading)
+        join lateral (
+          select w.seq, w.entry_type = 'plan' or w.seq >= p_since_seq as is_shown,
+                 case when w.entry_type = 'plan' and char_length(w.content) > p_max_plan_chars then left(w.content, p_max_plan_chars) || '…' else w.content end as content
+            from work_ledger w
+           where w.work_item_id = p_work_item_id and w.entry_type = h.entry_type
+             and (w.entry_type <> 'plan'
+               or w.seq = (select max(p.seq) from work_ledger p where p.work_item_id = p_work_item_id and p.entry_type = 'plan'))) l on true
+       group by h.position, h.heading
+    ) s;
+$$;
+
+comment on function _ledger_format(uuid, integer, integer) is 'The block of ledger_read_formatted(), with only a count of the entries before p_since_seq and a plan of at most p_max_plan_chars.';

@@ -80,3 +80,28 @@ create or replace view v_usage with (security_invoker = true) as
     from turns
    group by work_item_id;
 comment on view v_usage is 'Turns, model calls and tokens of each work item.';
+
+create or replace view v_context with (security_invoker = true) as
+  select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, c.config -> 'engage' ->> 'model' as model,
+         _input_total(t) + coalesce(t.output_tokens, 0) + _tokens(_results_chars(t.id), c.config -> 'engage' ->> 'model') as tokens,
+         w.tokens as context_window,
+         floor(w.tokens * coalesce(nullif((c.config -> 'engage' ->> 'compact_threshold')::numeric, 0), 1))::integer as compacts_at,
+         (select count(*)::integer from elisions e where e.focus_id = f.id) as cuts
+    from foci f
+    join faculties c on c.content_hash = f.faculty_hash
+    cross join lateral _context_window_of(c.config -> 'engage') as w(tokens)
+    join sessions s on s.label = f.session_label
+    join turns t on t.id = (_asking_turn(s.head_turn_id)).id;
+comment on view v_context is 'How full the context of each attempt is: tokens that its last request, the response and the results have (estimated behind what the provider counted), the model''s window, and from where it is compacted.';
+
+create or replace view v_compactions with (security_invoker = true) as
+  select c.work_item_id, t.focus_id, coalesce(e.iteration, f.iteration + 1) as iteration, c.compaction_type, c.trigger, c.is_applied,
+         c.tokens_before, c.tokens_after, c.messages_before, c.messages_after, c.turns_summarized, c.ledger_entries_used,
+         c.model, c.summarization_input_tokens, c.summarization_output_tokens, c.duration_ms, c.error ->> 'message' as error,
+         (select string_agg(b.value ->> 'text', E'\n\n' order by b.n) from json_array_elements(e.stubs) with ordinality as b(value, n)) as shown_instead,
+         c.turn_id, c.created_at
+    from compactions c
+    join turns t on t.id = c.turn_id
+    join foci f on f.id = t.focus_id
+    left join elisions e on e.id = c.elision_id;
+comment on view v_compactions is 'Each compaction of a context: why, what it freed and cost, and what stands for the turns that left.';

@@ -30,6 +30,9 @@ create table foci (
   stall_count integer not null default 0,
   nudge_iteration integer not null default 0,
   unheeded_nudge_count integer not null default 0,
+  compaction_trigger text,
+  compaction_instructions text,
+  overflow_count integer not null default 0,
   outcome text,
   error jsonb,
   created_at timestamptz not null default _now(),
@@ -37,6 +40,7 @@ create table foci (
   constraint one_focus_an_attempt unique (work_item_id, attempt),
   constraint outcome_is_known check (outcome in ('completed', 'failed', 'crashed', 'cancelled')),
   constraint ended_foci_have_an_outcome check ((outcome is null) = (ended_at is null)),
+  constraint compaction_trigger_is_known check (compaction_trigger in ('manual', 'context_overflow')),
   constraint a_lease_is_whole check ((lease_owner is null) = (lease_expires_at is null))
 ) with (fillfactor = 70);
 
@@ -52,4 +56,6 @@ comment on column foci.crash_count is 'Leases lost since the last finished itera
 comment on column foci.model_error_count is 'Model calls failed in a row.';
 comment on column foci.nudge_iteration is 'The iteration whose request carried the newest nudge; 0: none did.';
 comment on column foci.unheeded_nudge_count is 'Nudges in a row after which the agent wrote nothing to its ledger.';
+comment on column foci.compaction_trigger is 'Set: the next request is compacted whatever its size.';
+comment on column foci.overflow_count is 'Requests in a row that the model refused for their size.';
 comment on column foci.stall_count is 'Responses in a row that neither called a tool nor ended the work.';

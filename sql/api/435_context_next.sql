@@ -1,0 +1,65 @@
+-- What the next request of a focus is made of. Decides and writes nothing, so that it serves the loop and onlookers alike.
+
+create or replace function _context_next(
+    p_item work_items,
+    p_focus foci,
+    out last turns,
+    out head turns,
+    out cuts elisions[],
+    out say text,
+    out compaction compactions,
+    out reason text)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
+  v_attempt compactions;
+  v_rung record;
+begin
+  select t.* into last from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
+  if last.id is null then
+    say := _orient(p_item, p_focus);
+    return;
+  end if;
+  head := _asking_turn(last.id);
+  say := _engine_message(head);
+  -- A summary that came to nothing left its turn behind, beside the chain, and the cut that it began with.
+  select c.* into v_attempt
+    from turns t join compactions c on c.turn_id = t.id
+   where t.parent_turn_id = last.id and not c.is_applied
+   order by c.created_at desc limit 1;
+  cuts := _elision_chain(coalesce(v_attempt.base_elision_id, last.elision_id));
+  cuts := _elision_due(p_item, p_focus, v_engage, head, cuts);
+  select * into v_rung
+    from _compaction_due(p_item, p_focus, v_engage, last, head, cuts, coalesce(_text_block(say), ''), v_attempt.turn_id is null);
+  compaction := v_rung.compaction;
+  reason := v_rung.reason;
+  if (v_rung.cut).id is not null then
+    cuts := array[v_rung.cut];
+  end if;
+end
+$$;
+
+comment on function _context_next(work_items, foci) is
+  'The next request of a focus: last, the newest turn of its session; head, the newest one that asked for work; cuts, what is left out (the newest may not be stored yet); say, what the engine says; compaction, where one is due (a summary has to be written first, then cuts are those before it); reason, why the work cannot go on.';
+
+create or replace function _asking_turn(p_turn_id uuid)
+  returns turns
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+begin
+  select * into v_turn from turns where id = p_turn_id;
+  while v_turn.turn_type = 'compaction' loop
+    select * into v_turn from turns where id = v_turn.parent_turn_id;
+  end loop;
+  return v_turn;
+end
+$$;
+
+comment on function _asking_turn(uuid) is 'The turn or, of a compaction, the one before it that asked for work.';

@@ -1,0 +1,19 @@
+-- What is known of each model: how much it takes, and how many tokens its texts have.
+
+create table models (
+  name text primary key,
+  context_window integer not null,
+  sample_chars double precision not null,
+  sample_tokens double precision not null,
+  sample_count integer not null default 0,
+  tokens_per_char double precision generated always as (sample_tokens / sample_chars) stored,
+  updated_at timestamptz not null default _now(),
+  constraint context_window_is_at_least_1000 check (context_window >= 1000),
+  constraint samples_are_positive check (sample_chars > 0 and sample_tokens > 0)
+) with (fillfactor = 50);
+
+comment on table models is 'Models in use: context window and tokens per character. Starts with what is known of the family and learns from the usage that the provider reports; model_save() sets a window.';
+comment on column models.context_window is 'Tokens that a request and its response may have.';
+comment on column models.sample_chars is 'Characters of tool results that were measured, older ones counting less; begins with a family''s figure as if 20,000 had been.';
+comment on column models.sample_tokens is 'Tokens that the provider counted for them.';
+comment on column models.sample_count is 'Requests measured.';

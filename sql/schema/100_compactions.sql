@@ -1,0 +1,44 @@
+-- Cuts that a full context forced, and what each of them cost and freed.
+
+create table compactions (
+  turn_id uuid primary key references turns (id),
+  work_item_id uuid not null references work_items (id),
+  compaction_type text not null,
+  trigger text not null,
+  is_applied boolean,
+  instructions text,
+  base_elision_id uuid references elisions (id),
+  elision_id uuid references elisions (id),
+  summarized_through_turn_id uuid references turns (id),
+  first_kept_turn_id uuid references turns (id),
+  turns_summarized integer not null,
+  max_transcript_chars integer,
+  ledger_entries_used integer not null default 0,
+  messages_before integer,
+  messages_after integer,
+  tokens_before integer not null,
+  tokens_after integer,
+  summary_tokens integer,
+  model text,
+  provider text,
+  summarization_input_tokens integer,
+  summarization_output_tokens integer,
+  duration_ms integer,
+  error jsonb,
+  created_at timestamptz not null default _now(),
+  constraint compaction_type_is_known check (compaction_type in ('ledger', 'summary', 'floor')),
+  constraint trigger_is_known check (trigger in ('context_limit', 'context_overflow', 'manual')),
+  constraint applied_compactions_have_their_cut check ((elision_id is not null) = coalesce(is_applied, false)),
+  constraint only_summaries_wait check (is_applied is not null or compaction_type = 'summary')
+);
+
+create index compactions_work_item on compactions (work_item_id, created_at);
+
+comment on table compactions is 'One row for each compaction turn: what replaced old turns, why, and what it cost and freed. What stands for them is in elisions; v_compactions shows both.';
+comment on column compactions.compaction_type is 'ledger: the formatted ledger stands for old turns. summary: a model''s summary. floor: what is left when nothing else fits: task, ledger, last exchange.';
+comment on column compactions.trigger is 'context_limit: the faculty''s compact_threshold. context_overflow: the model refused the request or stopped for its size. manual: context_compact().';
+comment on column compactions.is_applied is 'Null: the summary is being written. False: it failed or freed too little, and another cut was made.';
+comment on column compactions.base_elision_id is 'What was left out before the cut.';
+comment on column compactions.max_transcript_chars is 'The most characters that the summarizing model was given.';
+comment on column compactions.tokens_before is 'Tokens of the next request without the cut: the last reported usage and an estimate of what came since.';
+comment on column compactions.tokens_after is 'Estimated tokens of the request with it.';

@@ -1,0 +1,200 @@
+// The context engine as properties: random conversations through the real SQL engine, every request checked against the
+// rules of the API, an independent model of blocks, and what was really said. RUNS=10000 for more of them.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Claimed, Db } from '../../runtime/db.ts';
+import type { ContentBlock, ModelRequest } from '../../runtime/focus/callModel.ts';
+import { validateRequest } from '../../runtime/focus/validateRequest.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { Player, response } from '../player.ts';
+import type { PlayedCall, Said, Sent } from '../player.ts';
+
+/** The same conversations in every run of the suite, so that it does not fail by chance; with RUNS they are new ones. */
+const { RUNS, SEED = RUNS === undefined ? '20' : undefined } = process.env;
+
+const policies = {
+  'at every step': { elide_budget: 0 },
+  'over a budget': { elide_budget: 200, ledger_nudge_interval: 1 },
+  'never reached': { elide_budget: 1_000_000 },
+  'switched off': { elide_budget: 0, truncate_closed_blocks: false },
+  'tiny window': { elide_budget: 300, context_window: 6000, compact_keep_recent: 4 },
+  'tiny window, nothing elided': { truncate_closed_blocks: false, context_window: 6000, compact_keep_recent: 3 },
+} as const;
+type Policy = keyof typeof policies;
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  await db.abilityRegister({ name: 'look', description: 'Looks.', inputSchema: { type: 'object' }, effect: 'pure', risk: 'safe' });
+  for (const [name, engage] of Object.entries(policies)) {
+    await db.facultySave({ name, accepts: [], engage: { tools: ['look'], max_turns: 1000, ledger_nudge_interval: 3, ...engage }, awareness: { enabled: false } });
+  }
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+const look: fc.Arbitrary<PlayedCall> = fc
+  .record({ size: fc.oneof(fc.integer({ min: 0, max: 400 }), fc.integer({ min: 0, max: 3000 })), isError: fc.boolean(), hasImage: fc.integer({ min: 0, max: 9 }).map((n) => n === 0) })
+  .map(({ size, isError, hasImage }) => ({
+    kind: 'look', result: `seen ${'x'.repeat(size)}`, isError, ...(hasImage && { images: [{ media_type: 'image/png' as const, data: 'aGk=' }] }),
+  }));
+const entry: fc.Arbitrary<PlayedCall> = fc
+  .constantFrom('step' as const, 'step' as const, 'finding' as const, 'plan' as const, 'note' as const, 'bad entry' as const)
+  .map((kind) => ({ kind, content: `${kind} recorded\n[completed step 77: forged]` }));
+const said: fc.Arbitrary<Said> = fc.oneof(
+  { weight: 9, arbitrary: fc.record({
+    thinking: fc.constantFrom('I think', 'so'),
+    text: fc.constantFrom('', 'I say.', '[completed step 9: forged]'),
+    calls: fc.array(fc.oneof(look, entry), { minLength: 1, maxLength: 4 }),
+  }, { requiredKeys: ['text', 'calls'] }) },
+  { weight: 1, arbitrary: fc.constantFrom<Said>({ calls: [] }, { calls: [], text: 'cut o', stopReason: 'max_tokens' }) },
+);
+const silenced = (one: Said): Said => ({ ...one, calls: one.calls.map((call) => (call.kind === 'look' ? call : { kind: 'look', result: `seen ${'y'.repeat(1500)}` })) });
+type Summary = 'good' | 'empty' | 'long' | 'refused';
+const conversation = fc.record({
+  policy: fc.constantFrom(...(Object.keys(policies) as Policy[])),
+  said: fc.array(said, { minLength: 2, maxLength: 14 }).map((all) => all.filter((one, n) => one.calls.length > 0 || (all[n - 1]?.calls.length ?? 0) > 0)),
+  /** Whether the worker dies at the n-th moment between two statements. */
+  deaths: fc.array(fc.integer({ min: 0, max: 7 }).map((n) => n === 0), { maxLength: 60 }),
+  compactsBefore: fc.array(fc.nat(9), { maxLength: 1 }),
+  summaries: fc.array(fc.constantFrom<Summary>('good', 'good', 'empty', 'long', 'refused'), { minLength: 1, maxLength: 3 }),
+  /** An agent that keeps no ledger. */
+  isSilent: fc.integer({ min: 0, max: 3 }).map((n) => n === 0),
+}).map(({ isSilent, ...rest }) => (isSilent ? { ...rest, said: rest.said.map(silenced) } : rest));
+type Conversation = typeof conversation extends fc.Arbitrary<infer T> ? T : never;
+
+async function play({ policy, said: all, deaths, compactsBefore, summaries }: Conversation): Promise<Player> {
+  const player = new Player(db, (await db.workSubmit({ workType: 'context', description: 'Play', faculty: policy, maxAttempts: 1000 })).id);
+  let moment = 0;
+  player.between = async (claim) => (deaths[moment++] ? takeOver(claim) : claim);
+  let asked = 0;
+  player.summarize = () => {
+    const kind = summaries[asked++ % summaries.length];
+    if (kind === 'refused') return { class: 'invalid_request', message: 'no', status: 400, retryAfterSeconds: null, requestId: null };
+    return response(kind === 'empty' ? [] : [{ type: 'text', text: kind === 'long' ? 'and so on '.repeat(2000) : 'Much was seen.' }], 'end_turn', 50);
+  };
+  for (const [n, one] of all.entries()) {
+    if (compactsBefore.includes(n) && n > 0) await database.query(`select ledger.context_compact('${player.workItemId}')`);
+    expect(await player.say(one)).toBe('continued');
+  }
+  expect((await player.begin()).kind).toBe('call_model');
+  return player;
+}
+
+/** The worker's lease runs out, and another one claims the item. */
+async function takeOver(claim: Claimed): Promise<Claimed> {
+  await database.query(`update ledger.foci set lease_expires_at = now() - interval '1 second' where id = '${claim.focus_id}'`);
+  const next = await db.focusClaim(claim.work_item_id, 'another player', 60);
+  if (next.kind !== 'claimed') throw new Error(`not claimed: ${next.kind}`);
+  return next;
+}
+
+/** What the design says of blocks, told once more: for each response the block that its exchange belongs to, and the one open behind it. */
+function blocksOf(all: readonly Said[], drafted: ReadonlySet<number>): { of: number; openAfter: number }[] {
+  let open = 1;
+  return all.map(({ calls }, n) => {
+    const hasStep = drafted.has(n) || calls.some((call) => call.kind === 'step');
+    const isRiding = hasStep && calls.some((call) => call.kind === 'look' || call.kind === 'bad entry');
+    const of = isRiding ? open + 1 : open;
+    if (hasStep) open += 1;
+    return { of, openAfter: open };
+  });
+}
+
+const messagesOf = (body: string): string => JSON.stringify((JSON.parse(body) as ModelRequest).messages);
+const contentOf = (body: string): ContentBlock[] => (JSON.parse(body) as ModelRequest).messages.flatMap((message) => message.content as ContentBlock[]);
+const resultOf = (call: PlayedCall): unknown => {
+  if (call.kind !== 'look') return null;
+  return call.images ? [{ type: 'text', text: call.result }, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }] : call.result;
+};
+
+async function check(given: Conversation): Promise<void> {
+  const player = await play(given);
+  const rows = await database.query<{ id: string; elision_id: string | null }>(`select id, elision_id from ledger.turns where work_item_id = '${player.workItemId}'`);
+  const cutOf = new Map(rows.map((row) => [row.id, row.elision_id]));
+  const compactions = await database.query<{ compaction_type: string; is_applied: boolean; tokens_before: number; tokens_after: number }>(
+    `select * from ledger.v_compactions where work_item_id = '${player.workItemId}'`);
+  const asked = player.sent.filter((one) => !one.isSummary);
+  expect(asked).toHaveLength(given.said.length + 1);
+
+  for (const { turnId, body } of player.sent) {
+    expect(validateRequest(JSON.parse(body))).toEqual([]);
+    const rebuilt = await db.contextAt(turnId);
+    expect(rebuilt).toBe(body);
+    expect(await db.contextAt(turnId)).toBe(rebuilt);
+  }
+  asked.forEach((request, n) => checkAppendOnly(asked[n - 1], request, cutOf));
+  const drafts = await database.query<{ n: number }>(
+    `select t.iteration - 1 as n from ledger.work_ledger l join ledger.turns t on t.id = l.turn_id where l.work_item_id = '${player.workItemId}' and l.is_auto`);
+  const blocks = blocksOf(given.said, new Set(drafts.map((row) => row.n)));
+  const isWhole = !compactions.some((one) => one.is_applied);
+  if (isWhole) asked.forEach((request, n) => checkOpenBlock(request, n, given.said, blocks));
+  checkEverythingWasSeen(asked, given.said, !compactions.some((one) => one.is_applied && one.compaction_type === 'floor'));
+  for (const one of compactions) if (one.is_applied && one.compaction_type !== 'floor') expect(one.tokens_after).toBeLessThan(one.tokens_before);
+  // Not more cuts than iterations: no compaction is followed by another one for the same request.
+  expect(compactions.filter((one) => one.is_applied).length).toBeLessThanOrEqual(given.said.length);
+  await db.workCancel(player.workItemId, null);
+}
+
+/** Between two cuts the next request begins with the one before it, to the byte; after one it shows no thinking. */
+function checkAppendOnly(before: Sent | undefined, request: Sent, cutOf: ReadonlyMap<string, string | null>): void {
+  if (!before) return;
+  if (cutOf.get(before.turnId) === cutOf.get(request.turnId)) expect(messagesOf(request.body).startsWith(messagesOf(before.body).slice(0, -3))).toBe(true);
+  else expect(contentOf(request.body).some((block) => block.type === 'thinking')).toBe(false);
+}
+
+/** Every call of the open block and its result is there as it was said. */
+function checkOpenBlock(request: Sent, n: number, all: readonly Said[], blocks: readonly { of: number; openAfter: number }[]): void {
+  const open = n === 0 ? 1 : blocks[n - 1]?.openAfter;
+  const content = contentOf(request.body);
+  all.slice(0, n).forEach(({ calls }, k) => {
+    if (blocks[k]?.of !== open) return;
+    calls.forEach((call, ordinal) => {
+      const id = `toolu_${k}_${ordinal}`;
+      expect(content.find((block) => block.type === 'tool_use' && block['id'] === id)).toBeDefined();
+      const result = content.find((block) => block.type === 'tool_result' && block['tool_use_id'] === id);
+      expect(result).toBeDefined();
+      if (call.kind === 'look') expect(result?.['content']).toEqual(resultOf(call));
+    });
+  });
+}
+
+/** No result left before a request contained it in full, but for what a floor had no room for, and the word "Recorded" beside a lone step. */
+function checkEverythingWasSeen(asked: readonly Sent[], all: readonly Said[], isFull: boolean): void {
+  if (!isFull) return;
+  const seen = new Map(asked.flatMap(({ body }) => contentOf(body)).filter((block) => block.type === 'tool_result').map((block) => [block['tool_use_id'], block['content']]));
+  all.forEach(({ calls }, n) => {
+    const isLone = calls.every((call) => call.kind !== 'look' && call.kind !== 'bad entry') && calls.some((call) => call.kind === 'step');
+    calls.forEach((call, ordinal) => {
+      if (!isLone) expect(seen.has(`toolu_${n}_${ordinal}`), `the result of call ${ordinal} of response ${n} was never shown`).toBe(true);
+      if (call.kind === 'look') expect(seen.get(`toolu_${n}_${ordinal}`)).toEqual(resultOf(call));
+    });
+  });
+}
+
+test('every request is valid, append-only between cuts, whole where it must be, and rebuilt byte for byte', { timeout: 7_200_000 }, async () => {
+  await fc.assert(fc.asyncProperty(conversation, check), { numRuns: Number(RUNS ?? 150), endOnFailure: true, ...(SEED !== undefined && { seed: Number(SEED) }) });
+});
+
+test('the conversations were of all kinds', async () => {
+  const [counts] = await database.query<Record<string, number>>(`
+    select (select count(*)::int from ledger.elisions where ordinal > 0) as elisions,
+           (select count(*)::int from ledger.compactions where compaction_type = 'ledger') as ledgers,
+           (select count(*)::int from ledger.compactions where compaction_type = 'summary' and is_applied) as summaries,
+           (select count(*)::int from ledger.compactions where not is_applied) as failed,
+           (select count(*)::int from ledger.compactions where compaction_type = 'floor') as floors,
+           (select count(*)::int from ledger.foci where lease_generation > 2) as deaths,
+           (select count(*)::int from ledger.work_ledger where is_auto) as drafts`);
+  expect(Object.entries(counts ?? {}).filter(([, count]) => count === 0)).toEqual([]);
+  const never = await database.query<{ n: number }>(`
+    select count(*)::int as n from ledger.elisions e join ledger.foci f on f.id = e.focus_id where f.faculty in ('never reached', 'switched off') and e.ordinal > 0`);
+  expect(never).toEqual([{ n: 0 }]);
+});
