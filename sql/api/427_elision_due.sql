@@ -36,7 +36,7 @@ begin
   v_due.work_item_id := p_item.id;
   v_due.focus_id := p_focus.id;
   v_due.iteration := p_focus.iteration + 1;
-  v_due.depth := p_head.depth + 1;
+  v_due.depth := greatest(p_head.depth + 1, v_current.depth); -- a compaction turn may stand between
   v_due.root_turn_id := coalesce(v_current.root_turn_id, (v_shown[1]).id);
   v_due.first_block := coalesce(v_current.last_block, 0) + 1;
   v_due.last_block := v_open - 1;

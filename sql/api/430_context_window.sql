@@ -23,7 +23,7 @@ as $$
     union all
     select e from chain c join elisions e on e.id = (c.cut).previous_id
   )
-  select array_agg(c.cut order by (c.cut).depth) from chain c;
+  select array_agg(c.cut order by (c.cut).ordinal) from chain c;
 $$;
 
 comment on function _elision_chain(uuid) is 'The cuts that a request has, oldest first; null: it has none.';
