@@ -28,6 +28,7 @@ lint: node_modules ## types, then lint rules
 
 verify: node_modules ## what is generated or frozen is as it must be
 	node sql/build.ts --verify
+	node test/bench/plotFlat.ts --verify
 
 build: extension ## the extension into build/, the npm package into dist/
 	rm -rf dist

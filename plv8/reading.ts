@@ -7,6 +7,7 @@ export type RecordedExchange = {
   /** All that the model wrote, also where a call was read out of it. */
   text: string;
   calls: RecordedCall[];
+  thinking?: { thinking: string; signature: string }[];
   /** Tokens; inputTokens are those that did not come from a cache. */
   usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number } | null;
   /** What the model was told next and is no result of a call: a format error, a human's word. */
@@ -14,7 +15,7 @@ export type RecordedExchange = {
 };
 
 export type RecordedRun = {
-  format: 'mini-swe-agent' | 'swe-agent';
+  format: 'mini-swe-agent' | 'swe-agent' | 'claude-code' | 'codex' | 'copilot';
   model: string | null;
   system: string;
   /** The user messages before the first model call. */
@@ -49,4 +50,88 @@ export function field(value: unknown, ...path: string[]): unknown {
 
 export function stringOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+/** What a reader of records, in the order of the file, tells of a conversation; finish() makes a RecordedRun of it. */
+export type Conversation = Pick<RecordedRun, 'model' | 'system' | 'outcome'> & {
+  /** The exchange of the response with that id, which is the newest one or begins now. */
+  exchange(id: string | null): RecordedExchange;
+  /** The newest exchange. */
+  current(): RecordedExchange;
+  call(id: string | null, call: RecordedCall): void;
+  /** A result; of several for one call the first counts. */
+  result(id: string | null, text: string, isError: boolean): void;
+  /** Answers the newest call. */
+  answerLast(text: string): void;
+  /** What the model was told by a human or a harness. */
+  said(text: string): void;
+  /** The usage of the newest exchange that has none yet. */
+  usage(usage: NonNullable<RecordedExchange['usage']>): void;
+  skip(reason: string): void;
+  finish(): RecordedRun;
+};
+
+export function conversation(format: RecordedRun['format']): Conversation {
+  const skipped = new Map<string, number>();
+  const prompt: string[] = [];
+  const exchanges: RecordedExchange[] = [];
+  const byId = new Map<string, RecordedExchange>();
+  const calls = new Map<string, RecordedCall>();
+  const skip = (reason: string): void => void skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+  const current = (): RecordedExchange => exchanges.at(-1) ?? open(null);
+  const open = (id: string | null): RecordedExchange => {
+    const known = id === null ? undefined : byId.get(id);
+    if (known) return known;
+    const exchange: RecordedExchange = { text: '', calls: [], usage: null };
+    exchanges.push(exchange);
+    if (id !== null) byId.set(id, exchange);
+    return exchange;
+  };
+  const self: Conversation = {
+    model: null,
+    system: '',
+    outcome: null,
+    exchange: open,
+    current,
+    call: (id, call) => {
+      if (id !== null && calls.has(id)) return skip('repeated call');
+      current().calls.push(call);
+      if (id !== null) calls.set(id, call);
+    },
+    result: (id, text, isError) => {
+      const call = id === null ? undefined : calls.get(id);
+      if (!call) return skip('result without its call');
+      if (call.result !== null) return skip('second result of a call');
+      call.result = text;
+      call.isError = isError;
+    },
+    answerLast: (text) => {
+      const call = current().calls.at(-1);
+      if (call) call.result = text;
+    },
+    said: (text) => {
+      if (text.trim() === '') return;
+      const last = exchanges.at(-1);
+      if (!last) prompt.push(text);
+      else last.followUp = last.followUp === undefined ? text : `${last.followUp}\n\n${text}`;
+    },
+    usage: (usage) => {
+      const last = exchanges.at(-1);
+      if (last && last.usage === null) last.usage = usage;
+    },
+    skip,
+    finish: () => {
+      if (exchanges.length === 0) throw new Error(`the recorded ${format} run has no model call`);
+      return {
+        format,
+        model: self.model,
+        system: self.system,
+        prompt: prompt.join('\n\n'),
+        exchanges,
+        outcome: self.outcome,
+        skipped: [...skipped].map(([reason, count]) => ({ reason, count })),
+      };
+    },
+  };
+  return self;
 }

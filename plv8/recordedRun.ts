@@ -1,6 +1,10 @@
 // A recorded agent run in one shape, whatever wrote it: the text of a trajectory file in, its model calls out, in order,
 // each with the calls it made and what they were answered. README.md says how they are counted.
 
+import { isClaudeCode, readClaudeCode } from './claudeCode.ts';
+import { isCodex, readCodex } from './codex.ts';
+import { isCopilot, readCopilot } from './copilot.ts';
+import { parseJsonLines } from './jsonLines.ts';
 import { readMiniSweAgent } from './miniSweAgent.ts';
 import { field, stringOf, toolName } from './reading.ts';
 import type { Reading, RecordedCall, RecordedExchange, RecordedRun } from './reading.ts';
@@ -10,8 +14,23 @@ export type { RecordedCall, RecordedExchange, RecordedRun } from './reading.ts';
 
 type OpenExchange = RecordedExchange & { ids: (string | null)[]; hasToolCalls: boolean };
 
-/** Parses a trajectory file of mini-swe-agent or SWE-agent, told apart by content. Throws an Error that says what is wrong with any other. */
+const lineFormats = [
+  { isIt: isClaudeCode, read: readClaudeCode },
+  { isIt: isCodex, read: readCodex },
+  { isIt: isCopilot, read: readCopilot },
+];
+
+/**
+ * Parses a recorded run of Claude Code, Codex CLI, GitHub Copilot CLI (JSON lines), mini-swe-agent or SWE-agent (one JSON
+ * document), told apart by content. Throws an Error that says what is wrong with any other.
+ */
 export function parseRecordedRun(text: string): RecordedRun {
+  const { values, broken } = parseJsonLines(text);
+  const format = lineFormats.find(({ isIt }) => isIt(values));
+  if (format) {
+    const run = format.read(values);
+    return broken.length === 0 ? run : { ...run, skipped: [...run.skipped, { reason: 'line that is no JSON', count: broken.length }] };
+  }
   const document = parseJson(text);
   const isList = (key: string): boolean => Array.isArray(field(document, key));
   if (isList('messages') && isMiniSweAgent(document)) return walk(readMiniSweAgent(document));
@@ -30,7 +49,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new Error(`not a recorded run: not one JSON document (${error instanceof Error ? error.message : String(error)})`, { cause: error });
+    throw new Error(`not a recorded run: neither lines of Claude Code, Codex or Copilot nor one JSON document (${error instanceof Error ? error.message : String(error)})`, { cause: error });
   }
 }
 

@@ -134,7 +134,7 @@ command('faculty <path...>', 'check faculty TOML files and save them').action(as
   exitCode = await faculty(paths, options);
 });
 
-command('replay <file>', 'drive a recorded run (mini-swe-agent, SWE-agent) through the loop').action(async (file: string, options: Settings) => {
+command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop').action(async (file: string, options: Settings) => {
   exitCode = await replay(file, options);
 });
 

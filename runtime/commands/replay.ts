@@ -70,12 +70,15 @@ export async function replayRun(run: RecordedRun, url: string, schema: string): 
         model: run.model ?? 'recorded',
         tools: tools.map((tool) => tool.name),
         max_turns: run.exchanges.length + 5,
-        ledger_nudge_interval: 0, // the recorded agent had no ledger to be reminded of
+        // The recorded agent had no ledger to be reminded of, and its requests were as large as they were.
+        ledger_nudge_interval: 0,
+        context_window: 2_000_000_000,
+        max_result_chars: 2_000_000_000,
         ...(run.system !== '' && { system_prompt: run.system }),
       },
       recover: { max_attempts: 1 },
     });
-    const item = await db.workSubmit({ workType: 'replay', description: run.prompt, faculty });
+    const item = await db.workSubmit({ workType: 'replay', description: taskOf(run), faculty });
     const status = new StatusLine();
     const ended = await follow(db, url, item.id, {
       onPoll: async () => status.show(`replaying: ${(await db.workProgress(item.id)).turns} of ${run.exchanges.length} model calls`),
@@ -89,8 +92,17 @@ export async function replayRun(run: RecordedRun, url: string, schema: string): 
   }
 }
 
+/** What a work item takes as its description: some text, at most 64 KiB. */
+function taskOf(run: RecordedRun): string {
+  const prompt = Buffer.from(run.prompt.replaceAll('\0', '␀').toWellFormed());
+  if (prompt.toString().trim() === '') return 'A run whose beginning was not recorded.';
+  return prompt.length <= 65_536 ? prompt.toString() : `${prompt.subarray(0, 65_000).toString().replace(/\uFFFD$/, '')}\n[the rest of the prompt is left out]`;
+}
+
 function replyOf(exchange: RecordedRun['exchanges'][number], index: number, exchanges: RecordedRun['exchanges']): ScriptedReply {
   const content = [
+    // Without its signature thinking cannot be sent back.
+    ...(exchange.thinking ?? []).filter((block) => block.signature !== '').map((block) => ({ type: 'thinking', ...block })),
     ...(exchange.text.trim() === '' ? [] : [{ type: 'text', text: exchange.text }]),
     ...exchange.calls.map((call) => ({ type: 'tool_use', name: call.name, input: call.input })),
   ];

@@ -94,7 +94,7 @@ begin
   select * into v_parent from turns where id = p_turn.parent_turn_id;
   -- What was added between two requests of which one begins with the other: the response, counted by the provider, and
   -- the results, which are measured.
-  if _input_total(p_turn) = 0 or _input_total(v_parent) = 0 or v_parent.model is distinct from p_turn.model
+  if p_turn.model is null or _input_total(p_turn) = 0 or _input_total(v_parent) = 0 or v_parent.model is distinct from p_turn.model
     or v_parent.turn_type <> 'normal' or v_parent.elision_id is distinct from p_turn.elision_id
     or v_parent.config_hash is distinct from p_turn.config_hash then
     return;

@@ -3,6 +3,7 @@ create or replace function _elision_due(p_item work_items, p_focus foci, p_engag
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_model text := p_engage ->> 'model';

@@ -6,6 +6,7 @@ create or replace function _nudge(p_item work_items, p_focus foci, p_head turns)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_interval integer := (select (config -> 'engage' ->> 'ledger_nudge_interval')::integer from faculties where content_hash = p_focus.faculty_hash);
@@ -48,6 +49,7 @@ create or replace function _draft_step(p_item work_items, p_focus foci, p_head t
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_calls text;
@@ -57,7 +59,7 @@ begin
     from (select k.tool_name, count(*) as calls, count(*) filter (where k.is_error) as failed, min(k.created_at) as first_at
             from turns t
             join tool_calls k on k.turn_id = t.id
-           where t.focus_id = p_focus.id and t.iteration > p_since_iteration
+           where t.focus_id = p_focus.id and t.iteration > p_since_iteration and t.status <> 'failed'
            group by k.tool_name) c;
   perform set_config('work_ledger.turn_id', p_head.id::text, true),
           set_config('work_ledger.is_auto', 'true', true);

@@ -8,15 +8,26 @@ create or replace function _blocks(p_content json)
   language sql
   immutable
   parallel safe
-  return substr(p_content::text, 2, length(p_content::text) - 2);
+  -- By bytes: counting characters would walk all of it twice.
+  return convert_from(substring(convert_to(p_content::text, 'UTF8') from 2 for octet_length(p_content::text) - 2), 'UTF8');
 
 comment on function _blocks(json) is 'A list of blocks as text, without its brackets.';
+
+create or replace function _with_breakpoint(p_blocks text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return convert_from(substring(convert_to(p_blocks, 'UTF8') from 1 for octet_length(p_blocks) - 1), 'UTF8') || ',"cache_control":{"type":"ephemeral"}}';
+
+comment on function _with_breakpoint(text) is 'Blocks as text, the last one with a cache breakpoint.';
 
 create or replace function _elision_chain(p_elision_id uuid)
   returns elisions[]
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive chain(cut) as (
     select e from elisions e where e.id = p_elision_id
@@ -27,21 +38,6 @@ as $$
 $$;
 
 comment on function _elision_chain(uuid) is 'The cuts that a request has, oldest first; null: it has none.';
-
-create or replace function _result_text(p_result json)
-  returns text
-  language sql
-  immutable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select case json_typeof(p_result)
-           when 'array' then (
-             select string_agg(coalesce(b.value ->> 'text', '[image]'), E'\n' order by b.n) from json_array_elements(p_result) with ordinality as b(value, n))
-           else p_result #>> '{}'
-         end;
-$$;
-
-comment on function _result_text(json) is 'The text of a result; an image is [image].';
 
 create or replace function _shortened(p_call tool_calls, p_max_chars integer)
   returns json
@@ -61,6 +57,7 @@ create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elis
   stable
   rows 200
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive cut as (
     select * from unnest(p_elisions[cardinality(p_elisions):])
@@ -90,7 +87,7 @@ as $$
     union all
     select 'stubs', null, -1, e.ordinality::integer, 0, 'user',
            case when e.ordinality < cardinality(p_elisions) then _blocks(e.stubs)
-                else left(_blocks(e.stubs), -1) || ',"cache_control":{"type":"ephemeral"}}' end, null
+                else _with_breakpoint(_blocks(e.stubs)) end, null
       from unnest(p_elisions) with ordinality as e
     union all
     select 'result', c.id, c.depth * 2 + 2, 0, k.ordinal, 'user',
@@ -140,6 +137,7 @@ create or replace function _query_blocks(p_turn_id uuid)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select coalesce(string_agg(_blocks(content), ',' order by sequence), '')
     from messages

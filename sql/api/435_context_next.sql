@@ -25,11 +25,7 @@ begin
   end if;
   head := _asking_turn(last.id);
   say := _engine_message(head);
-  -- A summary that came to nothing left its turn behind, beside the chain, and the cut that it began with.
-  select c.* into v_attempt
-    from turns t join compactions c on c.turn_id = t.id
-   where t.parent_turn_id = last.id and not c.is_applied
-   order by c.created_at desc limit 1;
+  v_attempt := _summary_attempt(last.id);
   cuts := _elision_chain(coalesce(v_attempt.base_elision_id, last.elision_id));
   cuts := _elision_due(p_item, p_focus, v_engage, head, cuts);
   select * into v_rung
@@ -63,3 +59,20 @@ end
 $$;
 
 comment on function _asking_turn(uuid) is 'The turn or, of a compaction, the one before it that asked for work.';
+
+create or replace function _summary_attempt(p_last_turn_id uuid)
+  returns compactions
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select c
+    from turns t
+    join compactions c on c.turn_id = t.id
+   where t.parent_turn_id = p_last_turn_id and t.turn_type = 'compaction' and not c.is_applied
+   order by c.created_at desc
+   limit 1;
+$$;
+
+comment on function _summary_attempt(uuid) is 'The newest summary for the request after a turn that came to nothing: it left its turn behind, beside the chain, and the cut that it began with.';

@@ -31,6 +31,7 @@ create or replace function _next_tokens(p_engage jsonb, p_last turns, p_head tur
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_model text := p_engage ->> 'model';
@@ -61,6 +62,7 @@ create or replace function _compaction_due(
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_started_at timestamptz := clock_timestamp();
@@ -191,7 +193,7 @@ begin
     into v_cut.last_seq
     from unnest(v_leaving) t
     join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(p_current.last_seq, 0) and l.turn_id = t.id;
-  v_cut.stubs := '[' || concat_ws(',', _text_block(p_ledger),
+  v_cut.stubs := '[' || concat_ws(',', _text_block(p_ledger), _text_block(_told_block(v_cut.last_turn_id, 20000)),
     _text_block(E'[engine] A summary of your work up to here, written when the context was full:\n\n  ' || _indent(p_summary, '  '))) || ']';
   v_cut.summary := p_summary;
   v_cut.max_result_chars := p_current.max_result_chars;
@@ -249,14 +251,14 @@ $$;
 comment on function _floor_cut(work_items, foci, turns, elisions, turns[], text, integer) is
   'The cut (not stored yet) that leaves the task, the ledger and the last exchange, its results shortened so that all fits into p_max_chars; where even that does not, without the last exchange.';
 
-create or replace function _ledger_block(p_work_item_id uuid, p_max_chars integer)
+create or replace function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer default 2147483647)
   returns text
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_block text := ledger_read_formatted(p_work_item_id);
+  v_block text := _ledger_format(p_work_item_id, p_until_seq => p_until_seq);
   v_since integer;
 begin
   if char_length(v_block) <= p_max_chars then
@@ -266,13 +268,26 @@ begin
   select min(e.seq) into v_since
     from (select seq, sum(char_length(content) + 10) over (order by seq desc) as chars
             from work_ledger
-           where work_item_id = p_work_item_id and entry_type <> 'plan') e
-   where e.chars <= p_max_chars - 500 - (
-           select coalesce(least(max(char_length(content)), p_max_chars / 4), 0) from work_ledger
-            where work_item_id = p_work_item_id
-              and seq = (select max(seq) from work_ledger where work_item_id = p_work_item_id and entry_type = 'plan'));
-  return _ledger_format(p_work_item_id, coalesce(v_since, 2147483647), p_max_chars / 4);
+           where work_item_id = p_work_item_id and entry_type <> 'plan' and seq <= p_until_seq) e
+   where e.chars <= p_max_chars * 3 / 4 - 500;
+  return _ledger_format(p_work_item_id, coalesce(v_since, 2147483647), p_max_chars / 4, p_until_seq);
 end
 $$;
 
-comment on function _ledger_block(uuid, integer) is 'ledger_read_formatted() in at most about so many characters: the newest entries, and how many older ones ledger_read() has.';
+comment on function _ledger_block(uuid, integer, integer) is 'ledger_read_formatted() in at most about so many characters: the newest entries, and how many older ones ledger_read() has.';
+
+create or replace function _told_block(p_last_turn_id uuid, p_max_chars integer)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select _cap_text(E'=== WHAT YOU WERE TOLD ON THE WAY ===\n\n' || string_agg('- ' || _indent(_result_text(m.content), '  '), E'\n' order by t.depth, m.sequence), p_max_chars)
+    from turns l
+    join turns t on t.focus_id = l.focus_id and t.depth <= l.depth and t.status = 'completed'
+    join messages m on m.turn_id = t.id and m.role = 'user' and m.source <> 'engine'
+   where l.id = p_last_turn_id;
+$$;
+
+comment on function _told_block(uuid, integer) is 'What people and other agents said in a focus up to a turn; null: nothing. A compaction keeps it, whatever else leaves.';

@@ -28,7 +28,7 @@ begin
   update foci
      set iteration = iteration + 1,
          crash_count = 0,
-         stall_count = case when v_call_count > 0 then 0 else stall_count + 1 end
+         stall_count = case when v_call_count > 0 or (v_turn.stop_reason = 'pause_turn' and _response_text(v_turn.id) is not null) then 0 else stall_count + 1 end
    where id = v_focus.id
   returning * into v_focus;
 

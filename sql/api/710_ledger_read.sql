@@ -65,7 +65,11 @@ $$;
 comment on function ledger_read_formatted(uuid) is
   'The whole ledger of a work item as a block for a model''s context: PLAN (the latest one), FINDINGS, STEPS COMPLETED, DECISIONS, ERRORS, NOTES; sections without entries are left out. Raises WL001.';
 
-create or replace function _ledger_format(p_work_item_id uuid, p_since_seq integer default 1, p_max_plan_chars integer default null)
+create or replace function _ledger_format(
+    p_work_item_id uuid,
+    p_since_seq integer default 1,
+    p_max_plan_chars integer default null,
+    p_until_seq integer default 2147483647)
   returns text
   language sql
   stable
@@ -82,11 +86,11 @@ as $$
           select w.seq, w.entry_type = 'plan' or w.seq >= p_since_seq as is_shown,
                  case when w.entry_type = 'plan' and char_length(w.content) > p_max_plan_chars then left(w.content, p_max_plan_chars) || '…' else w.content end as content
             from work_ledger w
-           where w.work_item_id = p_work_item_id and w.entry_type = h.entry_type
+           where w.work_item_id = p_work_item_id and w.entry_type = h.entry_type and w.seq <= p_until_seq
              and (w.entry_type <> 'plan'
-               or w.seq = (select max(p.seq) from work_ledger p where p.work_item_id = p_work_item_id and p.entry_type = 'plan'))) l on true
+               or w.seq = (select max(p.seq) from work_ledger p where p.work_item_id = p_work_item_id and p.entry_type = 'plan' and p.seq <= p_until_seq))) l on true
        group by h.position, h.heading
     ) s;
 $$;
 
-comment on function _ledger_format(uuid, integer, integer) is 'The block of ledger_read_formatted(), with only a count of the entries before p_since_seq and a plan of at most p_max_plan_chars.';
+comment on function _ledger_format(uuid, integer, integer, integer) is 'The block of ledger_read_formatted() as it was with entry p_until_seq, with only a count of the entries before p_since_seq and a plan of at most p_max_plan_chars.';

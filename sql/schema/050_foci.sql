@@ -58,4 +58,4 @@ comment on column foci.nudge_iteration is 'The iteration whose request carried t
 comment on column foci.unheeded_nudge_count is 'Nudges in a row after which the agent wrote nothing to its ledger.';
 comment on column foci.compaction_trigger is 'Set: the next request is compacted whatever its size.';
 comment on column foci.overflow_count is 'Requests in a row that the model refused for their size.';
-comment on column foci.stall_count is 'Responses in a row that neither called a tool nor ended the work.';
+comment on column foci.stall_count is 'Responses in a row that neither called a tool nor ended the work, pauses with text apart.';

@@ -46,6 +46,7 @@ create table turns (
 );
 
 create unique index turns_one_an_iteration on turns (focus_id, iteration) where status <> 'failed';
+create unique index turns_one_pending on turns (focus_id) where status = 'pending';
 create index turns_parent on turns (parent_turn_id);
 create index turns_work_item on turns (work_item_id);
 

@@ -139,9 +139,21 @@ async function check(given: Conversation): Promise<void> {
   if (isWhole) asked.forEach((request, n) => checkOpenBlock(request, n, given.said, blocks));
   checkEverythingWasSeen(asked, given.said, !compactions.some((one) => one.is_applied && one.compaction_type === 'floor'));
   for (const one of compactions) if (one.is_applied && one.compaction_type !== 'floor') expect(one.tokens_after).toBeLessThan(one.tokens_before);
+  // What a budget holds depends on what was learned of the model meanwhile.
+  if (isWhole && given.policy !== 'over a budget') await checkReplay(player);
   // Not more cuts than iterations: no compaction is followed by another one for the same request.
   expect(compactions.filter((one) => one.is_applied).length).toBeLessThanOrEqual(given.said.length);
   await db.workCancel(player.workItemId, null);
+}
+
+/** Replayed under the policy it ran with, the conversation is cut where it was cut; the first request has nothing that could change. */
+async function checkReplay(player: Player): Promise<void> {
+  const label = `(select session_label from ledger.foci where work_item_id = '${player.workItemId}')`;
+  const replayed = await database.query<{ n: number }>(`select iteration as n from ledger.context_replay_turns(${label}) where is_cut and iteration > 2 order by 1`);
+  const cut = await database.query<{ n: number }>(`
+    select t.iteration as n from ledger.turns t join ledger.turns p on p.id = t.parent_turn_id
+     where t.work_item_id = '${player.workItemId}' and t.elision_id is distinct from p.elision_id and t.status = 'completed' and t.iteration > 2 order by 1`);
+  expect(replayed).toEqual(cut);
 }
 
 /** Between two cuts the next request begins with the one before it, to the byte; after one it shows no thinking. */

@@ -1,6 +1,6 @@
 // Recorded runs that nobody here wrote, through the same loop: each to its end, every call, every request.
 
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -23,12 +23,12 @@ test('a small run: text between calls, a call without a result, an error, two ca
     format: 'mini-swe-agent', model: 'recorded-model', system: 'Be exact.', prompt: 'Mend it.', outcome: 'Submitted', skipped: [],
     exchanges: [
       { text: 'I look.', calls: [call('ls', 'a.txt'), call('ls', 'b.txt')], usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 5 } },
-      { text: 'I think.', calls: [], usage: null },
+      ...Array.from({ length: 5 }, () => ({ text: 'I think.', calls: [], usage: null })),
       { text: '', calls: [call('false', 'failed', true), call('cut', null)], usage: null },
     ],
   };
   const report = await replayRun(run, database.url, 'replay');
-  expect(report).toMatchObject({ state: 'completed', modelCalls: 3, toolCalls: 4, strangeCalls: 0, requests: 4, validRequests: 4, rebuiltRequests: 4 });
+  expect(report).toMatchObject({ state: 'completed', modelCalls: 7, toolCalls: 4, strangeCalls: 0, requests: 8, validRequests: 8, rebuiltRequests: 8 });
   const rows = await database.query<{ result: string; is_error: boolean }>('select result #>> \'{}\' as result, is_error from replay.tool_calls order by created_at, ordinal');
   expect(rows).toEqual([
     { result: 'a.txt', is_error: false },
@@ -41,16 +41,18 @@ test('a small run: text between calls, a call without a result, an error, two ca
 });
 
 const transcripts = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
-const folders = ['mini-swe-agent', 'swe-agent'];
+/** Longer ones take minutes and show nothing new; `work-ledger replay` drives them as well. */
+const maxModelCalls = 120;
 
 describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project', () => {
   const index = existsSync(transcripts) ? readFileSync(`${transcripts}INDEX.md`, 'utf8') : '';
-  const files = existsSync(transcripts) ? folders.flatMap((folder) => readdirSync(transcripts + folder).map((name) => `${folder}/${name}`)) : [];
+  const rows = [...index.matchAll(/^\| `([^`]+)` \| (?:claude|claude-sidechain|codex|copilot|miniswe|sweagent) \| (\d+) \| (\d+) \|/gm)];
+  const files = rows.map(([, file = '', modelCalls, toolCalls]) => ({ file, modelCalls: Number(modelCalls), toolCalls: Number(toolCalls) }))
+    .filter((row) => row.modelCalls <= maxModelCalls);
 
-  test.each(files)('%s replays to its end, its calls counted as in the index', async (file) => {
-    const [, modelCalls, toolCalls] = new RegExp(`\\| \`${file.replaceAll('.', '\\.')}\` \\| \\w+ \\| (\\d+) \\| (\\d+) \\|`).exec(index) ?? [];
+  test.each(files)('$file replays to its end, its calls counted as in the index', async ({ file, modelCalls, toolCalls }) => {
     const report = await replayRun(parseRecordedRun(readFileSync(transcripts + file, 'utf8')), database.url, 'replay');
-    expect(report).toMatchObject({ state: 'completed', modelCalls: Number(modelCalls), toolCalls: Number(toolCalls), strangeCalls: 0 });
+    expect(report).toMatchObject({ state: 'completed', modelCalls, toolCalls, strangeCalls: 0 });
     expect(report.requests).toBeGreaterThanOrEqual(report.modelCalls);
     expect([report.validRequests, report.rebuiltRequests]).toEqual([report.requests, report.requests]);
   });

@@ -1,0 +1,230 @@
+-- What a conversation would have cost under another policy, without asking a model: every request of the past is
+-- assembled anew by the functions that assemble the real ones, and held against the one before it.
+
+create or replace function context_replay(p_session text, p_policy jsonb default '{}')
+  returns table (
+    model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer,
+    cuts integer, cost numeric)
+  language plpgsql
+  volatile
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return query
+    select count(*)::integer, sum(r.input_tokens), sum(r.cached_tokens), sum(r.extra_output_tokens), max(r.input_tokens)::integer,
+           (count(*) filter (where r.is_cut))::integer,
+           round(sum(0.1 * r.cached_tokens + 1.25 * (r.input_tokens - r.cached_tokens) + 5 * r.extra_output_tokens), 1)
+      from context_replay_turns(p_session, p_policy) r;
+end
+$$;
+
+comment on function context_replay(text, jsonb) is
+  'What the requests of a session would have been under another policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, compact_threshold, compact_keep_recent, context_window), the others as the session ran; besides, to compare: keep_messages (a sliding window of so many), clear_results_over with clear_keep (results but the newest are cleared beyond so many tokens). Returns model calls, input tokens, how many of them a prompt cache would have served, output that only the policy costs, the largest request, how many requests changed what was sent before, and the cost in input tokens: cached 0.1, written 1.25, extra output 5. Sizes are those that the provider counted, where it did. Raises WL001, WL002.';
+
+create or replace function context_replay_turns(p_session text, p_policy jsonb default '{}')
+  returns table (turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
+  language plpgsql
+  volatile
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_session sessions;
+  v_turns turns[];
+  v_focus foci;
+  v_item work_items;
+  v_engage jsonb;
+  v_is_own boolean := not p_policy ?| array['keep_messages', 'clear_results_over'];
+  v_sizes jsonb;
+  v_prefix integer;
+  v_turn turns;
+  v_head turns;
+  v_cuts elisions[];
+  v_cut elisions;
+  v_limit integer;
+  v_keys bigint[];
+  v_tokens integer[];
+  v_ends boolean[];
+  v_before bigint[] := '{}';
+  v_entries integer[] := '{}';
+  v_common integer;
+  v_cached integer;
+  v_cleared integer := 0;
+  v_key text;
+begin
+  select * into v_session from sessions where label = p_session;
+  if not found then
+    raise exception using errcode = 'WL001', message = format('there is no session "%s"', p_session);
+  end if;
+  for v_key in select key from jsonb_each(case jsonb_typeof(p_policy) when 'object' then p_policy else '{"": 0}' end) loop
+    if v_key <> all (array['elide_budget', 'truncate_closed_blocks', 'compact_threshold', 'compact_keep_recent', 'context_window', 'keep_messages', 'clear_results_over', 'clear_keep']) then
+      perform _raise_invalid(format('"%s" is not a key of a context policy', v_key),
+        'One of: elide_budget, truncate_closed_blocks, compact_threshold, compact_keep_recent, context_window; keep_messages, clear_results_over, clear_keep.');
+    end if;
+  end loop;
+  v_turns := _shown_turns((select t from turns t where t.id = v_session.head_turn_id), null);
+  if cardinality(v_turns) = 0 then
+    return;
+  end if;
+  select * into v_focus from foci where id = (v_turns[1]).focus_id;
+  select * into v_item from work_items where id = v_focus.work_item_id;
+  v_engage := (select config -> 'engage' from faculties where content_hash = v_focus.faculty_hash) || p_policy;
+  if not v_is_own then
+    v_engage := v_engage || '{"truncate_closed_blocks": false, "context_window": 2000000000}';
+  end if;
+  v_limit := _context_window_of(v_engage) * coalesce(nullif((v_engage ->> 'compact_threshold')::numeric, 0), 1);
+  select s.prefix_tokens, s.per_char into v_prefix, v_sizes from _replay_sizes(v_turns, v_engage ->> 'model') s;
+
+  for v_n in 1 .. cardinality(v_turns) loop
+    v_turn := v_turns[v_n];
+    if v_n > 1 then
+      v_head := v_turns[v_n - 1];
+      v_focus.iteration := v_turn.iteration - 1;
+      v_cuts := _elision_due(v_item, v_focus, v_engage, v_head, v_cuts);
+    end if;
+    select p.keys, p.tokens, p.ends, p.cleared into v_keys, v_tokens, v_ends, v_cleared
+      from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix) p;
+    if v_is_own and v_prefix + _sum(v_tokens) > v_limit and v_n > 1 then
+      v_cut := _compaction_cut(v_item, v_focus, v_head, v_cuts[cardinality(v_cuts)], _shown_turns(v_head, v_cuts[cardinality(v_cuts)]),
+        greatest(1, ceil((v_engage ->> 'compact_keep_recent')::numeric / 2))::integer,
+        _ledger_block(v_item.id, (v_limit * 0.4 / (v_sizes ->> 'default')::numeric)::integer,
+                      (select coalesce(max(l.seq), 0) from work_ledger l join unnest(v_turns[: v_n - 1]) t on t.id = l.turn_id where l.work_item_id = v_item.id)),
+        null);
+      if v_cut.id is not null then
+        select p.keys, p.tokens, p.ends into v_keys, v_tokens, v_ends
+          from _replay_parts(v_turn, array[v_cut], v_sizes, v_engage, v_cleared, v_prefix) p;
+        v_cuts := array[v_cut];
+      end if;
+    end if;
+
+    v_common := 0;
+    while v_common < cardinality(v_before) and v_common < cardinality(v_keys) and v_before[v_common + 1] = v_keys[v_common + 1] loop
+      v_common := v_common + 1;
+    end loop;
+    turn_id := v_turn.id;
+    iteration := v_turn.iteration;
+    is_cut := v_common < cardinality(v_before);
+    -- A cache is read where an earlier request had a breakpoint: behind the system prompt, behind the last stub, at the end.
+    -- For policies that are not ours one is assumed wherever it helps.
+    v_entries := array(select e from unnest(v_entries) e where e <= v_common);
+    v_cached := case when v_is_own then (select max(e) from unnest(v_entries) e) else v_common end;
+    input_tokens := v_prefix + _sum(v_tokens);
+    cached_tokens := case when v_n = 1 then 0 else v_prefix + _sum(v_tokens[: coalesce(v_cached, 0)]) end;
+    v_entries := v_entries || cardinality(v_keys) || array(select i from generate_subscripts(v_ends, 1) i where v_ends[i]);
+    extra_output_tokens := case when (v_engage ->> 'truncate_closed_blocks')::boolean or v_limit < 1000000000 then (
+      select coalesce(sum(_tokens(char_length(l.content) + 60, v_engage ->> 'model')), 0)
+        from work_ledger l where l.work_item_id = v_item.id and l.turn_id = v_turn.id and l.entry_type = 'step') else 0 end;
+    v_before := v_keys;
+    return next;
+  end loop;
+end
+$$;
+
+comment on function context_replay_turns(text, jsonb) is 'context_replay() request by request.';
+
+create or replace function _sum(p_numbers integer[])
+  returns integer
+  language sql
+  immutable
+  parallel safe
+  return (select coalesce(sum(n), 0)::integer from unnest(p_numbers) n);
+
+comment on function _sum(integer[]) is 'The sum of an array.';
+
+create or replace function _replay_sizes(p_turns turns[], p_model text, out prefix_tokens integer, out per_char jsonb)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_default double precision := _tokens(1000000, p_model) / 1000000.0;
+  v_task_chars integer := char_length(_query_blocks((p_turns[1]).id));
+  v_growth integer;
+  v_chars integer;
+begin
+  per_char := jsonb_build_object('default', v_default);
+  prefix_tokens := case
+    when _input_total(p_turns[1]) > v_task_chars * v_default then _input_total(p_turns[1]) - ceil(v_task_chars * v_default)
+    else ceil((select char_length(config::text) from turn_configs where content_hash = (p_turns[1]).config_hash) * v_default) end;
+  for v_n in 1 .. cardinality(p_turns) - 1 loop
+    v_growth := _input_total(p_turns[v_n + 1]) - _input_total(p_turns[v_n]);
+    v_chars := _exchange_chars((p_turns[v_n]).id) + char_length(_query_blocks((p_turns[v_n + 1]).id));
+    -- What was cut in between shrank the request; then the estimate serves.
+    if _input_total(p_turns[v_n]) > 0 and v_growth > 0 and v_chars > 0
+      and (p_turns[v_n + 1]).elision_id is not distinct from (p_turns[v_n]).elision_id then
+      per_char := per_char || jsonb_build_object((p_turns[v_n]).id::text, v_growth::double precision / v_chars);
+    end if;
+  end loop;
+end
+$$;
+
+comment on function _replay_sizes(turns[], text) is
+  'Tokens of the system prompt and tools, and for each turn how many tokens a character of its exchange had: by what the provider counted for the next request, else the model''s default.';
+
+create or replace function _replay_parts(
+    p_turn turns,
+    p_cuts elisions[],
+    p_sizes jsonb,
+    p_policy jsonb,
+    p_cleared integer,
+    p_prefix integer,
+    out keys bigint[],
+    out tokens integer[],
+    out ends boolean[],
+    out cleared integer)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_default double precision := (p_sizes ->> 'default')::double precision;
+  v_results integer;
+begin
+  -- The stubs one by one: how rows group them is storage.
+  select array_agg(hashtextextended(v.key, 0) order by v.n), array_agg(v.tokens order by v.n), array_agg(v.is_end order by v.n),
+         count(*) filter (where v.kind = 'result')
+    into keys, tokens, ends, v_results
+    from (
+      select row_number() over (order by p."position", p.rank, p.ordinal, s.n) as n, p.kind,
+             coalesce(s.value ->> 'text', p.blocks) as key,
+             ceil(coalesce(char_length((s.value ->> 'text')::text) + 27, p.chars)
+               * coalesce((p_sizes ->> case p.kind when 'said' then t.parent_turn_id else p.turn_id end::text)::double precision, v_default))::integer as tokens,
+             p.kind = 'stubs' and lead(p.kind) over (order by p."position", p.rank, p.ordinal, s.n) is distinct from 'stubs' as is_end
+        from _message_parts(p_turn.id, p_cuts, '') p
+        left join lateral json_array_elements(case p.kind when 'stubs' then ('[' || p.blocks || ']')::json end) with ordinality as s(value, n) on true
+        left join turns t on t.id = p.turn_id
+       where (p.kind = 'said' or p.turn_id is distinct from p_turn.id) -- its own response is not part of its request
+         and (p_policy -> 'keep_messages' is null or p.kind in ('task', 'said')
+           or t.depth >= p_turn.depth - ceil((p_policy ->> 'keep_messages')::numeric / 2))
+    ) v;
+  cleared := p_cleared;
+  if p_policy -> 'clear_results_over' is not null then
+    declare
+      v_kinds text[] := array(
+        select p.kind from _message_parts(p_turn.id, p_cuts, '') p
+         where p.kind = 'said' or p.turn_id is distinct from p_turn.id
+         order by p."position", p.rank, p.ordinal);
+      v_seen integer := 0;
+    begin
+      for v_pass in 1 .. 2 loop
+        v_seen := 0;
+        for v_i in 1 .. cardinality(v_kinds) loop
+          continue when v_kinds[v_i] <> 'result';
+          v_seen := v_seen + 1;
+          if v_seen <= cleared and tokens[v_i] > 12 then
+            tokens[v_i] := 12;
+            keys[v_i] := keys[v_i] + 1;
+          end if;
+        end loop;
+        exit when p_prefix + _sum(tokens) <= (p_policy ->> 'clear_results_over')::integer;
+        cleared := greatest(cleared, v_results - coalesce((p_policy ->> 'clear_keep')::integer, 3));
+      end loop;
+    end;
+  end if;
+end
+$$;
+
+comment on function _replay_parts(turns, elisions[], jsonb, jsonb, integer, integer) is
+  'The parts of a turn''s request under a policy, in order: a key for what each says, its tokens, whether a breakpoint stands behind it; and how many results are cleared by now.';

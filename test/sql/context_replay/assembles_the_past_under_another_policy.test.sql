@@ -1,0 +1,55 @@
+begin;
+select plan(10);
+
+select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "elide_budget": 0}, "awareness": {"enabled": false}}');
+create temporary table item as select * from work_submit('analyze', 'Mend it');
+
+-- Twelve responses, every third with a step that rides; a provider that counts as the family does.
+do $$
+declare
+  v_lease uuid;
+  v_stage json;
+begin
+  for v_n in 1..12 loop
+    v_lease := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
+    v_stage := iteration_begin((select id from item), v_lease);
+    perform turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object(
+      'stop_reason', 'tool_use', 'usage', json_build_object('input_tokens', (char_length((v_stage -> 'request')::text) * 0.43)::integer, 'output_tokens', 30),
+      'content', json_build_array(
+        json_build_object('type', 'tool_use', 'id', 'a', 'name', 'look', 'input', json_build_object()),
+        case when v_n % 3 = 0 then json_build_object('type', 'tool_use', 'id', 'b', 'name', 'ledger_append', 'input', json_build_object('entry_type', 'step', 'content', 'Step ' || v_n))
+             else json_build_object('type', 'text', 'text', 'I look.') end)));
+    perform tool_call_settle((select id from item), v_lease, k.id, repeat('row ', 1000)) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name = 'look';
+    perform tool_call_execute((select id from item), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name <> 'look';
+    perform iteration_finish((select id from item), v_lease);
+  end loop;
+end
+$$;
+create temporary table session as select session_label as label from foci;
+
+select results_eq(
+  $$ select iteration from context_replay_turns((select label from session)) where is_cut order by iteration $$,
+  $$ select t.iteration from turns t join turns p on p.id = t.parent_turn_id where t.elision_id is distinct from p.elision_id order by t.iteration $$,
+  'the session''s own policy cuts where the session was cut');
+select is(
+  (select count(*) from context_replay_turns((select label from session), '{"elide_budget": 0}') r join turns t on t.id = r.turn_id
+    where abs(r.input_tokens - t.input_tokens) <= 0.15 * t.input_tokens), 12::bigint,
+  'and its sizes are those that the provider counted');
+
+create temporary table policy as
+  select name, (context_replay((select label from session), policy)).*
+    from (values ('own', '{}'::jsonb), ('none', '{"truncate_closed_blocks": false}'), ('budget', '{"elide_budget": 1000000}'),
+                 ('compacted', '{"truncate_closed_blocks": false, "context_window": 14000, "compact_keep_recent": 2}'),
+                 ('window', '{"keep_messages": 4}'), ('cleared', '{"clear_results_over": 8000, "clear_keep": 2}')) as v(name, policy);
+select is((select count(*) from policy where model_calls = 12), 6::bigint, 'every request of the past');
+select is((select cuts from policy where name = 'none'), 0, 'nothing is ever cut');
+select is((select input_tokens from policy where name = 'budget'), (select input_tokens from policy where name = 'none'), 'a budget that is never reached is like none');
+select cmp_ok((select input_tokens from policy where name = 'own'), '<', (select input_tokens / 2 from policy where name = 'none'), 'stubs are smaller than blocks');
+select cmp_ok((select peak_tokens from policy where name = 'compacted'), '<', 14000 * 7 / 10, 'compacted under its threshold');
+select cmp_ok((select cuts from policy where name = 'window'), '>', 8, 'a sliding window moves the prefix with every request');
+select throws_ok($$ select context_replay((select label from session), '{"budget": 1}') $$, 'WL002', '"budget" is not a key of a context policy', 'a policy has its keys');
+select throws_ok($$ select context_replay('nobody') $$, 'WL001', 'there is no session "nobody"', 'of a session that is there');
+
+select * from finish();
+rollback;
