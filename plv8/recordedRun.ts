@@ -14,6 +14,17 @@ export type { RecordedCall, RecordedExchange, RecordedRun } from './reading.ts';
 
 type OpenExchange = RecordedExchange & { ids: (string | null)[]; hasToolCalls: boolean };
 
+/** The step that an agent which keeps a ledger would let ride with each exchange, after every so many calls; null: none. */
+export function stepsOf(run: RecordedRun, closeEvery: number): (string | null)[] {
+  let open: string[] = [];
+  return run.exchanges.map(({ calls }) => {
+    const isDue = open.length >= closeEvery;
+    const step = isDue ? `Did ${open.length} calls: ${[...new Set(open)].join(', ')}.`.slice(0, 80) : null;
+    open = [...(isDue ? [] : open), ...calls.map((call) => call.name)];
+    return step;
+  });
+}
+
 const lineFormats = [
   { isIt: isClaudeCode, read: readClaudeCode },
   { isIt: isCodex, read: readCodex },

@@ -134,9 +134,11 @@ command('faculty <path...>', 'check faculty TOML files and save them').action(as
   exitCode = await faculty(paths, options);
 });
 
-command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop').action(async (file: string, options: Settings) => {
-  exitCode = await replay(file, options);
-});
+command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
+  .option('--close-every <calls>', 'let a step ride along after so many calls, so that blocks close', integer)
+  .action(async (file: string, options: Settings & { closeEvery?: number }) => {
+    exitCode = await replay(file, options);
+  });
 
 command('demo', 'watch an agent mend a failing test, its ledger in Postgres').action(async (options: Settings) => {
   exitCode = await demo(options);

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { z } from 'zod';
 
-import { parseRecordedRun } from '../../plv8/recordedRun.ts';
+import { parseRecordedRun, stepsOf } from '../../plv8/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/recordedRun.ts';
 import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
@@ -16,7 +16,7 @@ import type { Db, WorkItem } from '../db.ts';
 import { createModelClient } from '../focus/callModel.ts';
 import { validateRequest } from '../focus/validateRequest.ts';
 import { installLedger } from '../install.ts';
-import { scriptOf, startScriptedModel } from '../scriptedModel.ts';
+import { startScriptedModel } from '../scriptedModel.ts';
 import type { ScriptedReply } from '../scriptedModel.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
@@ -36,24 +36,30 @@ export type ReplayReport = {
   rebuiltRequests: number;
 };
 
-export async function replay(file: string, options: Settings): Promise<number> {
+export async function replay(file: string, options: Settings & { closeEvery?: number }): Promise<number> {
   const run = parseRecordedRun(await readFile(file, 'utf8'));
   const place = await findLedger({ schema: 'work_ledger_replay', ...options });
-  const report = await replayRun(run, place.url, place.schema);
+  const report = await replayRun(run, place.url, place.schema, options.closeEvery);
   const isWhole = report.state === 'completed' && report.strangeCalls === 0 && report.rebuiltRequests === report.requests && report.validRequests === report.requests;
   print({ file, ...report }, [
     `${report.format}: ${report.modelCalls} recorded model calls, ${report.toolCalls} tool calls, work item ${report.workItemId} ${report.state}`,
     `${report.requests} requests sent, ${report.validRequests} valid, ${report.rebuiltRequests} rebuilt byte for byte by context_at()`,
-    `look: set search_path = ${place.schema}; select * from turns where work_item_id = '${report.workItemId}' order by depth;`,
+    `look: set search_path = ${place.schema}; select * from context_cost('${report.workItemId}');`,
   ].join('\n'), options.json ?? false);
   return isWhole ? exit.ok : exit.workItemFailed;
 }
 
-/** Installs a ledger in `schema`, drives the run through it to its end, and says what was sent and what could be rebuilt. */
-export async function replayRun(run: RecordedRun, url: string, schema: string): Promise<ReplayReport> {
+/**
+ * Installs a ledger in `schema`, drives the run through it to its end, and says what was sent and what could be rebuilt.
+ * With `closeEvery` a step rides with the next calls after every so many, so that blocks close as with an agent of ours.
+ */
+export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity): Promise<ReplayReport> {
   await installLedger(url, schema);
   const db = await openDb(url, schema);
-  const model = await startScriptedModel(scriptOf(run.exchanges.map(replyOf).concat(lastWords(run))));
+  const steps = stepsOf(run, closeEvery);
+  const replies = run.exchanges.map((exchange, n) => replyOf(exchange, steps[n] ?? null, n < run.exchanges.length - 1)).concat(lastWords(run));
+  let asked = 0; // not the messages of the request: elision takes them away
+  const model = await startScriptedModel(() => replies[asked++] ?? { content: [{ type: 'text', text: 'Done.' }] });
   const { tools, strangeCalls } = recordedTools(run);
   const worker = await startWorker({
     url,
@@ -99,15 +105,16 @@ function taskOf(run: RecordedRun): string {
   return prompt.length <= 65_536 ? prompt.toString() : `${prompt.subarray(0, 65_000).toString().replace(/\uFFFD$/, '')}\n[the rest of the prompt is left out]`;
 }
 
-function replyOf(exchange: RecordedRun['exchanges'][number], index: number, exchanges: RecordedRun['exchanges']): ScriptedReply {
+function replyOf(exchange: RecordedRun['exchanges'][number], step: string | null, goesOn: boolean): ScriptedReply {
   const content = [
     // Without its signature thinking cannot be sent back.
     ...(exchange.thinking ?? []).filter((block) => block.signature !== '').map((block) => ({ type: 'thinking', ...block })),
     ...(exchange.text.trim() === '' ? [] : [{ type: 'text', text: exchange.text }]),
+    ...(step === null ? [] : [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'step', content: step } }]),
     ...exchange.calls.map((call) => ({ type: 'tool_use', name: call.name, input: call.input })),
   ];
   // A response without a call would end the work; where the record goes on, so must we.
-  const isPause = exchange.calls.length === 0 && index < exchanges.length - 1;
+  const isPause = exchange.calls.length === 0 && step === null && goesOn;
   return {
     content,
     ...(isPause && { stopReason: 'pause_turn' }),
@@ -160,7 +167,7 @@ async function reportOn(db: Db, run: RecordedRun, item: WorkItem, bodies: readon
     format: run.format,
     state: item.state,
     modelCalls: run.exchanges.length,
-    toolCalls: (await db.toolCalls(item.id)).length,
+    toolCalls: (await db.toolCalls(item.id)).filter((call) => call.tool_name !== 'ledger_append').length,
     strangeCalls,
     requests: bodies.length,
     validRequests: bodies.filter((body) => validateRequest(JSON.parse(body)).length === 0).length,

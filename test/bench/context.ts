@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 
 import pg from 'pg';
 
-import { parseRecordedRun } from '../../plv8/recordedRun.ts';
+import { parseRecordedRun, stepsOf } from '../../plv8/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/recordedRun.ts';
 import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
 import { installLedger } from '../../runtime/install.ts';
@@ -155,18 +155,9 @@ async function load(run: RecordedRun): Promise<string> {
   }]);
   const { rows } = await client.query<{ id: string }>(`select id from work_submit('recorded', $1, p_faculty => 'recorded')`, [clean(run.prompt).slice(0, 60_000) || 'A run whose beginning was not recorded.']);
   const id = rows[0]?.id ?? '';
-  let open = 0;
-  let named: string[] = [];
+  const steps = stepsOf(run, closeEvery);
   for (const [n, exchange] of run.exchanges.entries()) {
-    const isDue = open >= closeEvery;
-    const step = isDue ? `Did ${open} calls: ${[...new Set(named)].join(', ')}.`.slice(0, 80) : null;
-    if (isDue) {
-      open = 0;
-      named = [];
-    }
-    open += exchange.calls.length;
-    named.push(...exchange.calls.map((call) => call.name));
-    await client.query('select pg_temp.load($1, $2, $3, $4, $5)', [id, loader(exchange, n), step, run.exchanges[n - 1]?.followUp === undefined ? null : clean(run.exchanges[n - 1]?.followUp ?? ''), run.model ?? 'recorded']);
+    await client.query('select pg_temp.load($1, $2, $3, $4, $5)', [id, loader(exchange, n), steps[n], run.exchanges[n - 1]?.followUp === undefined ? null : clean(run.exchanges[n - 1]?.followUp ?? ''), run.model ?? 'recorded']);
   }
   return id;
 }
