@@ -111,7 +111,7 @@ begin
 
   if v_is_kept_by_ledger and p_focus.compaction_instructions is null then
     cut := _compaction_cut(p_item, p_focus, p_head, v_current, v_shown, v_keep,
-                           _ledger_block(p_item.id, (v_limit * (v_before::numeric / v_tokens) * 0.4)::integer), v_current.summary);
+                           _ledger_block(p_item.id, least(v_limit * (v_before::numeric / v_tokens) * 0.4, 10000000)::integer), v_current.summary);
     v_after := _parts_chars(p_head.id, array[cut], p_say) + v_config_chars;
     compaction.compaction_type := 'ledger';
   elsif p_may_summarize and v_leaving_chars >= 0.2 * v_before then
@@ -130,7 +130,7 @@ begin
       cut := null;
       return;
     end if;
-    cut := _floor_cut(p_item, p_focus, p_head, v_current, v_shown, p_say, (v_limit * (v_before::numeric / v_tokens))::integer - v_config_chars);
+    cut := _floor_cut(p_item, p_focus, p_head, v_current, v_shown, p_say, least(v_limit * (v_before::numeric / v_tokens), 100000000)::integer - v_config_chars);
     v_after := _parts_chars(p_head.id, array[cut], p_say) + v_config_chars;
     compaction.compaction_type := 'floor';
     if v_after::numeric / v_before * v_tokens > v_window then

@@ -89,7 +89,7 @@ begin
     if v_is_own and v_prefix + _sum(v_tokens) > v_limit and v_n > 1 then
       v_cut := _compaction_cut(v_item, v_focus, v_head, v_cuts[cardinality(v_cuts)], _shown_turns(v_head, v_cuts[cardinality(v_cuts)]),
         greatest(1, ceil((v_engage ->> 'compact_keep_recent')::numeric / 2))::integer,
-        _ledger_block(v_item.id, (v_limit * 0.4 / (v_sizes ->> 'default')::numeric)::integer,
+        _ledger_block(v_item.id, least(v_limit * 0.4 / (v_sizes ->> 'default')::numeric, 10000000)::integer,
                       (select coalesce(max(l.seq), 0) from work_ledger l join unnest(v_turns[: v_n - 1]) t on t.id = l.turn_id where l.work_item_id = v_item.id)),
         null);
       if v_cut.id is not null then
