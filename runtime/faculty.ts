@@ -64,6 +64,8 @@ const sections = {
     truncate_processed_results: flag.exactOptional(),
     elide_budget: whole(0).exactOptional(),
     max_result_chars: whole(1000).exactOptional(),
+    max_children: whole(0).exactOptional(),
+    max_descendants: whole(0).exactOptional(),
     workspace: oneOf('host', 'container', 'none').exactOptional(),
     workspace_dir: text.exactOptional(),
     web_fetch_allow: texts.exactOptional(),

@@ -49,6 +49,7 @@ export const begin = z.discriminatedUnion('kind', [
 
 export const finish = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('continued'), iteration: z.number() }),
+  z.object({ kind: z.literal('parked'), until: z.string() }),
   z.object({ ...ended }),
 ]);
 

@@ -46,7 +46,7 @@ select id from work_submit('analyze', 'Find why the nightly import is slow') \gs
 select lease_renew('worker-1', '{}');
 do $do$
 declare
-  v_item uuid := (select id from work_items);
+  v_item uuid := (select id from work_items where parent_id is null);
   v_lease uuid;
   v_turn uuid;
   v_call json;
@@ -62,6 +62,9 @@ begin
     perform tool_call_execute(v_item, v_lease, k.id) from tool_calls k where k.turn_id = v_turn and tool_name = 'ledger_append';
     perform iteration_finish(v_item, v_lease);
   end loop;
+  v_lease := (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid;
+  perform work_complete((spawn_child_work(v_item, 'analyze', 'A part of it', p_lease => v_lease)).id, 'Found');
+  perform iteration_release(v_item, v_lease);
   perform model_save('claude-sonnet-5-5', 200000), context_compact(v_item);
   perform iteration_begin(v_item, (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid);
 end

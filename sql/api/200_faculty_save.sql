@@ -17,6 +17,7 @@ create or replace function _faculty_defaults()
       "parallel_tool_execution": true, "max_parallel_tools": 8,
       "compact_threshold": 0.7, "compact_keep_recent": 10, "compact_model": null, "context_window": 0, "ledger_nudge_interval": 5,
       "truncate_closed_blocks": true, "truncate_processed_results": true, "elide_budget": 15000, "max_result_chars": 50000,
+      "max_children": 20, "max_descendants": 100,
       "workspace": "none", "workspace_dir": null, "web_fetch_allow": [],
       "code_execution": false, "code_execution_timeout": 120, "code_execution_image": null,
       "code_execution_memory": "512m", "code_execution_cpus": 2.0

@@ -27,11 +27,11 @@ begin
     or not has_schema_privilege('graphile_worker', 'usage') then
     return false;
   end if;
-  select w.id, w.priority, w.run_at, coalesce(f.attempt, w.attempts + 1) as attempt, coalesce(f.iteration, 0) + 1 as iteration
+  select w.id, w.priority, case w.state when 'waiting' then _now() else w.run_at end as run_at, coalesce(f.attempt, w.attempts + 1) as attempt, coalesce(f.iteration, 0) + 1 as iteration
     into v_item
     from work_items w
     left join foci f on f.id = w.focus_id
-   where w.id = p_work_item_id and w.state in ('queued', 'claimed', 'running');
+   where w.id = p_work_item_id and w.state in ('queued', 'claimed', 'running', 'waiting');
   if not found then
     return false;
   end if;

@@ -12,6 +12,7 @@ declare
   v_item work_items;
   v_focus foci;
   v_lease uuid := gen_random_uuid();
+  v_waits_until timestamptz;
 begin
   if coalesce(p_worker_id, '') = '' or coalesce(p_lease_seconds, 0) < 1 then
     perform _raise_invalid('a claim needs a worker id and a lease of at least one second');
@@ -29,6 +30,15 @@ begin
   end if;
   if v_item.resolved_at is not null then
     return jsonb_build_object('kind', 'finished', 'state', v_item.state);
+  end if;
+  if v_item.state = 'waiting' then
+    v_waits_until := _waits_settle(v_item);
+    update work_items
+       set state = case when v_waits_until is null then 'running' else state end,
+           state_reason = case when v_waits_until is not null then state_reason end,
+           run_at = coalesce(v_waits_until, v_now)
+     where id = v_item.id
+    returning * into v_item;
   end if;
   if v_item.state not in ('queued', 'claimed', 'running') or v_item.run_at > v_now then
     return jsonb_build_object('kind', 'not_due', 'state', v_item.state, 'run_at', v_item.run_at);

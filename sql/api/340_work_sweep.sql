@@ -61,8 +61,9 @@ begin
       select w.id
         from work_items w
         left join foci f on f.id = w.focus_id
-       where w.state in ('queued', 'claimed', 'running')
-         and w.run_at <= p_now
+       where w.state in ('queued', 'claimed', 'running', 'waiting')
+         -- A wait that is over, or that a doorbell lost on the way would have ended.
+         and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null)))
          and w.lease_token is null
          and (w.focus_id is not null or (_faculty_for(w.faculty, w.work_type)).name is not null)
          and not exists (

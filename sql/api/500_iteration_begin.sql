@@ -88,14 +88,39 @@ begin
     insert into messages (turn_id, sequence, role, source, content)
     values (turn.id, 1, 'user', 'engine', ('[' || _text_block(v_next.say) || ']')::json);
   end if;
+  perform _inbox_deliver(p_item, turn);
   if v_nudge is not null then
     insert into messages (turn_id, sequence, role, source, content, metadata)
-    values (turn.id, 2, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, '{"kind": "nudge"}');
+    values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, '{"kind": "nudge"}');
   end if;
 end
 $$;
 
 comment on function _turn_create(work_items, foci) is 'The pending turn of the next iteration, a child of the session''s newest: what is asked is fixed here, before it is asked. Where a summary has to be written first, the turn of that; null, with the reason, where no request is possible any more.';
+
+create or replace function _inbox_deliver(p_item work_items, p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into messages (turn_id, sequence, role, source, content, metadata)
+  select p_turn.id, 100 + row_number() over (order by i.created_at, i.id), 'user', case i.kind when 'message' then 'human' else 'agent' end,
+         ('[' || _text_block(case i.kind when 'message' then E'[message from the people you work for]\n' || i.content else i.content end) || ']')::json,
+         jsonb_build_object('kind', i.kind, 'inbox_id', i.id)
+    from inbox i
+   where i.work_item_id = p_item.id and i.consumed_at is null
+   order by i.created_at, i.id
+   limit 700;
+  update inbox i
+     set consumed_at = _now(), turn_id = p_turn.id
+    from messages m
+   where m.turn_id = p_turn.id and i.id = (m.metadata ->> 'inbox_id')::uuid;
+end
+$$;
+
+comment on function _inbox_deliver(work_items, turns) is 'Says in a turn what waits in the item''s inbox, and notes that it was said.';
 
 create or replace function _elision_store(p_cut elisions)
   returns void

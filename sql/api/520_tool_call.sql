@@ -150,7 +150,7 @@ declare
   v_result jsonb;
   v_hint text;
 begin
-  if v_call.completed_at is not null then
+  if v_call.completed_at is not null or v_call.status = 'waiting' then
     return;
   end if;
   select * into v_ability from abilities where _tool_name(name) = v_call.tool_name and implementation <> 'runtime';
@@ -171,7 +171,14 @@ begin
     -- Dynamic, because users name the function: a stored, quoted name that ability_register() took from the catalog.
     execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using v_call.input::jsonb;
     perform set_config('search_path', v_path, true);
-    perform _call_settle(v_call, coalesce(v_result #>> '{}', ''), false);
+    if v_result is null and v_ability.name = 'await_child_work' then
+      update tool_calls
+         set status = 'waiting',
+             wait_ends_at = _now() + make_interval(secs => least(greatest(coalesce((v_call.input ->> 'timeout_seconds')::numeric, 300), 0), 2592000)::integer)
+       where id = v_call.id;
+    else
+      perform _call_settle(v_call, coalesce(v_result #>> '{}', ''), false);
+    end if;
   exception when others then
     get stacked diagnostics v_hint = pg_exception_hint;
     perform _call_settle(v_call, concat_ws(E'\n', format('%s (%s)', sqlerrm, sqlstate), nullif(v_hint, '')), true);

@@ -11,11 +11,13 @@ declare
   v_call_count integer;
   v_open_count integer;
   v_done json;
+  v_waits_until timestamptz;
   v_text text;
 begin
   select * into v_focus from foci where id = v_item.focus_id;
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
-  select count(*), count(*) filter (where completed_at is null)
+  v_waits_until := _waits_settle(v_item);
+  select count(*), count(*) filter (where completed_at is null and status <> 'waiting')
     into v_call_count, v_open_count
     from tool_calls
    where turn_id = v_turn.id;
@@ -24,6 +26,12 @@ begin
       errcode = 'WL008',
       message = format('iteration %s of work item %s is not over', v_focus.iteration + 1, v_item.id),
       detail = case when v_turn.id is null then 'Its response is not recorded.' else format('%s tool calls are open.', v_open_count) end;
+  end if;
+  if v_waits_until is not null then
+    -- Parked: no worker, no job. Whoever ends the wait rings.
+    perform _lease_drop(v_item);
+    update work_items set state = 'waiting', state_reason = 'waits for child work', run_at = v_waits_until where id = v_item.id;
+    return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
   end if;
   update foci
      set iteration = iteration + 1,
@@ -59,7 +67,7 @@ end
 $$;
 
 comment on function iteration_finish(uuid, uuid) is
-  'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text. Raises WL001, WL003, WL004, WL008 (calls are open).';
+  'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text. Raises WL001, WL003, WL004, WL008 (calls are open).';
 
 create or replace function _response_text(p_turn_id uuid)
   returns text

@@ -120,6 +120,8 @@ begin
   returning * into v_item;
   if v_state = 'queued' then
     perform _enqueue(v_item.id);
+  elsif v_item.parent_id is not null then
+    perform _child_ended(v_item);
   end if;
   return v_item;
 end

@@ -55,6 +55,41 @@ $$;
 
 comment on function _ability_artifact_read(jsonb) is 'Tool artifact_read.';
 
+create or replace function _ability_spawn_child_work(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format('Child work item %s is %s.', c.id, c.state)
+    from spawn_child_work(_ability_work_item(), p_input ->> 'work_type', p_input ->> 'description', coalesce(p_input -> 'params', '{}'),
+      (p_input ->> 'priority')::integer, p_idempotency_key => 'spawn ' || current_setting('work_ledger.tool_call_id')) c;
+$$;
+
+comment on function _ability_spawn_child_work(jsonb) is 'Tool spawn_child_work; a repeated call finds the child that it made.';
+
+create or replace function _ability_await_child_work(p_input jsonb)
+  returns jsonb
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select await_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid));
+$$;
+
+comment on function _ability_await_child_work(jsonb) is 'Tool await_child_work: null while a child is not over, and then the call waits.';
+
+create or replace function _ability_check_child_work(p_input jsonb)
+  returns jsonb
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select check_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid));
+$$;
+
+comment on function _ability_check_child_work(jsonb) is 'Tool check_child_work.';
+
 create or replace function _ability_work_complete(p_input jsonb)
   returns text
   language plpgsql
@@ -87,7 +122,16 @@ select v.name, v.description, v.input_schema::json, v.effect, 'safe', 'engine',
     (4, 'artifact_read', 'pure',
      'Read a result that was too large to be shown whole: some of its lines or characters, or the lines that match a pattern.',
      '{"type":"object","properties":{"handle":{"type":"string","description":"The handle given with the head and tail of the result."},"range":{"type":"string","description":"Optional: lines such as \"100-180\", or characters such as \"c4000-8000\"."},"pattern":{"type":"string","description":"Optional: only lines that match this regular expression."}},"required":["handle"]}'),
-    (5, 'work_complete', 'idempotent',
+    (5, 'spawn_child_work', 'idempotent',
+     'Delegate a sub-task as a child work item. The child runs in its own context with its own tools and ledger. Use this for tasks that are independent enough to run separately — analysis, research, file processing, etc.',
+     '{"type":"object","properties":{"work_type":{"type":"string","description":"The type of work. Determines which faculty handles it."},"description":{"type":"string","description":"What the child should accomplish. Be specific — this becomes the child''s orient context."},"params":{"type":"object","description":"Parameters for the child work item."},"priority":{"type":"integer","description":"Priority (higher = more urgent). Default: same as parent."}},"required":["work_type","description"]}'),
+    (6, 'await_child_work', 'pure',
+     'Wait for one or more child work items to complete. Returns their outcomes.',
+     '{"type":"object","properties":{"work_item_ids":{"type":"array","items":{"type":"string"},"description":"IDs of child work items to wait for."},"timeout_seconds":{"type":"integer","description":"Maximum time to wait. Default: 300 (5 minutes)."}},"required":["work_item_ids"]}'),
+    (7, 'check_child_work', 'pure',
+     'Non-blocking check on child work item status. Use to poll progress without waiting.',
+     '{"type":"object","properties":{"work_item_ids":{"type":"array","items":{"type":"string"},"description":"IDs of child work items to check."}},"required":["work_item_ids"]}'),
+    (8, 'work_complete', 'idempotent',
      'Declare your work item done. The focus ends when all calls of this batch are settled; do this last.',
      '{"type":"object","properties":{"summary":{"type":"string","description":"What was done and what came of it, for people and agents who did not watch."},"evidence":{"type":"array","items":{"type":"string"},"description":"Optional: what shows it, such as the command whose output proves the result."}},"required":["summary"]}')
   ) as v(position, name, effect, description, input_schema)

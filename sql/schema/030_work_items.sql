@@ -48,7 +48,8 @@ create unique index work_items_open_dedup_key on work_items (dedup_key)
 create index work_items_parent on work_items (parent_id) where parent_id is not null;
 create index work_items_running on work_items (created_at desc) where state = 'running';
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
-create index work_items_runnable on work_items (run_at) where state in ('queued', 'claimed', 'running');
+create index work_items_runnable on work_items (run_at) where state in ('queued', 'claimed', 'running', 'waiting');
+create index work_items_root on work_items (root_id);
 
 comment on table work_items is
   'Units of work in a tree by parent_id. Made by work_submit(); states: created, queued, claimed, running, waiting, paused, and the final completed, failed, dead, cancelled.';
@@ -59,7 +60,7 @@ comment on column work_items.external_id is 'The caller''s own identifier, uniqu
 comment on column work_items.state_reason is 'Why the item is in its state, in words, where that is not plain.';
 comment on column work_items.attempts is 'Foci started so far.';
 comment on column work_items.max_attempts is 'Null: what the faculty''s recover.max_attempts says.';
-comment on column work_items.run_at is 'Not worked on before this time.';
+comment on column work_items.run_at is 'Not worked on before this time; of a waiting item, when its wait times out.';
 comment on column work_items.focus_id is 'The focus that drives the item; null when nothing does, and then any client may write its ledger.';
 comment on column work_items.lease_token is 'The fencing token of the worker that drives the focus just now. It stands here, not on the focus, so that one statement can check it under the row lock.';
 comment on column work_items.ledger_count is 'Sequence number of the newest ledger entry.';

@@ -92,9 +92,11 @@ create table tool_calls (
   created_at timestamptz not null default _now(),
   started_at timestamptz,
   completed_at timestamptz,
+  wait_ends_at timestamptz,
   constraint calls_are_ordered unique nulls not distinct (turn_id, parent_call_id, ordinal),
   constraint effect_is_known check (effect in ('pure', 'idempotent', 'unsafe')),
-  constraint status_is_known check (status in ('pending', 'running', 'completed', 'failed', 'uncertain')),
+  constraint status_is_known check (status in ('pending', 'running', 'waiting', 'completed', 'failed', 'uncertain')),
+  constraint only_waiting_calls_wait check ((status = 'waiting') <= (wait_ends_at is not null)),
   constraint settled_calls_have_a_result check (
     (status in ('completed', 'failed', 'uncertain')) = (result is not null and is_error is not null and completed_at is not null)),
   constraint only_completed_calls_succeed check (is_error is null or is_error = (status <> 'completed'))
@@ -116,7 +118,7 @@ comment on column messages.source is 'Who speaks in a user message; engine: Work
 comment on table tool_calls is 'One row for each tool call: its arguments, what a crash does to it (effect) and its result, which is written once.';
 comment on column tool_calls.ordinal is 'Position among the calls of the turn, from 0.';
 comment on column tool_calls.provider_id is 'Id under which the conversation knows the call.';
-comment on column tool_calls.status is 'uncertain: its worker died while it ran and it may or may not have happened.';
+comment on column tool_calls.status is 'waiting: for children, until wait_ends_at at most. uncertain: its worker died while it ran and it may or may not have happened.';
 comment on column tool_calls.result is 'Content of the tool_result block as the model sees it: a string, or text and image blocks.';
 comment on column tool_calls.artifact_hash is 'Where the whole output is, when the result shows only its head and its tail.';
 comment on column tool_calls.is_truncated is 'The output was over 32 MiB, and its middle is lost.';

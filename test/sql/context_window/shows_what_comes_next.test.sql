@@ -19,7 +19,7 @@ select from tool_call_execute((select id from item), (select lease from held), (
 create temporary table finished as select iteration_finish((select id from item), (select lease from held));
 create temporary table shown as select * from context_window((select focus_id from held));
 select is((select messages -> 2 -> 'content' -> 0 ->> 'content' from shown), 'Recorded as [1].', 'between: the one that would come next');
-select is((select json_array_length(tools) from shown), 5, 'with its tools');
+select is((select json_array_length(tools) from shown), 8, 'with its tools');
 select is((select request::text from shown), (select (iteration_begin(id, (focus_claim(id, 'w') ->> 'lease')::uuid) -> 'request')::text from item), 'and so it comes');
 
 select * from finish();

@@ -14,7 +14,7 @@ create temporary table begun as
   select (v.stage ->> 'turn_id')::uuid as turn_id, v.stage
     from iteration_begin((select id from item), (select lease from held)) as v(stage);
 
-select is((select stage #>> '{request,tools,5,name}' from begun), 'count_letters', 'it is offered');
+select is((select stage #>> '{request,tools,8,name}' from begun), 'count_letters', 'it is offered');
 create temporary table recorded as
   select turn_record((select id from item), (select lease from held), (select turn_id from begun),
     '{"id": "msg_1", "model": "m", "content": [{"type":"tool_use","id":"t1","name":"count_letters","input":{"text":"abc"}}], "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5}}') as answer;

@@ -1,0 +1,231 @@
+// Work that is delegated, written to be read: the three patterns of the design, and what goes wrong on the way.
+
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Db, WorkItem } from '../../runtime/db.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
+import { startWorker } from '../../runtime/worker.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { response } from '../player.ts';
+import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
+import type { Seen } from '../team.ts';
+import { until } from '../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  await db.facultySave({ name: 'lead', accepts: ['lead'], engage: { max_turns: 30, ledger_nudge_interval: 0 }, awareness: { enabled: false } });
+  await db.facultySave({ name: 'helper', accepts: ['part'], engage: { max_turns: 30, ledger_nudge_interval: 0 }, awareness: { enabled: false }, recover: { max_attempts: 1 } });
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+/** Plays the roles with one worker, submits the lead's work and returns it when it is over. */
+async function play(roles: Parameters<typeof startTeam>[0], options: { concurrency?: number; during?: (item: WorkItem) => Promise<void> } = {}): Promise<WorkItem> {
+  const model = await startTeam(roles);
+  const worker = await startWorker({
+    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), concurrency: options.concurrency ?? 4,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+  try {
+    const item = await db.workSubmit({ workType: 'lead', description: `Lead ${crypto.randomUUID()}` });
+    await options.during?.(item);
+    await until(async () => (await db.workItem(item.id))?.resolved_at);
+    return (await db.workItem(item.id))!;
+  } finally {
+    await worker.stop();
+    await model.close();
+  }
+}
+const outcomeOf = (item: WorkItem): unknown => item.outcome_data?.['summary'];
+
+test('fan-out, fan-in: three children at once, one result of all', async () => {
+  const item = await play({
+    Lead: ({ exchange, children, results }) => {
+      if (exchange === 0) return calls(spawn('Part one'), spawn('Part two'), spawn('Part three'));
+      if (exchange === 1) return calls(awaits(children));
+      const outcomes = JSON.parse(results[0] ?? '') as { state: string; outcome: { summary: string }; ledger: string }[];
+      return done(outcomes.map((child) => `${child.state}: ${child.outcome.summary}, ${/found \w+/.exec(child.ledger)?.[0]}`).join('; '));
+    },
+    Part: ({ exchange, description }) =>
+      exchange === 0 ? calls(call('ledger_append', { entry_type: 'finding', content: `found ${description.split(' ')[1]}` })) : done(`${description} is done`),
+  });
+  expect(outcomeOf(item)).toBe('completed: Part one is done, found one; completed: Part two is done, found two; completed: Part three is done, found three');
+});
+
+test('fire and forget: nobody waits, and what came of it is still said once, when the parent goes on', async () => {
+  const said: string[] = [];
+  const item = await play({
+    Lead: ({ exchange, said: now }) => {
+      said.push(...now.filter((text) => text.startsWith('[engine] Child work')));
+      if (exchange === 0) return calls(spawn('Part in the background'), call('ledger_append', { entry_type: 'note', content: 'spawned background analysis' }));
+      return said.length === 0 || exchange < 5 ? { ...calls(call('ledger_read', {})), delayMs: 100 } : done('Went on meanwhile');
+    },
+    Part: () => done('Analysed in the background'),
+  });
+  expect(outcomeOf(item)).toBe('Went on meanwhile');
+  expect(said).toHaveLength(1);
+  expect(said[0]).toMatch(/^\[engine\] Child work [0-9a-f-]{36} \(part\) is completed: Analysed in the background$/);
+});
+
+test('progressive delegation: what the first child found decides what the next ones do', async () => {
+  const item = await play({
+    Lead: ({ exchange, children, results }) => {
+      if (exchange === 0) return calls(spawn('Part: how many files?'));
+      if (exchange === 1) return calls(awaits(children));
+      if (exchange === 2) {
+        const [first] = JSON.parse(results[0] ?? '') as { outcome: { summary: string } }[];
+        return calls(...Array.from({ length: Number(first?.outcome.summary) }, (_, n) => spawn(`Part: read file ${n}`)));
+      }
+      return exchange === 3 ? calls(awaits(children.slice(1))) : done(`${(JSON.parse(results[0] ?? '') as unknown[]).length} files were read`);
+    },
+    'Part: how many': () => done('2'),
+    'Part: read': ({ description }) => done(description),
+  });
+  expect(outcomeOf(item)).toBe('2 files were read');
+});
+
+test('one worker with one slot finishes a tree of seven; who waits holds no connection and no job', async () => {
+  const branch = ({ exchange, children, description }: Seen) => {
+    if (exchange === 0) return calls(spawn(`${description} left`), spawn(`${description} right`));
+    return exchange === 1 ? calls(awaits(children)) : done(`${description} joined`);
+  };
+  let waiting: { state: string; lease_token: string | null; jobs: number; leases: number }[] = [];
+  const item = await play({
+    Lead: ({ exchange, children }) => {
+      if (exchange === 0) return calls(spawn('Branch A'), spawn('Branch B'));
+      return exchange === 1 ? calls(awaits(children)) : done('All joined');
+    },
+    'Branch A left': ({ exchange }) => (exchange === 0 ? { ...calls(call('ledger_read', {})), delayMs: 300 } : done('leaf')),
+    'Branch A right': () => done('leaf'),
+    'Branch B left': () => done('leaf'),
+    'Branch B right': () => done('leaf'),
+    Branch: branch,
+  }, {
+    concurrency: 1,
+    during: async ({ id }) => {
+      waiting = await until(async () => {
+        const rows = await database.query<(typeof waiting)[number]>(`
+          select w.state, w.lease_token, (select count(*)::int from graphile_worker.jobs j where j.key like '%' || w.id || '%') as jobs,
+                 (select count(*)::int from ledger.foci f where f.id = w.focus_id and f.lease_owner is not null) as leases
+            from ledger.work_items w where w.id = '${id}' and w.state = 'waiting'`);
+        return rows.length > 0 ? rows : null;
+      });
+    },
+  });
+  expect(waiting).toEqual([{ state: 'waiting', lease_token: null, jobs: 0, leases: 0 }]);
+  expect(outcomeOf(item)).toBe('All joined');
+  const [tree] = await database.query<{ items: number; completed: number }>(`
+    select count(*)::int as items, count(*) filter (where state = 'completed')::int as completed from ledger.work_items where root_id = '${item.id}'`);
+  expect(tree).toEqual({ items: 7, completed: 7 });
+});
+
+test('children that fail, are cancelled, are never routed: the wait ends, and says how each of them stands', async () => {
+  const item = await play({
+    Lead: ({ exchange, children, results }) => {
+      if (exchange === 0) return calls(spawn('Part that is refused'), spawn('Part that is cancelled'), spawn('Part for nobody', { work_type: 'unheard-of' }));
+      if (exchange === 1) return calls(awaits(children, 2));
+      return done(results[0] ?? '');
+    },
+    'Part that is refused': () => ({ content: [], stopReason: 'refusal' }),
+    'Part that is cancelled': () => ({ ...done('too late'), delayMs: 60_000 }),
+  }, {
+    during: async ({ id }) => {
+      const [child] = await until(async () => {
+        const rows = await database.query<{ id: string }>(`select id from ledger.work_items where parent_id = '${id}' and description like '%cancelled' and state = 'running'`);
+        return rows.length > 0 ? rows : null;
+      });
+      await db.workCancel(child?.id ?? '', 'not needed');
+    },
+  });
+  const text = String(outcomeOf(item));
+  expect(text).toMatch(/^\[engine\] The timeout is over; some children are not over\. As they stand:/);
+  const states = (JSON.parse(text.slice(text.indexOf('[{'))) as { state: string; reason?: string }[]).map(({ state, reason }) => [state, reason]);
+  expect(states).toEqual([['failed', 'the model refused'], ['cancelled', 'not needed'], ['queued', expect.anything()]]);
+});
+
+test('what may not be spawned is refused and says why; a repeated call finds its child', async () => {
+  const refusals: string[] = [];
+  const item = await play({
+    Lead: ({ exchange, results, description }) => {
+      if (exchange === 0) {
+        return calls(spawn(description, { work_type: 'lead' }), spawn('Part that is urgent', { priority: 5 }), spawn(' '),
+          call('await_child_work', { work_item_ids: [] }), call('check_child_work', { work_item_ids: ['00000000-0000-0000-0000-000000000000'] }), call('check_child_work', { work_item_ids: ['x'] }));
+      }
+      refusals.push(...results);
+      return done('Refused');
+    },
+  });
+  expect(outcomeOf(item)).toBe('Refused');
+  expect(refusals).toEqual([
+    expect.stringContaining('this very work is being done above already'),
+    expect.stringContaining('priority 5 is above the parent\'s 0'),
+    expect.stringContaining('a work item needs a description'),
+    expect.stringContaining('which child work items?'),
+    expect.stringContaining('is not a child of this work item'),
+    expect.stringContaining('invalid input syntax for type uuid'),
+  ]);
+  expect(await database.query(`select from ledger.work_items where parent_id = '${item.id}'`)).toEqual([]);
+});
+
+test('depth, children of a run and size of a tree are bounded', async () => {
+  await db.facultySave({ name: 'recursive', accepts: ['deeper'], engage: { max_children: 2, max_descendants: 7 }, awareness: { enabled: false } });
+  const model = await startTeam({
+    Deeper: ({ exchange, description, results }) =>
+      exchange === 0 ? calls(...[1, 2, 3].map((n) => spawn(`${description}.${n}`, { work_type: 'deeper' }))) : done(results.filter((text) => !text.startsWith('Child')).join('\n')),
+  });
+  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), concurrency: 8, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  const root = await db.workSubmit({ workType: 'deeper', description: 'Deeper' });
+  await until(async () => (await database.query(`select from ledger.work_items where root_id = '${root.id}' and resolved_at is null`)).length === 0);
+  await worker.stop();
+  await model.close();
+  const tree = await database.query<{ depth: number; n: number }>(`select depth, count(*)::int as n from ledger.work_items where root_id = '${root.id}' group by depth order by depth`);
+  expect(tree.reduce((sum, level) => sum + level.n, 0)).toBe(8); // the root and seven descendants
+  expect(tree[1]).toEqual({ depth: 1, n: 2 });
+  const summaries = await database.query<{ s: string }>(`select outcome_data ->> 'summary' as s from ledger.work_items where root_id = '${root.id}'`);
+  expect(summaries.some(({ s }) => s.includes('has 2 children already'))).toBe(true);
+  expect(summaries.some(({ s }) => s.includes('has 7 descendants already'))).toBe(true);
+});
+
+const RUNS = Number(process.env['RUNS'] ?? 150);
+test(`the last child ends while its parent parks, ${RUNS} times: no wake-up is lost, each result is delivered once`, { timeout: 600_000 }, async () => {
+  let parked = 0;
+  const hold = async (id: string) => {
+    const claim = await db.focusClaim(id, 'racer', 60);
+    if (claim.kind !== 'claimed') throw new Error(`not claimed: ${claim.kind}`);
+    const begin = await db.iterationBegin(claim);
+    return { claim, turnId: 'turn_id' in begin ? begin.turn_id : '' };
+  };
+  const say = (name: string, input: object) => response(name === '' ? [{ type: 'text', text: 'Done.' }] : [{ type: 'tool_use', id: 'a', name, input }], name === '' ? 'end_turn' : 'tool_use', 10);
+  for (let round = 0; round < RUNS; round++) {
+    const parent = await db.workSubmit({ workType: 'lead', description: `Race ${round}`, runAt: new Date().toISOString() });
+    const first = await hold(parent.id);
+    for (const open of await db.turnRecord(first.claim, first.turnId, say('spawn_child_work', { work_type: 'part', description: `Part of race ${round}` }))) await db.toolCallExecute(first.claim, open.id);
+    await db.iterationFinish(first.claim);
+    const [child] = await database.query<{ id: string }>(`select id from ledger.work_items where parent_id = '${parent.id}'`);
+    const [waiting, ending] = [await hold(parent.id), await hold(child!.id)];
+    for (const open of await db.turnRecord(waiting.claim, waiting.turnId, say('await_child_work', { work_item_ids: [child!.id] }))) await db.toolCallExecute(waiting.claim, open.id);
+    await db.turnRecord(ending.claim, ending.turnId, say('', {}));
+    await database.query(`delete from graphile_worker._private_jobs`);
+    const [finish] = await Promise.all([db.iterationFinish(waiting.claim), db.iterationFinish(ending.claim)]);
+    if (finish.kind === 'parked') {
+      parked++;
+      const jobs = await database.query(`select from graphile_worker.jobs where key like '%${parent.id}%'`);
+      expect(jobs, `round ${round}: nobody rings for the parent`).toHaveLength(1);
+      const again = await hold(parent.id);
+      await db.iterationFinish(again.claim);
+    }
+    const [result] = await database.query<{ result: string; delivered: string | null }>(`
+      select k.result #>> '{}' as result, i.tool_call_id as delivered from ledger.inbox i join ledger.tool_calls k on k.id = i.tool_call_id where i.work_item_id = '${parent.id}'`);
+    expect(result?.result).toContain('"state": "completed"');
+    await db.workCancel(parent.id, null);
+  }
+  console.log(`${parked} of ${RUNS} parked`);
+});
