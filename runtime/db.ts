@@ -136,6 +136,12 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     workCancel: (workItemId: string, reason: string | null) =>
       run(() => sql.type(workItem)`select * from ${fn('work_cancel')}(${workItemId}::uuid, ${reason})`),
 
+    workPause: (workItemId: string, reason: string | null) =>
+      one(() => sql.type(workItem)`select * from ${fn('work_pause')}(${workItemId}::uuid, ${reason})`),
+
+    workMessage: (workItemId: string, content: string, isInterrupt: boolean) =>
+      value(z.string(), (row) => sql.type(row)`select id as value from ${fn('work_message')}(${workItemId}::uuid, ${content}, ${isInterrupt})`),
+
     workResume: (workItemId: string) => one(() => sql.type(workItem)`select * from ${fn('work_resume')}(${workItemId}::uuid)`),
 
     workItem: async (workItemId: string) =>

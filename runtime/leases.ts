@@ -56,6 +56,11 @@ export class Leases {
     this.#held.get(workItemId)?.controller.abort('lost' satisfies StopReason);
   }
 
+  /** A hint that a lease was taken away: stops what is being done under it, and nothing that began since. */
+  revoke(lease: string): void {
+    for (const held of this.#held.values()) if (held.lease === lease) held.controller.abort('lost' satisfies StopReason);
+  }
+
   /** Asks everything under way to give its work back. */
   stopAll(): void {
     this.#stopping = true;

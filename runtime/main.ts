@@ -7,7 +7,7 @@ import type { Settings } from './config.ts';
 import { findLedger, shownUrl } from './config.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
-import { cancel, digest, faculty, ledger, resume, show, submit, tail } from './commands/items.ts';
+import { cancel, digest, faculty, ledger, message, pause, resume, show, submit, tail } from './commands/items.ts';
 import type { SubmitOptions } from './commands/items.ts';
 import { exit, note, print, UsageError } from './commands/output.ts';
 import { replay } from './commands/replay.ts';
@@ -124,6 +124,18 @@ command('cancel <id>', 'cancel a work item and everything below it')
   .option('--reason <text>', 'why')
   .action(async (id: string, options: Settings & { reason?: string }) => {
     exitCode = await cancel(id, options);
+  });
+
+command('message <id> <text>', 'say something to the agent of a work item, with its next request')
+  .option('--interrupt', 'now: break off what is under way')
+  .action(async (id: string, text: string, options: Settings & { interrupt?: boolean }) => {
+    exitCode = await message(id, text, options);
+  });
+
+command('pause <id>', 'pause a work item when its iteration is over')
+  .option('--reason <text>', 'why')
+  .action(async (id: string, options: Settings & { reason?: string }) => {
+    exitCode = await pause(id, options);
   });
 
 command('resume <id>', 'let a paused work item go on').action(async (id: string, options: Settings) => {

@@ -55,7 +55,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
   await sweep();
   const sweeper = setInterval(() => void sweep(), Math.min(5000, (leaseSeconds * 1000) / 3));
-  const listener = listen(url, ['work_item_completed'], { onNotification: (_channel, workItemId) => crew.leases.lose(workItemId) });
+  const listener = listen(url, ['work_item_completed', 'work_lease_revoked'], {
+    onNotification: (channel, payload) => (channel === 'work_lease_revoked' ? crew.leases.revoke(payload) : crew.leases.lose(payload)),
+  });
   const tending = tend();
   log.info({ workerId: crew.leases.workerId, schema, concurrency }, 'worker started');
 

@@ -118,6 +118,20 @@ export const cancel = (workItemId: string, options: Settings & { reason?: string
     return exit.ok;
   });
 
+export const message = (workItemId: string, text: string, options: Settings & { interrupt?: boolean }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const id = await db.workMessage(uuid(workItemId), text, options.interrupt ?? false);
+    print({ id }, options.interrupt ? 'said, and interrupted' : 'will be said with its next request', options.json ?? false);
+    return exit.ok;
+  });
+
+export const pause = (workItemId: string, options: Settings & { reason?: string }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const item = await db.workPause(uuid(workItemId), options.reason ?? null);
+    print(item, item.state === 'paused' ? itemLine(item) : 'pauses when its iteration is over', options.json ?? false);
+    return exit.ok;
+  });
+
 export const resume = (workItemId: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
     const item = await db.workResume(uuid(workItemId));

@@ -31,6 +31,10 @@ begin
   if v_item.resolved_at is not null then
     return jsonb_build_object('kind', 'finished', 'state', v_item.state);
   end if;
+  if v_item.is_pausing then
+    update work_items set state = 'paused', is_pausing = false where id = v_item.id returning * into v_item;
+    return jsonb_build_object('kind', 'not_due', 'state', v_item.state, 'run_at', v_item.run_at);
+  end if;
   if v_item.state = 'waiting' then
     v_waits_until := _waits_settle(v_item);
     update work_items

@@ -84,6 +84,8 @@ begin
       join foci f on f.id = e.focus_id
       left join compactions k on k.elision_id = e.id
      where e.work_item_id = p_work_item_id
+       -- A request that was given up may have left a cut behind that no other one has.
+       and exists (select from turns t where t.focus_id = e.focus_id and t.elision_id = e.id and t.status <> 'failed')
      order by f.attempt, e.iteration;
 end
 $$;

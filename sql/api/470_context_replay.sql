@@ -20,7 +20,7 @@ end
 $$;
 
 comment on function context_replay(text, jsonb) is
-  'What the requests of a session would have been under another policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, compact_threshold, compact_keep_recent, context_window), the others as the session ran; besides, to compare: keep_messages (a sliding window of so many), clear_results_over with clear_keep (results but the newest are cleared beyond so many tokens). Returns model calls, input tokens, how many of them a prompt cache would have served, output that only the policy costs, the largest request, how many requests changed what was sent before, and the cost in input tokens: cached 0.1, written 1.25, extra output 5. Sizes are those that the provider counted, where it did. Raises WL001, WL002.';
+  'What the requests of a session would have been under another policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, compact_threshold, compact_keep_recent, context_window), the others as the session ran; besides, to compare: keep_messages (a sliding window of so many), clear_results_over with clear_keep (results but the newest are cleared beyond so many tokens). Returns model calls, input tokens, how many of them a prompt cache would have served, output that only the policy costs, the largest request, how many requests left something out anew or changed what was sent before, and the cost in input tokens: cached 0.1, written 1.25, extra output 5. Sizes are those that the provider counted, where it did. Raises WL001, WL002.';
 
 create or replace function context_replay_turns(p_session text, p_policy jsonb default '{}')
   returns table (turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
@@ -43,6 +43,7 @@ declare
   v_head turns;
   v_cuts elisions[];
   v_cut elisions;
+  v_cut_id uuid;
   v_limit integer;
   v_keys bigint[];
   v_tokens integer[];
@@ -105,7 +106,8 @@ begin
     end loop;
     turn_id := v_turn.id;
     iteration := v_turn.iteration;
-    is_cut := v_common < cardinality(v_before);
+    is_cut := v_common < cardinality(v_before) or (v_cuts[cardinality(v_cuts)]).id is distinct from v_cut_id;
+    v_cut_id := (v_cuts[cardinality(v_cuts)]).id;
     -- A cache is read where an earlier request had a breakpoint: behind the system prompt, behind the last stub, at the end.
     -- For policies that are not ours one is assumed wherever it helps.
     v_entries := array(select e from unnest(v_entries) e where e <= v_common);

@@ -26,7 +26,7 @@ begin
     perform _summary_given_up(v_focus.id, (select c from compactions c where c.turn_id = v_turn.id));
     return _iteration_again(v_item, v_message);
   elsif v_class = 'context_overflow' and v_focus.overflow_count < 3 then
-    update turns set status = 'failed', completed_at = _now() where id = v_turn.id;
+    perform _turns_abandon(v_focus.id, null);
     update foci set overflow_count = overflow_count + 1, compaction_trigger = 'context_overflow' where id = v_focus.id;
     return _iteration_again(v_item, v_message);
   elsif v_class in ('invalid_request', 'context_overflow') then
@@ -56,6 +56,26 @@ $$;
 
 comment on function iteration_fail(uuid, uuid, jsonb) is
   'Reports that the model could not be asked: p_error = {class, message, status, retry_after_seconds, request_id}. rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (backoff, or as long as the provider asked for), at most 20 times in a row; then the attempt fails. authentication: the item pauses until work_resume(). context_overflow: the context is compacted and asked again, three times at most, then the item fails. invalid_request: the item fails. Of a summarizing request: after three failures, or one that no repetition mends, the context is cut without a summary. Returns {kind: retry, run_at, reason} or the item''s new state. Raises WL001, WL003, WL004.';
+
+create or replace function _turns_abandon(p_focus_id uuid, p_error jsonb)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn_id uuid;
+begin
+  update turns set status = 'failed', completed_at = _now(), error = coalesce(p_error, error)
+   where focus_id = p_focus_id and status = 'pending'
+  returning id into v_turn_id;
+  update compactions set is_applied = false, error = coalesce(p_error, '{"message": "abandoned"}') where turn_id = v_turn_id and is_applied is null;
+  -- What it said to the model was not heard.
+  update inbox set consumed_at = null, turn_id = null where turn_id = v_turn_id;
+end
+$$;
+
+comment on function _turns_abandon(uuid, jsonb) is 'Gives up what a focus is asking just now; what waited in the inbox waits again.';
 
 create or replace function _iteration_again(p_item work_items, p_reason text)
   returns jsonb
@@ -98,7 +118,7 @@ begin
          ended_at = v_now, lease_owner = null, lease_expires_at = null
    where id = p_item.focus_id
   returning * into v_focus;
-  update turns set status = 'failed', completed_at = v_now where focus_id = v_focus.id and status in ('pending', 'streaming');
+  perform _turns_abandon(v_focus.id, null);
   update tool_calls k
      set status = case when k.status = 'running' and k.effect = 'unsafe' then 'uncertain' else 'failed' end,
          is_error = true, completed_at = v_now,
@@ -111,6 +131,7 @@ begin
   update work_items
      set state = v_state,
          state_reason = p_reason,
+         is_pausing = false,
          focus_id = null,
          lease_token = null,
          run_at = case when v_state = 'queued' then v_now + _retry_delay(v_focus) else run_at end,

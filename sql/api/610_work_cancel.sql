@@ -52,9 +52,10 @@ begin
   if v_item.resolved_at is not null then
     raise exception using errcode = 'WL003', message = format('work item %s is %s', v_item.id, v_item.state);
   end if;
-  if v_item.state = 'paused' then
+  if v_item.state = 'paused' or v_item.is_pausing then
     update work_items
-       set state = case when focus_id is null then 'queued' else 'running' end, state_reason = null, run_at = _now()
+       set state = case when state <> 'paused' then state when focus_id is null then 'queued' else 'running' end,
+           is_pausing = false, state_reason = null, run_at = _now()
      where id = v_item.id
     returning * into v_item;
     perform _enqueue(v_item.id);

@@ -16,6 +16,7 @@ create table work_items (
   external_id text,
   state text not null default 'queued',
   state_reason text,
+  is_pausing boolean not null default false,
   attempts integer not null default 0,
   max_attempts integer,
   run_at timestamptz not null default _now(),
@@ -58,6 +59,7 @@ comment on column work_items.priority is 'Higher is more urgent.';
 comment on column work_items.dedup_key is 'At most one unfinished work item has a given key.';
 comment on column work_items.external_id is 'The caller''s own identifier, unique in this ledger.';
 comment on column work_items.state_reason is 'Why the item is in its state, in words, where that is not plain.';
+comment on column work_items.is_pausing is 'Paused as soon as the iteration under way is over.';
 comment on column work_items.attempts is 'Foci started so far.';
 comment on column work_items.max_attempts is 'Null: what the faculty''s recover.max_attempts says.';
 comment on column work_items.run_at is 'Not worked on before this time; of a waiting item, when its wait times out.';

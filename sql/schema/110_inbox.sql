@@ -18,6 +18,7 @@ create table inbox (
   constraint consumed_items_say_by_what check ((consumed_at is not null) = (coalesce(turn_id, tool_call_id) is not null))
 );
 
+create index inbox_turn on inbox (turn_id) where turn_id is not null;
 create index inbox_waiting on inbox (work_item_id, created_at) where consumed_at is null;
 create unique index inbox_child_results on inbox (source_work_item_id) where kind = 'child_result';
 

@@ -1,0 +1,97 @@
+-- What people say to work that is under way.
+
+create or replace function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean default false)
+  returns inbox
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+  v_message inbox;
+begin
+  if coalesce(p_content, '') !~ '\S' or octet_length(p_content) > 60000 then
+    perform _raise_invalid('a message needs content of at most 60,000 bytes');
+  end if;
+  select * into v_item from work_items where id = p_work_item_id for update;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  if v_item.resolved_at is not null then
+    raise exception using
+      errcode = 'WL003',
+      message = format('work item %s is %s and hears nothing any more', v_item.id, v_item.state),
+      hint = 'Submit a new work item that says what is to be done now.';
+  end if;
+  insert into inbox (work_item_id, kind, content, is_interrupt)
+  values (v_item.id, 'message', p_content, coalesce(p_is_interrupt, false))
+  returning * into v_message;
+  if v_message.is_interrupt and v_item.focus_id is not null then
+    perform _interrupt(v_item);
+  end if;
+  return v_message;
+end
+$$;
+
+comment on function work_message(uuid, text, boolean) is
+  'Says something to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is shown with the agent''s next request, once, and stays visible through every compaction. p_is_interrupt: now; a model call under way is broken off, tool calls under way are answered as stopped (unsafe ones as uncertain), a wait for children ends with what there is. Returns the inbox row, whose consumed_at says when it was delivered. Raises WL001, WL002, WL003 (finished).';
+
+create or replace function _interrupt(p_item work_items)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+begin
+  if p_item.lease_token is not null then
+    -- The token is void from here on, so that it may be told: only who holds it stops, not who claims the item next.
+    perform pg_notify('work_lease_revoked', p_item.lease_token::text);
+    perform _lease_drop(p_item);
+    -- What was being asked did not know of this yet.
+    perform _turns_abandon(p_item.focus_id, '{"class": "interrupted", "message": "a person interrupted"}');
+    update tool_calls k
+       set status = case when k.status = 'running' and k.effect = 'unsafe' then 'uncertain' else 'failed' end,
+           is_error = true, completed_at = v_now,
+           result = to_json(case when k.status = 'running' and k.effect = 'unsafe'
+             then '[engine] Stopped: a person interrupted while this call ran. Whether it took effect is unknown. Check the state of things before you try again.'
+             else '[engine] Stopped: a person interrupted.' end)
+      from turns t
+     where t.focus_id = p_item.focus_id and k.turn_id = t.id and k.status in ('pending', 'running');
+  end if;
+  update work_items set run_at = v_now where id = p_item.id and state in ('claimed', 'running');
+  perform _enqueue(p_item.id);
+end
+$$;
+
+comment on function _interrupt(work_items) is 'Ends what is under way for an item, whose row lock the caller holds, so that its next iteration begins at once.';
+
+create or replace function work_pause(p_work_item_id uuid, p_reason text default null)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  select * into v_item from work_items where id = p_work_item_id for update;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  if v_item.resolved_at is not null then
+    raise exception using errcode = 'WL003', message = format('work item %s is %s', v_item.id, v_item.state);
+  end if;
+  update work_items
+     set state = case when lease_token is null then 'paused' else state end,
+         is_pausing = lease_token is not null,
+         state_reason = coalesce(nullif(btrim(p_reason), ''), 'paused by hand')
+   where id = v_item.id
+  returning * into v_item;
+  return v_item;
+end
+$$;
+
+comment on function work_pause(uuid, text) is
+  'Pauses a work item until work_resume(): at once, or when the iteration under way is over (is_pausing). Its children go on. Raises WL001, WL003.';

@@ -1,0 +1,128 @@
+// People step in while a real worker works: messages, interruptions, pauses, and the end of a whole tree.
+
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Db } from '../../runtime/db.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
+import { defineTool, ok } from '../../runtime/tools/tool.ts';
+import { startWorker } from '../../runtime/worker.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
+import { until } from '../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+/** A tool that sleeps until it is stopped, and knows how many of it sleep. */
+function sleeper() {
+  const state = { sleeping: 0, began: 0 };
+  const tool = defineTool({
+    name: 'sleep', description: 'Sleeps.', input: z.strictObject({}), effect: 'unsafe', risk: 'safe',
+    execute: (_, { signal }) => new Promise((resolve) => {
+      state.sleeping++;
+      state.began++;
+      signal.addEventListener('abort', () => {
+        state.sleeping--;
+        resolve(ok('woken'));
+      });
+    }),
+  });
+  return { tool, state };
+}
+
+async function withWorker(roles: Parameters<typeof startTeam>[0], use: (sleep: ReturnType<typeof sleeper>['state']) => Promise<void>, concurrency = 4): Promise<void> {
+  const { tool, state } = sleeper();
+  const model = await startTeam(roles);
+  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [tool], log: pino({ level: 'silent' }), concurrency, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  await db.facultySave({ name: 'lead', accepts: ['lead', 'part'], engage: { tools: ['sleep'], max_turns: 30 }, awareness: { enabled: false } });
+  try {
+    await use(state);
+  } finally {
+    await worker.stop();
+    await model.close();
+  }
+}
+
+test('an interruption ends a running tool at once, and the model hears what was said', { timeout: 60_000 }, async () => {
+  await withWorker({
+    Lead: ({ exchange, results, said }) => (exchange === 0 ? calls(call('sleep', {})) : done(`${results.join()} | ${said.join()}`)),
+  }, async (sleep) => {
+    const item = await db.workSubmit({ workType: 'lead', description: 'Lead and sleep' });
+    await until(() => sleep.sleeping === 1);
+    const startedAt = Date.now();
+    await db.workMessage(item.id, 'Wake up', true);
+    await until(async () => (await db.workItem(item.id))?.state === 'completed');
+    expect(Date.now() - startedAt).toBeLessThan(10_000); // far from the 30 seconds of a lease
+    expect(sleep.sleeping).toBe(0);
+    const summary = String((await db.workItem(item.id))?.outcome_data?.['summary']);
+    expect(summary).toMatch(/a person interrupted while this call ran\. Whether it took effect is unknown.*\| \[message from the people you work for\]\nWake up$/s);
+  });
+});
+
+test('an interruption ends a wait for children with what there is', { timeout: 60_000 }, async () => {
+  await withWorker({
+    Lead: ({ exchange, children, results }) => (exchange === 0 ? calls(spawn('Part that sleeps')) : exchange === 1 ? calls(awaits(children)) : done(results.join())),
+    Part: () => calls(call('sleep', {})),
+  }, async (sleep) => {
+    const item = await db.workSubmit({ workType: 'lead', description: 'Lead and wait' });
+    await until(async () => sleep.sleeping === 1 && (await db.workItem(item.id))?.state === 'waiting');
+    await db.workMessage(item.id, 'What do you have?', true);
+    await until(async () => (await db.workItem(item.id))?.state === 'completed');
+    expect(String((await db.workItem(item.id))?.outcome_data?.['summary'])).toMatch(/^\[engine\] The wait was interrupted; some children are not over\..*"state": "running"/s);
+    const [child] = await database.query<{ id: string }>(`select id from ledger.work_items where parent_id = '${item.id}'`);
+    await db.workCancel(child?.id ?? '', null);
+    await until(() => sleep.sleeping === 0);
+  });
+});
+
+test('cancelling the root of a tree of twenty leaves nothing running: no job, no lease, no tool; late writes are refused', { timeout: 60_000 }, async () => {
+  await withWorker({
+    Lead: ({ exchange, children }) => (exchange === 0 ? calls(...[1, 2, 3].map((n) => spawn(`Branch ${n}`)), spawn('Part of its own')) : calls(awaits(children))),
+    Branch: ({ exchange, children, description }) => (exchange === 0 ? calls(...[1, 2, 3, 4, 5].map((n) => spawn(`Part ${n} of ${description}`))) : calls(awaits(children))),
+    Part: () => calls(call('sleep', {})),
+  }, async (sleep) => {
+    const root = await db.workSubmit({ workType: 'lead', description: 'Lead twenty' });
+    await until(() => sleep.sleeping >= 16);
+    const [driven] = await database.query<{ id: string; lease: string }>(`select id, lease_token as lease from ledger.work_items where root_id = '${root.id}' and lease_token is not null limit 1`);
+    const startedAt = Date.now();
+    await db.workCancel(root.id, 'enough');
+    await until(() => sleep.sleeping === 0);
+    expect(Date.now() - startedAt).toBeLessThan(10_000);
+    const [left] = await database.query<Record<string, number>>(`
+      select (select count(*)::int from ledger.work_items where root_id = '${root.id}') as items,
+             (select count(*)::int from ledger.work_items where root_id = '${root.id}' and state <> 'cancelled') as alive,
+             (select count(*)::int from ledger.foci f join ledger.work_items w on w.id = f.work_item_id where w.root_id = '${root.id}' and f.ended_at is null) as foci,
+             (select count(*)::int from ledger.tool_calls k join ledger.work_items w on w.id = k.work_item_id where w.root_id = '${root.id}' and k.completed_at is null) as open_calls`);
+    expect(left).toEqual({ items: 20, alive: 0, foci: 0, open_calls: 0 });
+    await expect(database.query(`select ledger.ledger_append('${driven?.id}', 'note', 'late', p_lease => '${driven?.lease}')`)).rejects.toThrow(/is cancelled/);
+    await until(async () => (await database.query(`select from graphile_worker.jobs j join ledger.work_items w on j.key like '%' || w.id || '%' where w.root_id = '${root.id}'`)).length === 0);
+  }, 20);
+});
+
+test('a paused item stops between two iterations and goes on when it is resumed', { timeout: 60_000 }, async () => {
+  await withWorker({
+    Lead: ({ exchange }) => (exchange < 6 ? { ...calls(call('ledger_read', {})), delayMs: 100 } : done('Went on')),
+  }, async () => {
+    const item = await db.workSubmit({ workType: 'lead', description: 'Lead and pause' });
+    await until(async () => (await db.workProgress(item.id)).turns >= 2);
+    await db.workPause(item.id, 'lunch');
+    await until(async () => (await db.workItem(item.id))?.state === 'paused');
+    const { turns } = await db.workProgress(item.id);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect((await db.workProgress(item.id)).turns).toBe(turns);
+    await db.workResume(item.id);
+    await until(async () => (await db.workItem(item.id))?.state === 'completed');
+  });
+});
