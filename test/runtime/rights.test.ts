@@ -18,8 +18,8 @@ beforeAll(async () => {
     grant usage on schema ledger to ${writer}, ${reader};
     grant select on all tables in schema ledger to ${writer}, ${reader};
     grant insert, update on ledger.work_items to ${writer};
-    grant insert on ledger.work_ledger to ${writer};
-    grant update on ledger.foci, ledger.turns, ledger.tool_calls to ${writer}`);
+    grant insert on ledger.work_ledger, ledger.inbox to ${writer};
+    grant update on ledger.foci, ledger.turns, ledger.tool_calls, ledger.compactions, ledger.inbox to ${writer}`);
 });
 afterAll(async () => {
   await database.query(`drop owned by ${writer}, ${reader}; drop role ${writer}; drop role ${reader}`);
@@ -42,11 +42,15 @@ test('a writer submits, and the job is rung although graphile-worker\'s schema i
   expect(await database.query(`select 1 from graphile_worker.jobs where key like '%${String(item?.['id'])}%'`)).toHaveLength(1);
 });
 
-test('a writer appends, reads, completes and cancels', async () => {
+test('a writer appends, reads, completes, delegates, speaks and cancels', async () => {
   const [item] = await as(writer, `select id from work_submit('a', 'x')`);
   const id = String(item?.['id']);
   expect(await as(writer, `select seq from ledger_append('${id}', 'note', 'x')`)).toEqual([{ seq: 1 }]);
   expect(await as(writer, `select state from work_complete('${id}', 'done')`)).toEqual([{ state: 'completed' }]);
+  const [parent] = await as(writer, `select id from work_submit('a', 'x')`);
+  const [child] = await as(writer, `select id from spawn_child_work('${String(parent?.['id'])}', 'b', 'y')`);
+  await as(writer, `select work_message('${String(parent?.['id'])}', 'hello', true), work_pause('${String(parent?.['id'])}')`);
+  expect(await as(writer, `select state from work_complete('${String(child?.['id'])}', 'done')`)).toEqual([{ state: 'completed' }]);
   const [other] = await as(writer, `select id from work_submit('a', 'x')`);
   expect(await as(writer, `select state from work_cancel('${String(other?.['id'])}')`)).toEqual([{ state: 'cancelled' }]);
 });
