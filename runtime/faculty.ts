@@ -17,7 +17,6 @@ const takesEffectWith = (feature: string): string => `accepted, takes effect wit
 
 /** What the documents define and this version does not do. A version that brings a feature deletes its line. */
 const notYet: NotYet[] = [
-  { keys: ['max_concurrent'], says: takesEffectWith('concurrency limits') },
   { keys: ['orient.command', 'consolidate.command', 'recover.command'], says: takesEffectWith('phase commands') },
   { keys: ['recover.mode'], says: takesEffectWith('recovery modes') },
   { keys: ['engage.mode'], only: ['engage.mode', 'external'], says: 'this version has only the built-in loop', isError: true },

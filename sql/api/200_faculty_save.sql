@@ -84,6 +84,9 @@ begin
     perform _raise_invalid('a faculty is an object with a name', 'Example: select faculty_save(''{"name": "reader", "accepts": ["analyze"]}'')');
   end if;
   perform _faculty_check(p_config, v_config, '');
+  if jsonb_typeof(p_config -> 'max_concurrent') not in ('null', 'number') or (p_config ->> 'max_concurrent')::numeric < 1 then
+    perform _raise_invalid(format('faculty key "max_concurrent" must be a whole number from 1, not %s', p_config -> 'max_concurrent'));
+  end if;
   for v_section in select key from jsonb_each(v_config) loop
     continue when coalesce(p_config -> v_section, 'null'::jsonb) = 'null'::jsonb;
     v_config := jsonb_set(v_config, array[v_section],

@@ -32,13 +32,15 @@ begin
     return jsonb_build_object('kind', 'finished', 'state', v_item.state);
   end if;
   if v_item.is_pausing then
-    update work_items set state = 'paused', is_pausing = false where id = v_item.id returning * into v_item;
+    update work_items set state = 'paused', is_pausing = false, slot_faculty = null where id = v_item.id;
+    perform _slot_ring(v_item.slot_faculty);
+    select * into v_item from work_items where id = v_item.id;
     return jsonb_build_object('kind', 'not_due', 'state', v_item.state, 'run_at', v_item.run_at);
   end if;
   if v_item.state = 'waiting' then
     v_waits_until := _waits_settle(v_item);
     update work_items
-       set state = case when v_waits_until is null then 'running' else state end,
+       set state = case when v_waits_until is null then 'queued' else state end,
            state_reason = case when v_waits_until is not null then state_reason end,
            run_at = coalesce(v_waits_until, v_now)
      where id = v_item.id
@@ -48,6 +50,9 @@ begin
     return jsonb_build_object('kind', 'not_due', 'state', v_item.state, 'run_at', v_item.run_at);
   end if;
 
+  if not _slot_take(v_item, coalesce((select faculty from foci where id = v_item.focus_id), (_faculty_for(v_item.faculty, v_item.work_type)).name)) then
+    return jsonb_build_object('kind', 'not_due', 'state', 'queued', 'run_at', v_item.run_at);
+  end if;
   if v_item.focus_id is null then
     v_focus := _focus_create(v_item);
     if v_focus.id is null then

@@ -51,6 +51,10 @@ create or replace function _enqueue_forgotten(p_now timestamptz)
 as $$
 declare
   v_count integer;
+  v_full text[] := array(
+    select f.name from faculties f
+     where f.is_current and f.config ->> 'max_concurrent' is not null
+       and (select count(*) from work_items w where w.slot_faculty = f.name) >= (f.config ->> 'max_concurrent')::integer);
 begin
   if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
     return 0;
@@ -66,6 +70,7 @@ begin
          and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null)))
          and w.lease_token is null
          and (w.focus_id is not null or (_faculty_for(w.faculty, w.work_type)).name is not null)
+         and (w.state <> 'queued' or coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) <> all (v_full))
          and not exists (
            select
              from graphile_worker.jobs j

@@ -30,7 +30,8 @@ begin
   if v_waits_until is not null then
     -- Parked: no worker, no job. Whoever ends the wait rings.
     perform _lease_drop(v_item);
-    update work_items set state = 'waiting', state_reason = 'waits for child work', run_at = v_waits_until where id = v_item.id;
+    update work_items set state = 'waiting', state_reason = 'waits for child work', run_at = v_waits_until, slot_faculty = null where id = v_item.id;
+    perform _slot_ring(v_item.slot_faculty);
     return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
   end if;
   update foci

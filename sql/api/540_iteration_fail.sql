@@ -34,7 +34,9 @@ begin
   elsif v_class = 'authentication' then
     -- Not the work item's fault, and no retry mends it: it waits for a person.
     perform _lease_drop(v_item);
-    update work_items set state = 'paused', state_reason = v_message where id = v_item.id returning * into v_item;
+    update work_items set state = 'paused', state_reason = v_message, slot_faculty = null where id = v_item.id;
+    perform _slot_ring(v_item.slot_faculty);
+    select * into v_item from work_items where id = v_item.id;
   elsif v_focus.model_error_count >= (case v_class when 'malformed_response' then 4 else 20 end) then
     v_item := _focus_end(v_item, 'failed', 'retry', v_message, null);
   else
@@ -132,6 +134,7 @@ begin
      set state = v_state,
          state_reason = p_reason,
          is_pausing = false,
+         slot_faculty = null,
          focus_id = null,
          lease_token = null,
          run_at = case when v_state = 'queued' then v_now + _retry_delay(v_focus) else run_at end,
@@ -139,6 +142,7 @@ begin
          outcome_data = case when v_state <> 'queued' then coalesce(p_outcome_data, jsonb_build_object('error', p_reason)) end
    where id = p_item.id
   returning * into v_item;
+  perform _slot_ring(p_item.slot_faculty);
   if v_state = 'queued' then
     perform _enqueue(v_item.id);
   elsif v_item.parent_id is not null then

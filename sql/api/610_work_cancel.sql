@@ -54,7 +54,7 @@ begin
   end if;
   if v_item.state = 'paused' or v_item.is_pausing then
     update work_items
-       set state = case when state <> 'paused' then state when focus_id is null then 'queued' else 'running' end,
+       set state = case state when 'paused' then 'queued' else state end,
            is_pausing = false, state_reason = null, run_at = _now()
      where id = v_item.id
     returning * into v_item;

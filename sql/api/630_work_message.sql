@@ -86,9 +86,13 @@ begin
   update work_items
      set state = case when lease_token is null then 'paused' else state end,
          is_pausing = lease_token is not null,
+         slot_faculty = case when lease_token is not null then slot_faculty end,
          state_reason = coalesce(nullif(btrim(p_reason), ''), 'paused by hand')
-   where id = v_item.id
-  returning * into v_item;
+   where id = v_item.id;
+  if v_item.lease_token is null then
+    perform _slot_ring(v_item.slot_faculty);
+  end if;
+  select * into v_item from work_items where id = v_item.id;
   return v_item;
 end
 $$;

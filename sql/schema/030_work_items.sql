@@ -22,6 +22,7 @@ create table work_items (
   run_at timestamptz not null default _now(),
   focus_id uuid,
   lease_token uuid,
+  slot_faculty text,
   ledger_count integer not null default 0,
   watch_ends_at timestamptz,
   outcome_data jsonb,
@@ -50,6 +51,8 @@ create index work_items_parent on work_items (parent_id) where parent_id is not 
 create index work_items_running on work_items (created_at desc) where state = 'running';
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
 create index work_items_runnable on work_items (run_at) where state in ('queued', 'claimed', 'running', 'waiting');
+create index work_items_slots on work_items (slot_faculty) where slot_faculty is not null;
+create index work_items_queued on work_items (priority desc, run_at) where state = 'queued';
 create index work_items_root on work_items (root_id);
 
 comment on table work_items is
@@ -65,6 +68,7 @@ comment on column work_items.max_attempts is 'Null: what the faculty''s recover.
 comment on column work_items.run_at is 'Not worked on before this time; of a waiting item, when its wait times out.';
 comment on column work_items.focus_id is 'The focus that drives the item; null when nothing does, and then any client may write its ledger.';
 comment on column work_items.lease_token is 'The fencing token of the worker that drives the focus just now. It stands here, not on the focus, so that one statement can check it under the row lock.';
+comment on column work_items.slot_faculty is 'The faculty of which it takes one of max_concurrent places; null: none, or the faculty has no such limit.';
 comment on column work_items.ledger_count is 'Sequence number of the newest ledger entry.';
 comment on column work_items.watch_ends_at is 'Until then each append sends a notification; see ledger_watch().';
 comment on column work_items.outcome_data is 'What came of it: {summary, evidence, ...} or {error, ...}.';

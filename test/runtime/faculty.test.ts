@@ -116,7 +116,6 @@ describe('a faculty file', () => {
 
   it('is warned about what this version does not do, in the order of the file', () => {
     expect(parseFaculty(complete, 'social.toml', () => '').warnings).toEqual([
-      `social.toml:4:1: max_concurrent = 3: ${later('concurrency limits')}`,
       `social.toml:7:1: command = "scripts/social-orient": ${later('phase commands')}`,
       `social.toml:26:1: code_execution = true: ${later('code execution')}`,
       `social.toml:27:1: code_execution_timeout = 300: ${later('code execution')}`,

@@ -12,7 +12,7 @@ create temporary table begun as
 
 select is((iteration_fail((select id from item), (select lease from held), '{"class": "authentication", "message": "invalid x-api-key"}')) ->> 'kind', 'paused', 'the item pauses');
 select is((focus_claim((select id from item), 'w')) ->> 'kind', 'not_due', 'nobody takes it up');
-select is((select state from work_resume((select id from item))), 'running', 'until somebody resumes it');
+select is((select state from work_resume((select id from item))), 'queued', 'until somebody resumes it');
 select is((focus_claim((select id from item), 'w')) ->> 'kind', 'claimed', 'and it goes on where it was');
 
 select * from finish();

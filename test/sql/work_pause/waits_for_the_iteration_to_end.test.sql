@@ -19,7 +19,7 @@ select tool_call_execute((select id from item), (select lease from held), id) fr
 select is(iteration_finish((select id from item), (select lease from held)) ->> 'kind', 'continued', 'which is not disturbed');
 select is(focus_claim((select id from item), 'w') ->> 'state', 'paused', 'then it is paused');
 select is(pg_temp.state(), 'paused', 'for whoever looks');
-select is((select state from work_resume((select id from item))), 'running', 'and goes on where it stopped');
+select is((select state from work_resume((select id from item))), 'queued', 'and goes on where it stopped');
 select is(focus_claim((select id from item), 'w') ->> 'iteration', '2', 'with the next iteration');
 select from work_cancel((select id from item));
 select throws_ok($$ select work_pause((select id from item)) $$, 'WL003', null, 'one that is over is not paused');

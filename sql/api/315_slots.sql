@@ -1,0 +1,71 @@
+-- Places: how many work items of a faculty are under way at once, exactly, across all workers. An item takes a place when
+-- it is claimed without one and gives it back when it ends, waits or pauses; between iterations it keeps it. Whoever finds
+-- no place stays queued, without a job; whoever gives one back rings for the most urgent that is queued.
+
+create or replace function _slot_take(p_item work_items, p_faculty text)
+  returns boolean
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_max integer := (select (config ->> 'max_concurrent')::integer from faculties where name = p_faculty and is_current);
+  v_taken integer;
+  v_urgent integer;
+begin
+  if p_item.slot_faculty is not null or v_max is null then
+    return true;
+  end if;
+  -- The lock first, the count in a new statement: so it sees every place that was taken before.
+  perform pg_advisory_xact_lock(hashtextextended(format('slot %s %s', _ledger_schema(), p_faculty), 0));
+  select count(*) into v_taken from work_items where slot_faculty = p_faculty;
+  -- A place that is free is for the most urgent, whose job may have come before it was.
+  select count(*) into v_urgent
+    from (select from work_items w
+            left join foci f on f.id = w.focus_id
+           where w.state = 'queued' and w.run_at <= _now() and w.priority > p_item.priority
+             and coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) = p_faculty
+           limit greatest(v_max - v_taken, 0)) u;
+  if v_taken + v_urgent >= v_max then
+    perform _slot_ring(p_faculty, p_item.id) where v_taken < v_max;
+    update work_items
+       set state = 'queued', state_reason = format('waits for one of the %s places of faculty "%s"', v_max, p_faculty)
+     where id = p_item.id;
+    return false;
+  end if;
+  update work_items set slot_faculty = p_faculty where id = p_item.id;
+  if v_taken + 1 < v_max then
+    perform _slot_ring(p_faculty, p_item.id); -- two places given back at once may have rung for the same item
+  end if;
+  return true;
+end
+$$;
+
+comment on function _slot_take(work_items, text) is 'Takes one of the places of a faculty for an item, whose row lock the caller holds, unless it has one; false, and the item is queued, where all are taken. A faculty without max_concurrent has no end of places.';
+
+create or replace function _slot_ring(p_faculty text, p_but uuid default null)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_id uuid;
+begin
+  if p_faculty is null then
+    return;
+  end if;
+  select w.id into v_id
+    from work_items w
+    left join foci f on f.id = w.focus_id
+   where w.state = 'queued' and w.run_at <= _now() and w.id is distinct from p_but
+     and coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) = p_faculty
+   order by w.priority desc, w.run_at, w.id
+   limit 1;
+  if found then
+    perform _enqueue(v_id);
+  end if;
+end
+$$;
+
+comment on function _slot_ring(text, uuid) is 'Rings for the most urgent queued item of a faculty; null: for none.';
