@@ -142,6 +142,16 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     workMessage: (workItemId: string, content: string, isInterrupt: boolean) =>
       value(z.string(), (row) => sql.type(row)`select id as value from ${fn('work_message')}(${workItemId}::uuid, ${content}, ${isInterrupt})`),
 
+    approvals: () =>
+      run(() => sql.type(z.object({ tool_call_id: z.string(), work_item_id: z.string(), tool_name: z.string(), risk: z.string(), input: z.unknown(), expires_at: z.string() }))`
+        select tool_call_id, work_item_id, tool_name, risk, input, expires_at from ${fn('v_approvals')} order by requested_at`),
+
+    toolCallApprove: (toolCallId: string) =>
+      value(z.string(), (row) => sql.type(row)`select decision as value from ${fn('tool_call_approve')}(${toolCallId}::uuid)`),
+
+    toolCallReject: (toolCallId: string, reason: string | null) =>
+      value(z.string(), (row) => sql.type(row)`select decision as value from ${fn('tool_call_reject')}(${toolCallId}::uuid, ${reason})`),
+
     workResume: (workItemId: string) => one(() => sql.type(workItem)`select * from ${fn('work_resume')}(${workItemId}::uuid)`),
 
     workItem: async (workItemId: string) =>

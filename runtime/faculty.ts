@@ -63,6 +63,8 @@ const sections = {
     truncate_processed_results: flag.exactOptional(),
     elide_budget: whole(0).exactOptional(),
     max_result_chars: whole(1000).exactOptional(),
+    require_approval: oneOf('never', 'dangerous', 'moderate').exactOptional(),
+    approval_timeout: whole(1).exactOptional(),
     max_children: whole(0).exactOptional(),
     max_descendants: whole(0).exactOptional(),
     workspace: oneOf('host', 'container', 'none').exactOptional(),

@@ -7,7 +7,7 @@ import type { Settings } from './config.ts';
 import { findLedger, shownUrl } from './config.ts';
 import { demo } from './commands/demo.ts';
 import { doctor } from './commands/doctor.ts';
-import { cancel, digest, faculty, ledger, message, pause, resume, show, submit, tail } from './commands/items.ts';
+import { approvals, approve, cancel, digest, faculty, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
 import type { SubmitOptions } from './commands/items.ts';
 import { exit, note, print, UsageError } from './commands/output.ts';
 import { replay } from './commands/replay.ts';
@@ -130,6 +130,20 @@ command('message <id> <text>', 'say something to the agent of a work item, with 
   .option('--interrupt', 'now: break off what is under way')
   .action(async (id: string, text: string, options: Settings & { interrupt?: boolean }) => {
     exitCode = await message(id, text, options);
+  });
+
+command('approvals', 'tool calls that wait for a person').action(async (options: Settings) => {
+  exitCode = await approvals(options);
+});
+
+command('approve <call>', 'let a tool call run').action(async (call: string, options: Settings) => {
+  exitCode = await approve(call, options);
+});
+
+command('reject <call>', 'refuse a tool call; the model is told')
+  .option('--reason <text>', 'why')
+  .action(async (call: string, options: Settings & { reason?: string }) => {
+    exitCode = await reject(call, options);
   });
 
 command('pause <id>', 'pause a work item when its iteration is over')

@@ -41,7 +41,8 @@ pg_prove --dbname "$database" --recurse --ext .sql test/sql
 # A dump restores with its rows: one row at least in every table, the same rows afterwards.
 psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'
 select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "elide_budget": 0, "compact_keep_recent": 0}}');
+select ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
+select faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look", "erase"], "require_approval": "dangerous", "elide_budget": 0, "compact_keep_recent": 0}}');
 select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
 select lease_renew('worker-1', '{}');
 do $do$
@@ -66,7 +67,9 @@ begin
   perform work_complete((spawn_child_work(v_item, 'analyze', 'A part of it', p_lease => v_lease)).id, 'Found');
   perform iteration_release(v_item, v_lease);
   perform model_save('claude-sonnet-5-5', 200000), context_compact(v_item);
-  perform iteration_begin(v_item, (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid);
+  v_lease := (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid;
+  v_turn := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
+  perform turn_record(v_item, v_lease, v_turn, '{"content": [{"type": "tool_use", "id": "c", "name": "erase", "input": {}}], "stop_reason": "tool_use"}');
 end
 $do$;
 SQL

@@ -1,5 +1,6 @@
 -- Hints for listeners. Each carries an id only; the listener reads again. Polling remains the truth.
 --   work_item_completed   a work item reached a final state; payload: its id
+--   work_approval_requested  a tool call waits for a person; payload: its id
 --   work_lease_revoked    a lease was taken away by a person; payload: the token, which is void
 --   work_ledger           an entry was appended to a watched work item; payload: the work item's id
 

@@ -17,6 +17,7 @@ create or replace function _faculty_defaults()
       "parallel_tool_execution": true, "max_parallel_tools": 8,
       "compact_threshold": 0.7, "compact_keep_recent": 10, "compact_model": null, "context_window": 0, "ledger_nudge_interval": 5,
       "truncate_closed_blocks": true, "truncate_processed_results": true, "elide_budget": 15000, "max_result_chars": 50000,
+      "require_approval": "never", "approval_timeout": 86400,
       "max_children": 20, "max_descendants": 100,
       "workspace": "none", "workspace_dir": null, "web_fetch_allow": [],
       "code_execution": false, "code_execution_timeout": 120, "code_execution_image": null,
@@ -84,6 +85,9 @@ begin
     perform _raise_invalid('a faculty is an object with a name', 'Example: select faculty_save(''{"name": "reader", "accepts": ["analyze"]}'')');
   end if;
   perform _faculty_check(p_config, v_config, '');
+  if coalesce(p_config #>> '{engage,require_approval}', 'never') not in ('never', 'dangerous', 'moderate') then
+    perform _raise_invalid(format('faculty key "engage.require_approval" must be never, dangerous or moderate, not %s', p_config #> '{engage,require_approval}'));
+  end if;
   if jsonb_typeof(p_config -> 'max_concurrent') not in ('null', 'number') or (p_config ->> 'max_concurrent')::numeric < 1 then
     perform _raise_invalid(format('faculty key "max_concurrent" must be a whole number from 1, not %s', p_config -> 'max_concurrent'));
   end if;

@@ -67,7 +67,9 @@ begin
         left join foci f on f.id = w.focus_id
        where w.state in ('queued', 'claimed', 'running', 'waiting')
          -- A wait that is over, or that a doorbell lost on the way would have ended.
-         and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null)))
+         and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null))
+           or (w.state = 'waiting' and exists (
+             select from tool_calls k join approvals a on a.tool_call_id = k.id where k.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)))
          and w.lease_token is null
          and (w.focus_id is not null or (_faculty_for(w.faculty, w.work_type)).name is not null)
          and (w.state <> 'queued' or coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) <> all (v_full))

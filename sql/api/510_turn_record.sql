@@ -79,6 +79,8 @@ as $$
 declare
   v_message_id uuid := _uuidv7();
   v_block record;
+  v_engage jsonb := (select f.config -> 'engage' from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = p_turn.focus_id);
+  v_call tool_calls;
   v_ability abilities;
   v_id text;
   v_refusal text;
@@ -118,7 +120,11 @@ begin
       p_turn.id, v_ordinal, p_turn.work_item_id, v_message_id, v_id, coalesce(v_block.value ->> 'name', ''),
       coalesce(v_block.value -> 'input', '{}'), coalesce(v_ability.effect, 'pure'),
       case when v_refusal is null then 'pending' else 'failed' end, to_json(v_refusal),
-      case when v_refusal is not null then true end, case when v_refusal is not null then _now() end);
+      case when v_refusal is not null then true end, case when v_refusal is not null then _now() end)
+    returning * into v_call;
+    if v_refusal is null and _needs_approval(v_ability.risk, v_engage) then
+      perform _approval_ask(v_call, v_ability.risk, v_engage);
+    end if;
     v_ordinal := v_ordinal + 1;
   end loop;
 

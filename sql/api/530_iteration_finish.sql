@@ -21,6 +21,13 @@ begin
     into v_call_count, v_open_count
     from tool_calls
    where turn_id = v_turn.id;
+  if v_open_count > 0 and v_waits_until is null and v_open_count = (
+    select count(*) from tool_calls k join approvals a on a.tool_call_id = k.id where k.turn_id = v_turn.id and k.completed_at is null and a.decision = 'approved') then
+    -- Approved while the others ran: the same iteration once more, to run them.
+    perform _lease_drop(v_item);
+    perform _enqueue(v_item.id);
+    return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
+  end if;
   if v_turn.id is null or v_open_count > 0 then
     raise exception using
       errcode = 'WL008',
@@ -30,7 +37,7 @@ begin
   if v_waits_until is not null then
     -- Parked: no worker, no job. Whoever ends the wait rings.
     perform _lease_drop(v_item);
-    update work_items set state = 'waiting', state_reason = 'waits for child work', run_at = v_waits_until, slot_faculty = null where id = v_item.id;
+    update work_items set state = 'waiting', state_reason = _waits_for(v_turn.id), run_at = v_waits_until, slot_faculty = null where id = v_item.id;
     perform _slot_ring(v_item.slot_faculty);
     return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
   end if;
@@ -69,6 +76,20 @@ $$;
 
 comment on function iteration_finish(uuid, uuid) is
   'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text. Raises WL001, WL003, WL004, WL008 (calls are open).';
+
+create or replace function _waits_for(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select 'waits for ' || string_agg(distinct case when a.tool_call_id is null then 'child work' else 'approval of ' || k.tool_name end, ' and ')
+    from tool_calls k
+    left join approvals a on a.tool_call_id = k.id
+   where k.turn_id = p_turn_id and k.status = 'waiting';
+$$;
+
+comment on function _waits_for(uuid) is 'What the calls of a turn wait for, in words.';
 
 create or replace function _response_text(p_turn_id uuid)
   returns text

@@ -142,6 +142,7 @@ begin
          outcome_data = case when v_state <> 'queued' then coalesce(p_outcome_data, jsonb_build_object('error', p_reason)) end
    where id = p_item.id
   returning * into v_item;
+  update approvals set decision = 'expired', decided_at = v_now where work_item_id = p_item.id and decision is null;
   perform _slot_ring(p_item.slot_faculty);
   if v_state = 'queued' then
     perform _enqueue(v_item.id);

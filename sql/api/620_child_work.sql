@@ -138,6 +138,7 @@ declare
   v_now timestamptz := _now();
   v_is_interrupted boolean := exists (select from inbox where work_item_id = p_item.id and is_interrupt and consumed_at is null);
   v_call tool_calls;
+  v_approval approvals;
   v_ids uuid[];
   v_children jsonb;
   v_next timestamptz;
@@ -148,6 +149,13 @@ begin
        and t.status = 'completed' and k.status = 'waiting'
      order by k.ordinal
   loop
+    select * into v_approval from approvals where tool_call_id = v_call.id;
+    if found then
+      if not _approval_settle(v_call, v_approval) then
+        v_next := least(v_next, v_approval.expires_at);
+      end if;
+      continue;
+    end if;
     v_ids := array(select jsonb_array_elements_text(v_call.input::jsonb -> 'work_item_ids')::uuid);
     v_children := await_child_work(p_item.id, v_ids);
     if v_children is null and v_call.wait_ends_at > v_now and not v_is_interrupted then
@@ -168,7 +176,7 @@ end
 $$;
 
 comment on function _waits_settle(work_items) is
-  'Answers the calls of a focus that wait for children and need not any more; the caller holds the item''s row lock. Returns when the first of those that wait on will time out; null: none waits.';
+  'Answers the calls of a focus that wait, for children or for a person, and need not any more (an approved one becomes pending); the caller holds the item''s row lock. Returns when the first of those that wait on will time out; null: none waits.';
 
 create or replace view v_children with (security_invoker = true) as
   select c.parent_id, c.id as work_item_id, c.work_type, c.description, c.state, c.priority, c.created_at, c.resolved_at,

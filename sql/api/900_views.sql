@@ -81,6 +81,14 @@ create or replace view v_usage with (security_invoker = true) as
    group by work_item_id;
 comment on view v_usage is 'Turns, model calls and tokens of each work item.';
 
+create or replace view v_approvals with (security_invoker = true) as
+  select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, k.input, a.input_hash, a.requested_at, a.expires_at
+    from approvals a
+    join tool_calls k on k.id = a.tool_call_id
+    join work_items w on w.id = a.work_item_id
+   where a.decision is null and a.expires_at > _now() and w.resolved_at is null;
+comment on view v_approvals is 'Tool calls that wait for a person, with their arguments: answer with tool_call_approve() or tool_call_reject().';
+
 create or replace view v_context with (security_invoker = true) as
   select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, c.config -> 'engage' ->> 'model' as model,
          _input_total(t) + coalesce(t.output_tokens, 0) + _tokens(_results_chars(t.id), c.config -> 'engage' ->> 'model') as tokens,

@@ -111,6 +111,41 @@ test('cancelling the root of a tree of twenty leaves nothing running: no job, no
   }, 20);
 });
 
+test('a dangerous call waits for a person, over the end of its worker, and runs once', { timeout: 60_000 }, async () => {
+  const erased: string[] = [];
+  const erase = defineTool({
+    name: 'erase', description: 'Erases.', input: z.strictObject({ what: z.string() }), effect: 'unsafe', risk: 'dangerous',
+    execute: async ({ what }) => {
+      erased.push(what);
+      return ok(`erased ${what}`);
+    },
+  });
+  const model = await startTeam({
+    Lead: ({ exchange, results }) => (exchange === 0 ? calls(call('erase', { what: 'a' }), call('erase', { what: 'b' }), call('erase', { what: 'c' })) : done(results.join(' | '))),
+  });
+  await db.facultySave({ name: 'careful', accepts: ['careful'], engage: { tools: ['erase'], require_approval: 'dangerous' }, awareness: { enabled: false } });
+  const start = () => startWorker({ url: database.url, schema: 'ledger', tools: [erase], log: pino({ level: 'silent' }), model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  const first = await start();
+  const item = await db.workSubmit({ workType: 'careful', description: 'Lead and erase' });
+  await until(async () => (await db.workItem(item.id))?.state === 'waiting');
+  await first.stop();
+  const waiting = await db.approvals();
+  expect(waiting.map(({ tool_name, risk, input }) => [tool_name, risk, input])).toEqual(['a', 'b', 'c'].map((what) => ['erase', 'dangerous', { what }]));
+  expect(erased).toEqual([]);
+  const [a, b, c] = waiting.map((one) => one.tool_call_id);
+  await db.toolCallApprove(a ?? '');
+  const second = await start();
+  await db.toolCallReject(b ?? '', 'not that one');
+  await db.toolCallApprove(c ?? '');
+  await db.toolCallApprove(c ?? '');
+  await until(async () => (await db.workItem(item.id))?.state === 'completed');
+  await second.stop();
+  await model.close();
+  expect(erased.toSorted()).toEqual(['a', 'c']);
+  expect((await db.workItem(item.id))?.outcome_data?.['summary']).toBe('erased a | [engine] Not executed: a person rejected this call: not that one | erased c');
+  await expect(db.toolCallReject(a ?? '', null)).rejects.toMatchObject({ code: 'WL008' });
+});
+
 test('a paused item stops between two iterations and goes on when it is resumed', { timeout: 60_000 }, async () => {
   await withWorker({
     Lead: ({ exchange }) => (exchange < 6 ? { ...calls(call('ledger_read', {})), delayMs: 100 } : done('Went on')),
