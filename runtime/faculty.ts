@@ -18,7 +18,6 @@ const takesEffectWith = (feature: string): string => `accepted, takes effect wit
 /** What the documents define and this version does not do. A version that brings a feature deletes its line. */
 const notYet: NotYet[] = [
   { keys: ['orient.command', 'consolidate.command', 'recover.command'], says: takesEffectWith('phase commands') },
-  { keys: ['recover.mode'], says: takesEffectWith('recovery modes') },
   { keys: ['engage.mode'], only: ['engage.mode', 'external'], says: 'this version has only the built-in loop', isError: true },
   { keys: ['engage.command'], says: takesEffectWith('external engage') },
   { keys: ['engage.truncate_processed_results'], says: 'accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included' },

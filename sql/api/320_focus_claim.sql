@@ -110,6 +110,9 @@ begin
      where id = p_item.id;
     return null;
   end if;
+  if v_attempt > 1 and v_faculty.config -> 'recover' ->> 'mode' = 'fresh' then
+    update work_items set ledger_epoch = ledger_count where id = p_item.id;
+  end if;
   insert into sessions (label, task_description) values (v_label, _one_line(p_item.description, 240));
   insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens)
   values (p_item.id, v_attempt, v_faculty.name, v_faculty.content_hash, v_label,
@@ -119,7 +122,7 @@ begin
 end
 $$;
 
-comment on function _focus_create(work_items) is 'Starts the next attempt on a work item with the faculty it is routed to, in a session of its own; null, with the reason on the item, where no faculty is.';
+comment on function _focus_create(work_items) is 'Starts the next attempt on a work item with the faculty it is routed to, in a session of its own, and with recover.mode = fresh without the ledger of those before; null, with the reason on the item, where no faculty is.';
 
 create or replace function _lease_lost(p_item work_items, p_focus foci)
   returns work_items

@@ -23,8 +23,10 @@ begin
     case when p_item.params <> '{}' then E'Parameters:\n' || jsonb_pretty(p_item.params) end,
     case when p_focus.attempt > 1 then concat_ws(E'\n\n',
       format('# Attempt %s', p_focus.attempt), v_earlier,
-      'Your ledger from the earlier attempts; what it lists as done is done:',
-      ledger_read_formatted(p_item.id)) end,
+      case v_faculty -> 'recover' ->> 'mode'
+        when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'
+        else E'Your ledger from the earlier attempts; what it lists as done is done:\n\n' || ledger_read_formatted(p_item.id)
+      end) end,
     (select E'Child work that was delegated before:\n' || string_agg(format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200)), E'\n' order by c.created_at)
        from work_items c where c.parent_id = p_item.id),
     case when (v_faculty -> 'awareness' ->> 'enabled')::boolean then

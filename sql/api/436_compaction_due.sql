@@ -268,7 +268,8 @@ begin
   select min(e.seq) into v_since
     from (select seq, sum(char_length(content) + 10) over (order by seq desc) as chars
             from work_ledger
-           where work_item_id = p_work_item_id and entry_type <> 'plan' and seq <= p_until_seq) e
+           where work_item_id = p_work_item_id and entry_type <> 'plan' and seq <= p_until_seq
+             and seq > (select ledger_epoch from work_items where id = p_work_item_id)) e
    where e.chars <= p_max_chars * 3 / 4 - 500;
   return _ledger_format(p_work_item_id, coalesce(v_since, 2147483647), p_max_chars / 4, p_until_seq);
 end

@@ -1,7 +1,8 @@
 create or replace function ledger_read(
     p_work_item_id uuid,
     p_entry_type text default null,
-    p_last_n integer default null)
+    p_last_n integer default null,
+    p_is_everything boolean default false)
   returns setof work_ledger
   language plpgsql
   stable
@@ -23,14 +24,15 @@ begin
       from (select *
               from work_ledger
              where work_item_id = p_work_item_id and (p_entry_type is null or entry_type = p_entry_type)
+                and (p_is_everything or seq > (select ledger_epoch from work_items where id = p_work_item_id))
              order by seq desc
              limit p_last_n) newest
      order by seq;
 end
 $$;
 
-comment on function ledger_read(uuid, text, integer) is
-  'The entries of a work item''s ledger in order; only those of p_entry_type, only the newest p_last_n, where given. Raises WL001, WL002.';
+comment on function ledger_read(uuid, text, integer, boolean) is
+  'The entries of a work item''s ledger in order; only those of p_entry_type, only the newest p_last_n, where given. What attempts wrote that were given up (recover.mode = fresh) only with p_is_everything. Raises WL001, WL002.';
 
 create or replace function ledger_read_lines(
     p_work_item_id uuid,
@@ -87,6 +89,7 @@ as $$
                  case when w.entry_type = 'plan' and char_length(w.content) > p_max_plan_chars then left(w.content, p_max_plan_chars) || '…' else w.content end as content
             from work_ledger w
            where w.work_item_id = p_work_item_id and w.entry_type = h.entry_type and w.seq <= p_until_seq
+             and w.seq > (select ledger_epoch from work_items where id = p_work_item_id)
              and (w.entry_type <> 'plan'
                or w.seq = (select max(p.seq) from work_ledger p where p.work_item_id = p_work_item_id and p.entry_type = 'plan' and p.seq <= p_until_seq))) l on true
        group by h.position, h.heading

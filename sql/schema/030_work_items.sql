@@ -24,6 +24,7 @@ create table work_items (
   lease_token uuid,
   slot_faculty text,
   ledger_count integer not null default 0,
+  ledger_epoch integer not null default 0,
   watch_ends_at timestamptz,
   outcome_data jsonb,
   created_at timestamptz not null default _now(),
@@ -70,5 +71,6 @@ comment on column work_items.focus_id is 'The focus that drives the item; null w
 comment on column work_items.lease_token is 'The fencing token of the worker that drives the focus just now. It stands here, not on the focus, so that one statement can check it under the row lock.';
 comment on column work_items.slot_faculty is 'The faculty of which it takes one of max_concurrent places; null: none, or the faculty has no such limit.';
 comment on column work_items.ledger_count is 'Sequence number of the newest ledger entry.';
+comment on column work_items.ledger_epoch is 'Entries up to this number belong to attempts that were given up: an attempt that starts afresh (recover.mode) does not read them.';
 comment on column work_items.watch_ends_at is 'Until then each append sends a notification; see ledger_watch().';
 comment on column work_items.outcome_data is 'What came of it: {summary, evidence, ...} or {error, ...}.';

@@ -160,7 +160,6 @@ faculty.engage.code_execution_cpus = 0.5
       },
     });
     expect(warnings).toEqual([
-      `a.toml:2:21: mode = "fresh": ${later('recovery modes')}`,
       'a.toml:9:16: truncate_processed_results = false: accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included',
       `a.toml:10:16: workspace = "container": ${later('workspace containers')}`,
     ]);
