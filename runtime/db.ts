@@ -1,6 +1,6 @@
 // The only SQL in TypeScript: one function for each SQL function that the runtime calls.
 // Rows are parsed by the schemas of rows.ts, at the edge; what comes out is typed. Every call is safe to repeat (the SQL side is
-// idempotent), so a call whose connection died is repeated until the server is back or patience ends.
+// idempotent), so a call whose connection died, or that a deadlock rolled back, is repeated until it comes through or patience ends.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -88,7 +88,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
       try {
         return (await pool.any(query())) as readonly z.output<Schema>[];
       } catch (error) {
-        if (!isConnectionLost(error) || performance.now() + delay > deadline) throw translate(error);
+        if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) throw translate(error);
         await sleep(delay);
       }
     }
@@ -301,6 +301,11 @@ function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof BackendTerminatedError || error instanceof BackendTerminatedUnexpectedlyError) return true;
   const code = codeOf(error);
   return code !== null && (code.startsWith('08') || ['57P01', '57P02', '57P03', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT'].includes(code));
+}
+
+/** Another transaction won; nothing of this one was done. */
+function isRolledBack(error: unknown): boolean {
+  return ['40001', '40P01'].includes(codeOf(error) ?? '');
 }
 
 function codeOf(error: unknown): string | null {

@@ -41,6 +41,7 @@ export const call = z.object({
 const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']), reason: z.string().nullable() };
 
 export const begin = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('retry'), run_at: z.string(), reason: z.string() }),
   z.object({ kind: z.literal('call_model'), turn_id: z.string(), request: json }),
   z.object({ kind: z.literal('summarize'), turn_id: z.string(), request: json }),
   z.object({ kind: z.literal('run_tools'), turn_id: z.string(), calls: z.array(call) }),

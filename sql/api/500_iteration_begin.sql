@@ -9,6 +9,7 @@ declare
   v_focus foci;
   v_turn turns;
   v_created record;
+  v_cooldown record;
 begin
   select * into v_focus from foci where id = v_item.focus_id;
   update work_items set state = 'running' where id = v_item.id and state <> 'running';
@@ -33,6 +34,15 @@ begin
       end if;
     end if;
   end if;
+  select m.cooldown_ends_at, m.cooldown_reason into v_cooldown
+    from turn_configs c
+    join models m on m.name = c.config ->> 'model'
+   where c.content_hash = v_turn.config_hash and m.cooldown_ends_at > _now();
+  if found then
+    -- Spread by a quarter, so that not all of them come back at once.
+    return _iteration_again(v_item, v_cooldown.cooldown_reason,
+      v_cooldown.cooldown_ends_at + random() * 0.25 * (v_cooldown.cooldown_ends_at - _now()));
+  end if;
   update turns set call_count = call_count + 1 where id = v_turn.id;
   return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
                            'turn_id', v_turn.id, 'request', context_at(v_turn.id));
@@ -40,7 +50,7 @@ end
 $$;
 
 comment on function iteration_begin(uuid, uuid) is
-  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, request}: send the request and report with turn_record() or iteration_fail(). {kind: summarize, turn_id, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: failed | dead, reason}: no more turns. Raises WL001, WL003, WL004.';
+  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, request}: send the request and report with turn_record() or iteration_fail(). {kind: summarize, turn_id, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: retry, run_at, reason}: the model''s provider wants to be left alone until then; the lease is free. {kind: failed | dead, reason}: no more turns. Raises WL001, WL003, WL004.';
 
 create or replace function _turn_create(p_item work_items, p_focus foci, out turn turns, out reason text)
   language plpgsql

@@ -26,6 +26,8 @@ begin
   v_turn := _turn_answered(v_turn.id, 'completed', p_response, p_response::jsonb -> 'stop_details');
   perform _response_store(v_turn, p_response -> 'content');
   perform _calibrate(v_turn);
+  update models set cooldown_ends_at = null, cooldown_reason = null
+   where name = (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash) and cooldown_ends_at <= _now();
   update foci set model_error_count = 0, overflow_count = 0
    where id = v_item.focus_id and (model_error_count > 0 or overflow_count > 0);
   perform _session_advance((select session_label from foci where id = v_item.focus_id), v_turn.id);

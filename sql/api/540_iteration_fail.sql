@@ -44,13 +44,11 @@ begin
     v_delay := greatest(
       least(power(2, v_focus.model_error_count - 1), 60) * (0.75 + random() / 2),
       case when (p_error ->> 'retry_after_seconds')::double precision <= 3600 then (p_error ->> 'retry_after_seconds')::double precision end);
-    perform _lease_drop(v_item);
-    update work_items
-       set run_at = _now() + make_interval(secs => v_delay), state_reason = v_message
-     where id = v_item.id
-    returning * into v_item;
-    perform _enqueue(v_item.id);
-    return jsonb_build_object('kind', 'retry', 'run_at', v_item.run_at, 'reason', v_message);
+    if v_class in ('rate_limited', 'overloaded') then
+      -- For everybody: what one worker was told, the others need not ask again.
+      perform _cooldown(v_turn, v_message, _now() + make_interval(secs => v_delay));
+    end if;
+    return _iteration_again(v_item, v_message, _now() + make_interval(secs => v_delay));
   end if;
   return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
 end
@@ -79,23 +77,41 @@ $$;
 
 comment on function _turns_abandon(uuid, jsonb) is 'Gives up what a focus is asking just now; what waited in the inbox waits again.';
 
-create or replace function _iteration_again(p_item work_items, p_reason text)
-  returns jsonb
+create or replace function _cooldown(p_turn turns, p_reason text, p_ends_at timestamptz)
+  returns void
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_now timestamptz := _now();
+  v_model text := (select config ->> 'model' from turn_configs where content_hash = p_turn.config_hash);
 begin
-  perform _lease_drop(p_item);
-  update work_items set run_at = v_now, state_reason = p_reason where id = p_item.id;
-  perform _enqueue(p_item.id);
-  return jsonb_build_object('kind', 'retry', 'run_at', v_now, 'reason', p_reason);
+  if v_model is not null then
+    perform model_save(v_model);
+    update models
+       set cooldown_ends_at = greatest(cooldown_ends_at, p_ends_at), cooldown_reason = p_reason
+     where name = v_model;
+  end if;
 end
 $$;
 
-comment on function _iteration_again(work_items, text) is 'Frees the lease and rings for the same iteration at once.';
+comment on function _cooldown(turns, text, timestamptz) is 'Keeps everybody from asking the model of a turn until then.';
+
+create or replace function _iteration_again(p_item work_items, p_reason text, p_run_at timestamptz default _now())
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  perform _lease_drop(p_item);
+  update work_items set run_at = p_run_at, state_reason = p_reason where id = p_item.id;
+  perform _enqueue(p_item.id);
+  return jsonb_build_object('kind', 'retry', 'run_at', p_run_at, 'reason', p_reason);
+end
+$$;
+
+comment on function _iteration_again(work_items, text, timestamptz) is 'Frees the lease and rings for the same iteration, at once or at a time.';
 
 create or replace function _focus_end(
     p_item work_items,

@@ -1,9 +1,11 @@
 -- Units of work, in a tree. The row lock of a work item orders everything that is written for it.
+-- root_id has no foreign key: its check would lock the root for every child that is spawned, upwards, against the order in
+-- which a tree is cancelled. Only work_submit() sets it.
 
 create table work_items (
   id uuid primary key default _uuidv7(),
   parent_id uuid references work_items (id),
-  root_id uuid not null references work_items (id),
+  root_id uuid not null,
   depth integer not null default 0,
   work_type text not null,
   description text not null,

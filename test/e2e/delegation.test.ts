@@ -229,3 +229,24 @@ test(`the last child ends while its parent parks, ${RUNS} times: no wake-up is l
   }
   console.log(`${parked} of ${RUNS} parked`);
 });
+
+test(`a tree is cancelled while it grows and ends, ${RUNS} times: no deadlock, nothing survives`, { timeout: 600_000 }, async () => {
+  const settle = async (work: Promise<unknown>): Promise<string> => work.then(() => 'done', (error: { code?: string }) => error.code ?? String(error));
+  const seen = new Set<string>();
+  for (let round = 0; round < RUNS; round++) {
+    const root = await db.workSubmit({ workType: 'lead', description: `Cancelled ${round}` });
+    const spawned = (parent: string, what: string, lease?: string) =>
+      database.query<{ id: string }>(`select id from ledger.spawn_child_work('${parent}', 'part', '${what} ${round}'${lease ? `, p_lease => '${lease}'` : ''})`);
+    const branches = await Promise.all([1, 2, 3].map(async (n) => (await spawned(root.id, `Branch ${n}`))[0]!.id));
+    const claims = await Promise.all(branches.map((id) => db.focusClaim(id, 'racer', 60)));
+    const leases = claims.map((claim) => (claim.kind === 'claimed' ? claim.lease : ''));
+    const outcomes = await Promise.all([
+      ...branches.map((id, n) => settle(n === 0 ? database.query(`select ledger.work_complete('${id}', 'over', p_lease => '${leases[n]}')`) : spawned(id, `Part ${n}`, leases[n]))),
+      settle(database.query(`select ledger.work_cancel('${root.id}')`)),
+    ]);
+    for (const outcome of outcomes) seen.add(outcome);
+    expect(outcomes.at(-1)).toBe('done');
+    expect(await database.query(`select state from ledger.work_items where root_id = '${root.id}' and resolved_at is null`)).toEqual([]);
+  }
+  expect([...seen].filter((outcome) => !['done', 'WL003', 'WL004'].includes(outcome))).toEqual([]);
+});
