@@ -82,6 +82,7 @@ const sections = {
     max_recent_completed: whole(0).exactOptional(),
     max_recent_findings: whole(0).exactOptional(),
     include_child_work: flag.exactOptional(),
+    refresh_every: whole(0).exactOptional(),
   }),
   consolidate: tableOf({ command: text.exactOptional() }),
   recover: tableOf({

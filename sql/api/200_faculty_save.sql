@@ -25,7 +25,7 @@ create or replace function _faculty_defaults()
     },
     "awareness": {
       "enabled": true, "lookback_hours": 24, "max_running": 10,
-      "max_recent_completed": 20, "max_recent_findings": 20, "include_child_work": false
+      "max_recent_completed": 20, "max_recent_findings": 20, "include_child_work": false, "refresh_every": 10
     },
     "consolidate": {"command": null},
     "recover": {"command": null, "max_attempts": 3, "backoff": "exponential", "mode": "resume"}

@@ -99,6 +99,7 @@ begin
     values (turn.id, 1, 'user', 'engine', ('[' || _text_block(v_next.say) || ']')::json);
   end if;
   perform _inbox_deliver(p_item, turn);
+  perform _awareness_tell(p_item, p_focus, turn);
   if v_nudge is not null then
     insert into messages (turn_id, sequence, role, source, content, metadata)
     values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, '{"kind": "nudge"}');

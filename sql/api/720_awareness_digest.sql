@@ -1,78 +1,5 @@
 -- Three queries, each on a partial index of its own and capped, so that what a digest costs does not grow with the ledger.
 
-create or replace function awareness_digest(p_work_item_id uuid default null)
-  returns text
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_now timestamptz := _now();
-  v_item work_items;
-  v_settings jsonb := _faculty_defaults() -> 'awareness';
-  v_since timestamptz;
-  v_children boolean;
-  v_active text;
-  v_completed text;
-  v_findings text;
-begin
-  if p_work_item_id is not null then
-    select * into v_item from work_items where id = p_work_item_id;
-    if not found then
-      perform _raise_not_found('work item', p_work_item_id);
-    end if;
-    select coalesce(
-        (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = v_item.focus_id),
-        (_faculty_for(v_item.faculty, v_item.work_type)).config) -> 'awareness'
-      into v_settings;
-    v_settings := coalesce(v_settings, _faculty_defaults() -> 'awareness');
-  end if;
-  v_since := v_now - make_interval(hours => least((v_settings ->> 'lookback_hours')::numeric, 876000)::integer);
-  v_children := (v_settings ->> 'include_child_work')::boolean;
-
-  select string_agg(format('- [%s] %s', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240))
-           || coalesce(E'\n  Plan: ' || _one_line(w.plan, 240), ''), E'\n' order by w.created_at desc, w.id desc)
-    into v_active
-    from (select i.*,
-                 (select l.content from work_ledger l where l.work_item_id = i.id and l.entry_type = 'plan' order by l.seq desc limit 1) as plan
-            from work_items i
-           where i.state = 'running' and i.id is distinct from p_work_item_id and (v_children or i.parent_id is null)
-           order by i.created_at desc, i.id desc
-           limit (v_settings ->> 'max_running')::integer) w;
-
-  select string_agg(format('- [%s] %s (%s)', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240), _ago(w.resolved_at, v_now))
-           || coalesce(E'\n  Outcome: ' || _one_line(w.outcome_data ->> 'summary', 240), ''), E'\n' order by w.resolved_at desc, w.id desc)
-    into v_completed
-    from (select *
-            from work_items
-           where state = 'completed' and resolved_at > v_since and id is distinct from p_work_item_id
-             and (v_children or parent_id is null)
-           order by resolved_at desc, id desc
-           limit (v_settings ->> 'max_recent_completed')::integer) w;
-
-  select string_agg(format('- %s (%s)', _one_line(e.content, 240),
-           case e.state when 'running' then _faculty_label(e.work_item_id, e.faculty) || ', in progress'
-                        else _source_label(e.work_item_id, e.faculty, e.work_type) || ', ' || _ago(e.created_at, v_now) end), E'\n' order by e.created_at desc, e.seq desc)
-    into v_findings
-    from (select l.content, l.created_at, l.seq, l.work_item_id, i.state, i.faculty, i.work_type
-            from work_ledger l
-            join work_items i on i.id = l.work_item_id
-           where l.entry_type = 'finding' and l.created_at > v_since and l.work_item_id is distinct from p_work_item_id
-             and (v_children or i.parent_id is null)
-           order by l.created_at desc
-           limit (v_settings ->> 'max_recent_findings')::integer) e;
-
-  return concat_ws(E'\n\n', '== AWARENESS ==',
-    E'Currently active:\n' || v_active,
-    E'Recently completed:\n' || v_completed,
-    E'Recent findings:\n' || v_findings,
-    case when coalesce(v_active, v_completed, v_findings) is null then 'Nothing else is active, and nothing was completed or found lately.' end);
-end
-$$;
-
-comment on function awareness_digest(uuid) is
-  'What else is going on, for the agent of this work item: other items that run, with their plans; those completed lately, with their outcomes; findings of other agents. Caps and lookback are those of the item''s faculty ([faculty.awareness]; default 10, 20, 20 and 24 hours; child items only with include_child_work). Its own entries are not in it. Every entry is one line of at most 240 characters. Without an item: for an onlooker. Raises WL001.';
-
 create or replace function _faculty_label(p_work_item_id uuid, p_faculty text)
   returns text
   language sql
@@ -97,3 +24,109 @@ as $$
 $$;
 
 comment on function _source_label(uuid, text, text) is 'Where an entry comes from, for a digest: faculty/work type.';
+
+create or replace function _awareness_settings(p_item work_items)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(
+    (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = p_item.focus_id),
+    (_faculty_for(p_item.faculty, p_item.work_type)).config,
+    _faculty_defaults()) -> 'awareness';
+$$;
+
+comment on function _awareness_settings(work_items) is 'The [awareness] of the faculty that works on an item or would; of an onlooker the defaults.';
+
+create or replace function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid default null)
+  returns table (section text, "position" bigint, line text, work_item_id uuid, seq integer)
+  language plpgsql
+  volatile
+  rows 50
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := _now();
+  v_since timestamptz := v_now - make_interval(hours => least((p_settings ->> 'lookback_hours')::numeric, 876000)::integer);
+  v_children boolean := (p_settings ->> 'include_child_work')::boolean;
+begin
+  return query
+    select 'Currently active', row_number() over (order by w.created_at desc, w.id desc),
+           format('- [%s] %s', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240)) || coalesce(E'\n  Plan: ' || _one_line(w.plan, 240), ''),
+           w.id, -1
+      from (select i.*,
+                   (select l.content from work_ledger l where l.work_item_id = i.id and l.entry_type = 'plan' order by l.seq desc limit 1) as plan
+              from work_items i
+             where i.state = 'running' and i.id is distinct from p_work_item_id and (v_children or i.parent_id is null)
+               and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
+             order by i.created_at desc, i.id desc
+             limit (p_settings ->> 'max_running')::integer) w;
+  return query
+    select 'Recently completed', row_number() over (order by w.resolved_at desc, w.id desc),
+           format('- [%s] %s (%s)', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240), _ago(w.resolved_at, v_now))
+             || coalesce(E'\n  Outcome: ' || _one_line(w.outcome_data ->> 'summary', 240), ''),
+           w.id, 0
+      from (select *
+              from work_items i
+             where i.state = 'completed' and i.resolved_at > v_since and i.id is distinct from p_work_item_id
+               and (v_children or i.parent_id is null)
+               and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = 0)
+             order by i.resolved_at desc, i.id desc
+             limit (p_settings ->> 'max_recent_completed')::integer) w;
+  return query
+    select 'Recent findings', row_number() over (order by e.created_at desc, e.seq desc),
+           format('- %s (%s)', _one_line(e.content, 240),
+             case e.state when 'running' then _faculty_label(e.work_item_id, e.faculty) || ', in progress'
+                          else _source_label(e.work_item_id, e.faculty, e.work_type) || ', ' || _ago(e.created_at, v_now) end),
+           e.work_item_id, e.seq
+      from (select l.content, l.created_at, l.seq, l.work_item_id, i.state, i.faculty, i.work_type
+              from work_ledger l
+              join work_items i on i.id = l.work_item_id
+             where l.entry_type = 'finding' and l.created_at > v_since and l.work_item_id is distinct from p_work_item_id
+               and (v_children or i.parent_id is null)
+               and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
+             order by l.created_at desc
+             limit (p_settings ->> 'max_recent_findings')::integer) e;
+end
+$$;
+
+comment on function _awareness_entries(uuid, jsonb, uuid) is 'What a digest says, line by line, and of which work item and entry it speaks; with p_focus_id only what that focus was not told yet.';
+
+create or replace function _awareness_format(p_sections text[], p_lines text[])
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return (
+    select '== AWARENESS ==' || E'\n\n' || coalesce(string_agg(s.section || E':\n' || s.lines, E'\n\n' order by s.n),
+             'Nothing else is active, and nothing was completed or found lately.')
+      from (select l.section, min(l.n) as n, string_agg(l.line, E'\n' order by l.n) as lines
+              from unnest(p_sections, p_lines) with ordinality as l(section, line, n)
+             group by l.section) s);
+
+comment on function _awareness_format(text[], text[]) is 'A digest from its lines, in their order, and the section of each.';
+
+create or replace function awareness_digest(p_work_item_id uuid default null)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  if p_work_item_id is not null then
+    select * into v_item from work_items where id = p_work_item_id;
+    if not found then
+      perform _raise_not_found('work item', p_work_item_id);
+    end if;
+  end if;
+  return (select _awareness_format(array_agg(e.section order by least(e.seq, 1), e."position"), array_agg(e.line order by least(e.seq, 1), e."position"))
+            from _awareness_entries(p_work_item_id, _awareness_settings(v_item)) e);
+end
+$$;
+
+comment on function awareness_digest(uuid) is
+  'What else is going on, for the agent of this work item: other items that run, with their plans; those completed lately, with their outcomes; findings of other agents. Caps and lookback are those of the item''s faculty ([faculty.awareness]; default 10, 20, 20 and 24 hours; child items only with include_child_work). Its own entries are not in it. Every entry is one line of at most 240 characters. Without an item: for an onlooker. Raises WL001.';

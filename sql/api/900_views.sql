@@ -81,6 +81,17 @@ create or replace view v_usage with (security_invoker = true) as
    group by work_item_id;
 comment on view v_usage is 'Turns, model calls and tokens of each work item.';
 
+create or replace view v_awareness_shown with (security_invoker = true) as
+  select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, nullif(a.seq, -1) as seq,
+         case a.seq when -1 then 'under way' when 0 then 'completed' else 'finding' end as kind,
+         coalesce(l.content, w.description) as content
+    from awareness_shown a
+    join foci f on f.id = a.focus_id
+    join turns t on t.id = a.turn_id
+    join work_items w on w.id = a.work_item_id
+    left join work_ledger l on l.work_item_id = a.work_item_id and l.seq = a.seq;
+comment on view v_awareness_shown is 'Which agent was told what of the others, and in which iteration: who knew of a finding when.';
+
 create or replace view v_approvals with (security_invoker = true) as
   select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, k.input, a.input_hash, a.requested_at, a.expires_at
     from approvals a

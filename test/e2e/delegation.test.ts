@@ -231,7 +231,7 @@ test(`the last child ends while its parent parks, ${RUNS} times: no wake-up is l
 });
 
 test(`a tree is cancelled while it grows and ends, ${RUNS} times: no deadlock, nothing survives`, { timeout: 600_000 }, async () => {
-  const settle = async (work: Promise<unknown>): Promise<string> => work.then(() => 'done', (error: { code?: string }) => error.code ?? String(error));
+  const settle = async (work: Promise<unknown>): Promise<string> => work.then(() => 'done', (error: { code?: string }) => error.code ?? 'an error without a code');
   const seen = new Set<string>();
   for (let round = 0; round < RUNS; round++) {
     const root = await db.workSubmit({ workType: 'lead', description: `Cancelled ${round}` });
