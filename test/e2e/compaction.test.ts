@@ -28,7 +28,8 @@ type Compaction = { compaction_type: string; trigger: string; is_applied: boolea
 
 async function player(engage: Record<string, unknown> = {}): Promise<Player> {
   const name = `faculty ${JSON.stringify(engage).slice(0, 50)}`;
-  await db.facultySave({ name, accepts: [], engage: { tools: ['look'], context_window: window, max_turns: 2000, ledger_nudge_interval: 0, ...engage } });
+  // Without the digest: the other tests of this file would be in it, and change the sizes.
+  await db.facultySave({ name, accepts: [], awareness: { enabled: false }, engage: { tools: ['look'], context_window: window, max_turns: 2000, ledger_nudge_interval: 0, ...engage } });
   return new Player(db, (await db.workSubmit({ workType: 'compact', description: 'Do the long work', faculty: name })).id);
 }
 const compactions = (played: Player): Promise<Compaction[]> =>
@@ -188,7 +189,7 @@ test('by hand: at the next request, with a word on what matters', { timeout: 60_
   await compact(null);
   await played.say({ calls: [look(500)] });
   expect(await compactions(played)).toMatchObject([{ compaction_type: 'ledger', trigger: 'manual', is_applied: true }]);
-  for (const i of times(8, (n) => n)) await played.say({ calls: [look(500, `row ${i} `)] });
+  for (const i of times(8, (n) => n)) await played.say({ calls: [look(1500, `row ${i} `)] });
   await compact('the rows of March');
   played.summarize = (request) => {
     expect(JSON.stringify(request.messages)).toContain('Above all: the rows of March');
