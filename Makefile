@@ -11,8 +11,8 @@ node_modules: package-lock.json
 	npm ci --no-fund --no-audit --loglevel=error
 	@touch node_modules
 
-demo: node_modules ## watch an agent mend a failing test, its ledger in Postgres
-	@node runtime/main.ts demo
+demo: node_modules ## watch an agent mend a failing test; SCENE=team: three that know of each other
+	@node runtime/main.ts demo $(if $(SCENE),--scene $(SCENE))
 
 test: node_modules ## run every test (embedded PostgreSQL 18)
 	vitest run $(if $(CI),--reporter=default --reporter=json --outputFile.json=build/vitest.json)

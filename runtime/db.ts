@@ -157,6 +157,14 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     workItem: async (workItemId: string) =>
       (await run(() => sql.type(workItem)`select * from ${fn('work_items')} where id = ${workItemId}::uuid`))[0] ?? null,
 
+    /** The items of these trees, each behind its parent. */
+    workTrees: (rootIds: readonly string[]) =>
+      run(() => sql.type(workItem)`select * from ${fn('work_items')} where root_id = any (${sql.array(rootIds, 'uuid')}) order by root_id, depth, created_at`),
+
+    awarenessShown: (workItemId: string) =>
+      run(() => sql.type(z.object({ iteration: z.number(), kind: z.string(), content: z.string() }))`
+        select iteration, kind, content from ${fn('v_awareness_shown')} where reader_id = ${workItemId}::uuid order by shown_at, kind`),
+
     workItems: (limit: number) =>
       run(() => sql.type(workItem)`select * from ${fn('work_items')} order by created_at desc limit ${limit}`),
 

@@ -6,6 +6,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { Settings } from './config.ts';
 import { findLedger, shownUrl } from './config.ts';
 import { demo } from './commands/demo.ts';
+import { demoTeam } from './commands/demoTeam.ts';
 import { doctor } from './commands/doctor.ts';
 import { approvals, approve, cancel, digest, faculty, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
 import type { SubmitOptions } from './commands/items.ts';
@@ -166,9 +167,11 @@ command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, min
     exitCode = await replay(file, options);
   });
 
-command('demo', 'watch an agent mend a failing test, its ledger in Postgres').action(async (options: Settings) => {
-  exitCode = await demo(options);
-});
+command('demo', 'watch an agent mend a failing test, its ledger in Postgres')
+  .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other').choices(['one', 'team']).default('one'))
+  .action(async (options: Settings & { scene: string }) => {
+    exitCode = await (options.scene === 'team' ? demoTeam(options) : demo(options));
+  });
 
 command('doctor', 'look for what would lose or stall work').action(async (options: Settings) => {
   exitCode = await doctor(options);
