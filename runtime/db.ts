@@ -17,12 +17,13 @@ import type { DatabasePool, Interceptor, QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 
 import type { ModelError, ModelResponse } from './focus/callModel.ts';
+import type { HookResult } from './focus/runHook.ts';
 import type { ToolOutcome } from './tools/tool.ts';
 import { errorCodes, LedgerError } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
-import { begin, call, claim, entry, failure, finish, workItem } from './rows.ts';
+import { begin, call, claim, entry, failure, finish, hookRecorded, toolHookRecorded, workItem } from './rows.ts';
 
-export type { Begin, Claim, Claimed, Failure, Finish, LedgerEntry, OpenCall, WorkItem } from './rows.ts';
+export type { Begin, Claim, Claimed, Failure, Finish, HookOrder, LedgerEntry, OpenCall, WorkItem } from './rows.ts';
 
 export type Submission = {
   workType: string;
@@ -255,6 +256,16 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     toolCallExecute: (lease: Lease, toolCallId: string) =>
       run(() => sql.type(z.unknown())`select ${fn('tool_call_execute')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
+
+    hookRecord: (lease: Lease, hookRunId: string, result: HookResult) =>
+      value(hookRecorded, (row) => sql.type(row)`
+        select ${fn('hook_record')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${hookRunId}::uuid, ${JSON.stringify(result)}::jsonb) as value`),
+
+    toolHookRecord: (lease: Lease, toolCallId: string, hook: string, result: HookResult, outcome: ToolOutcome | null) =>
+      value(toolHookRecorded, (row) => sql.type(row)`
+        select ${fn('tool_hook_record')}(
+          ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid, ${hook}, ${JSON.stringify(result)}::jsonb,
+          ${outcome?.content ?? null}, ${outcome?.isError ?? false}, ${outcome?.images ? JSON.stringify(outcome.images) : null}::jsonb) as value`),
 
     iterationFinish: (lease: Lease) =>
       value(finish, (row) => sql.type(row)`select ${fn('iteration_finish')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid) as value`),

@@ -7,19 +7,17 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { z } from 'zod';
 
+import { commandKeys, programProblem, resolveCommand } from './hookCommands.ts';
 import { idOf, locateKeys } from './tomlPositions.ts';
 import type { Path } from './tomlPositions.ts';
 
 /** Applies to the keys that are given; with `only`, where that other key has that value. */
-type NotYet = { keys: string[]; only?: [key: string, value: unknown]; says: string; isError?: true };
+type NotYet = { keys: string[]; only?: [key: string, value: unknown]; says: string };
 
 const takesEffectWith = (feature: string): string => `accepted, takes effect with ${feature}, which this version does not have yet`;
 
 /** What the documents define and this version does not do. A version that brings a feature deletes its line. */
 const notYet: NotYet[] = [
-  { keys: ['orient.command', 'consolidate.command', 'recover.command'], says: takesEffectWith('phase commands') },
-  { keys: ['engage.mode'], only: ['engage.mode', 'external'], says: 'this version has only the built-in loop', isError: true },
-  { keys: ['engage.command'], says: takesEffectWith('external engage') },
   { keys: ['engage.truncate_processed_results'], says: 'accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included' },
   { keys: ['engage.workspace'], only: ['engage.workspace', 'container'], says: takesEffectWith('workspace containers') },
   {
@@ -40,10 +38,14 @@ const whole = (from: number): z.ZodNumber => {
 const oneOf = <const T extends string>(...values: T[]) => z.enum(values, values.map((value) => `"${value}"`).join(' or '));
 const tableOf = <T extends z.core.$ZodShape>(shape: T) => z.strictObject(shape, 'a table');
 
+const phaseKeys = { command: text.exactOptional(), timeout: whole(1).exactOptional(), on_failure: oneOf('fail', 'continue').exactOptional() };
+const phase = tableOf(phaseKeys);
+
 const sections = {
-  orient: tableOf({ command: text.exactOptional() }),
+  orient: phase,
   engage: tableOf({
     model: text.exactOptional(),
+    fallback_model: text.exactOptional(),
     system_prompt_file: text.exactOptional(),
     system_prompt: text.exactOptional(),
     tools: texts.exactOptional(),
@@ -51,6 +53,9 @@ const sections = {
     max_output_tokens: whole(1).exactOptional(),
     mode: oneOf('builtin', 'external').exactOptional(),
     command: text.exactOptional(),
+    command_timeout: whole(1).exactOptional(),
+    check_command: text.exactOptional(),
+    check_timeout: whole(1).exactOptional(),
     parallel_tool_execution: flag.exactOptional(),
     max_parallel_tools: whole(1).exactOptional(),
     compact_threshold: z.number('a number from 0 to 1').min(0, 'a number from 0 to 1').max(1, 'a number from 0 to 1').exactOptional(),
@@ -84,9 +89,16 @@ const sections = {
     include_child_work: flag.exactOptional(),
     refresh_every: whole(0).exactOptional(),
   }),
-  consolidate: tableOf({ command: text.exactOptional() }),
+  hooks: tableOf({
+    before_model_call: text.exactOptional(),
+    before_tool: text.exactOptional(),
+    after_tool: text.exactOptional(),
+    timeout: whole(1).exactOptional(),
+    on_failure: oneOf('refuse', 'allow').exactOptional(),
+  }),
+  consolidate: phase,
   recover: tableOf({
-    command: text.exactOptional(),
+    ...phaseKeys,
     max_attempts: whole(1).exactOptional(),
     backoff: oneOf('exponential', 'constant').exactOptional(),
     mode: oneOf('resume', 'fresh').exactOptional(),
@@ -100,6 +112,7 @@ const faculty = tableOf({
   orient: sections.orient.exactOptional(),
   engage: sections.engage.exactOptional(),
   awareness: sections.awareness.exactOptional(),
+  hooks: sections.hooks.exactOptional(),
   consolidate: sections.consolidate.exactOptional(),
   recover: sections.recover.exactOptional(),
 });
@@ -129,7 +142,7 @@ export class FacultyError extends Error {
   }
 }
 
-/** Reads the faculty file or every *.toml of the directory, in the order of names; workspace_dir becomes absolute. Throws FacultyError. */
+/** Reads the faculty file or every *.toml of the directory, in the order of names; workspace_dir and the paths of commands become absolute. Throws FacultyError. */
 export async function loadFaculties(path: string): Promise<LoadedFaculty[]> {
   const start = { line: 1, column: 1 };
   const read = <T>(file: string, how: () => T): T => {
@@ -146,7 +159,7 @@ export async function loadFaculties(path: string): Promise<LoadedFaculty[]> {
   const fileOf = new Map<string, string>();
   return (isDirectory ? names.map((name) => join(path, name)) : [path]).map((file) => {
     const toml = read(file, () => readFileSync(file, 'utf8'));
-    const loaded = parseFaculty(toml, file, (prompt) => readFileSync(prompt, 'utf8'));
+    const loaded = parseFaculty(toml, file, { readPrompt: (prompt) => readFileSync(prompt, 'utf8'), programProblem });
     const { name, engage } = loaded.config;
     if (fileOf.has(name)) throw new FacultyError({ file, ...positionIn(toml)(['faculty', 'name']), says: `${fileOf.get(name)} has the name "${name}" too` });
     fileOf.set(name, file);
@@ -155,21 +168,31 @@ export async function loadFaculties(path: string): Promise<LoadedFaculty[]> {
   });
 }
 
-/** Checks one faculty file. `readPrompt` is given the path of system_prompt_file, joined to the directory of `file`. Throws FacultyError. */
-export function parseFaculty(toml: string, file: string, readPrompt: (path: string) => string): LoadedFaculty {
+/** What a faculty file points at. */
+export type FacultyFiles = {
+  /** Is given the path of system_prompt_file, joined to the directory of the faculty file. */
+  readPrompt: (path: string) => string;
+  /** Why a program (a path or a name) cannot be run; null when it can. */
+  programProblem: (program: string) => string | null;
+};
+
+/** Checks one faculty file. Throws FacultyError. */
+export function parseFaculty(toml: string, file: string, files: FacultyFiles): LoadedFaculty {
   const document = parseToml(toml, file);
   const locate = positionIn(toml);
   const at = ([path, says]: Finding): Problem => ({ file, ...locate(path), says });
 
   const checked = facultyFile.safeParse(document);
-  const version = findNotYet(document);
-  const prompt = findPrompt(document, dirname(file), readPrompt);
-  const [first, ...others] = [...findMistakes(checked.error?.issues ?? [], document), ...version.errors, ...prompt.errors].map(at).toSorted(byPosition);
+  const prompt = findPrompt(document, dirname(file), files.readPrompt);
+  const commands = findCommands(document, dirname(file), files.programProblem);
+  const [first, ...others] = [...findMistakes(checked.error?.issues ?? [], document), ...prompt.errors, ...commands.errors].map(at).toSorted(byPosition);
   if (first) throw new FacultyError(first, ...others);
 
-  const { faculty: config } = facultyFile.parse(document);
+  const parsed = facultyFile.parse(document);
+  for (const [path, command] of commands.resolved) (valueAt(parsed, path.slice(0, -1)) as Record<PropertyKey, unknown>)[path.at(-1) ?? ''] = command;
+  const { faculty: config } = parsed;
   if (config.engage && prompt.text !== undefined) config.engage.system_prompt = prompt.text;
-  return { config, warnings: version.warnings.map(at).toSorted(byPosition).map(atPosition) };
+  return { config, warnings: findNotYet(document).map(at).toSorted(byPosition).map(atPosition) };
 }
 
 /** zod takes a Date for an object without keys; no key of a faculty is a date. */
@@ -203,17 +226,12 @@ function findMistakes(issues: readonly z.core.$ZodIssue[], document: unknown): F
   });
 }
 
-function findNotYet(document: unknown): { warnings: Finding[]; errors: Finding[] } {
-  const found: { warnings: Finding[]; errors: Finding[] } = { warnings: [], errors: [] };
+function findNotYet(document: unknown): Finding[] {
   const isOne = (key: string, value: unknown): boolean => valueAt(document, ['faculty', ...key.split('.')]) === value;
-  for (const { keys, only, says, isError } of notYet) {
-    if (only && !isOne(...only)) continue;
-    for (const key of keys.filter((one) => !isOne(one, undefined))) {
-      const path = ['faculty', ...key.split('.')];
-      found[isError ? 'errors' : 'warnings'].push([path, `${path.at(-1)} = ${shown(valueAt(document, path))}: ${says}`]);
-    }
-  }
-  return found;
+  return notYet.filter(({ only }) => !only || isOne(...only)).flatMap(({ keys, says }) => keys.filter((one) => !isOne(one, undefined)).map((key): Finding => {
+    const path = ['faculty', ...key.split('.')];
+    return [path, `${path.at(-1)} = ${shown(valueAt(document, path))}: ${says}`];
+  }));
 }
 
 function findPrompt(document: unknown, directory: string, readPrompt: (path: string) => string): { text?: string; errors: Finding[] } {
@@ -229,6 +247,24 @@ function findPrompt(document: unknown, directory: string, readPrompt: (path: str
   } catch (error) {
     return { errors: [...errors, [path, `cannot read "${given}": ${reason(error)}`]] };
   }
+}
+
+/** The commands of a file as a worker runs them, and those that nobody could run. */
+function findCommands(document: unknown, directory: string, problemOf: FacultyFiles['programProblem']): { resolved: [Path, string][]; errors: Finding[] } {
+  const resolved: [Path, string][] = [];
+  const errors: Finding[] = [];
+  if (valueAt(document, ['faculty', 'engage', 'mode']) === 'external' && valueAt(document, ['faculty', 'engage', 'command']) === undefined) {
+    errors.push([['faculty', 'engage', 'mode'], 'mode = "external" needs the "command" that does the work']);
+  }
+  for (const path of commandKeys) {
+    const given = valueAt(document, path);
+    if (typeof given !== 'string') continue;
+    const { command, program } = resolveCommand(given, directory);
+    resolved.push([path, command]);
+    const problem = program === null ? null : problemOf(program);
+    if (problem !== null) errors.push([path, `"${given}"${inTable(path.slice(0, -1).map(String))}: ${problem}`]);
+  }
+  return { resolved, errors };
 }
 
 function unknownKey(table: string[], key: string): string {

@@ -11,7 +11,8 @@ const engage = z.looseObject({
   workspace_dir: z.string().nullable(),
   web_fetch_allow: z.array(z.string()),
 });
-const faculty = z.looseObject({ name: z.string(), engage });
+const hooks = z.looseObject({ before_tool: z.string().nullable(), after_tool: z.string().nullable(), timeout: z.number() });
+const faculty = z.looseObject({ name: z.string(), engage, hooks });
 
 export const claim = z.discriminatedUnion('kind', [
   z.object({
@@ -34,16 +35,20 @@ export const call = z.object({
   id: z.string(),
   name: z.string(),
   input: z.unknown(),
+  /** Its before_tool hook let it pass already. */
+  is_cleared: z.boolean(),
   input_schema: json,
   implementation: z.enum(['engine', 'sql', 'runtime']),
 });
 
+const runHook = z.object({ kind: z.literal('run_hook'), hook_run_id: z.string(), command: z.string(), timeout_seconds: z.number(), input: json });
 const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']), reason: z.string().nullable() };
 
 export const begin = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('retry'), run_at: z.string(), reason: z.string() }),
   z.object({ kind: z.literal('call_model'), turn_id: z.string(), request: json }),
   z.object({ kind: z.literal('summarize'), turn_id: z.string(), request: json }),
+  runHook,
   z.object({ kind: z.literal('run_tools'), turn_id: z.string(), calls: z.array(call) }),
   z.object({ ...ended }),
 ]);
@@ -51,7 +56,16 @@ export const begin = z.discriminatedUnion('kind', [
 export const finish = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('continued'), iteration: z.number() }),
   z.object({ kind: z.literal('parked'), until: z.string() }),
+  runHook,
   z.object({ ...ended }),
+]);
+
+export const hookRecorded = z.discriminatedUnion('kind', [z.object({ kind: z.literal('recorded') }), z.object({ ...ended })]);
+
+export const toolHookRecorded = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('go'), input: z.unknown() }),
+  z.object({ kind: z.literal('waiting') }),
+  z.object({ kind: z.literal('settled') }),
 ]);
 
 export const failure = z.discriminatedUnion('kind', [
@@ -90,5 +104,6 @@ export type Begin = z.infer<typeof begin>;
 export type Finish = z.infer<typeof finish>;
 export type Failure = z.infer<typeof failure>;
 export type OpenCall = z.infer<typeof call>;
+export type HookOrder = z.infer<typeof runHook>;
 export type WorkItem = z.infer<typeof workItem>;
 export type LedgerEntry = z.infer<typeof entry>;

@@ -13,6 +13,8 @@ export type ProcessResult = {
   signal: NodeJS.Signals | null;
   isTimedOut: boolean;
   isAborted: boolean;
+  /** More was printed on stdout than was kept. */
+  isTruncated: boolean;
   durationMs: number;
 };
 
@@ -22,6 +24,7 @@ export type ProcessOptions = {
   signal: AbortSignal;
   /** Bytes kept of each stream, half from its head and half from its tail. */
   maxBytes?: number;
+  stdin?: string;
 };
 
 const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL'];
@@ -43,13 +46,15 @@ function runWith(shell: string, command: string, options: ProcessOptions): Promi
       cwd: options.cwd,
       detached: true,
       env: environment(),
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+      stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
     });
     const stdout = new Capped(maxBytes);
     const stderr = new Capped(maxBytes);
     child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk));
     child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
     child.stdio[3]?.on('error', () => {});
+    child.stdin?.on('error', () => {}); // it need not read what it is given
+    child.stdin?.end(options.stdin);
 
     let isTimedOut = false;
     let isAborted = false;
@@ -84,7 +89,7 @@ function runWith(shell: string, command: string, options: ProcessOptions): Promi
       killGroup(child, 'SIGKILL');
       void ended.then(() =>
         resolve({
-          stdout: stdout.text(), stderr: stderr.text(), exitCode, signal, isTimedOut, isAborted,
+          stdout: stdout.text(), stderr: stderr.text(), exitCode, signal, isTimedOut, isAborted, isTruncated: stdout.isTruncated,
           durationMs: Math.round(performance.now() - startedAt),
         }));
     });
@@ -141,6 +146,10 @@ class Capped {
       this.#tailLength -= gone;
       this.#dropped += gone;
     }
+  }
+
+  get isTruncated(): boolean {
+    return this.#dropped > 0 || this.#tailLength > this.#half;
   }
 
   text(): string {

@@ -17,6 +17,7 @@ select pg_extension_config_dump('messages', '');
 select pg_extension_config_dump('tool_calls', '');
 select pg_extension_config_dump('approvals', '');
 select pg_extension_config_dump('awareness_shown', '');
+select pg_extension_config_dump('hook_runs', '');
 select pg_extension_config_dump('inbox', '');
 select pg_extension_config_dump('work_ledger', '');
 select pg_extension_config_dump('abilities', 'where not is_builtin');

@@ -42,7 +42,7 @@ pg_prove --dbname "$database" --recurse --ext .sql test/sql
 psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'
 select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
-select faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look", "erase"], "require_approval": "dangerous", "elide_budget": 0, "compact_keep_recent": 0}}');
+select faculty_save('{"name": "worker", "accepts": ["analyze"], "orient": {"command": "true"}, "engage": {"tools": ["look", "erase"], "require_approval": "dangerous", "elide_budget": 0, "compact_keep_recent": 0}}');
 select ledger_append((work_submit('other', 'Something else')).id, 'finding', 'Found elsewhere');
 select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
 select lease_renew('worker-1', '{}');
@@ -55,6 +55,8 @@ declare
 begin
   for v_n in 1..3 loop -- the step of the second response closes the block of the first
     v_lease := (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid;
+    perform iteration_begin(v_item, v_lease);
+    perform hook_record(v_item, v_lease, h.id, '{"exit_code": 0}') from hook_runs h where v_n = 1;
     v_turn := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
     perform turn_record(v_item, v_lease, v_turn, format('{"content": [
       {"type": "tool_use", "id": "a", "name": "look", "input": {}},

@@ -3,12 +3,13 @@
 
 import type { Logger } from 'pino';
 
-import type { Begin, Claim, Claimed, Db, Failure, Finish } from '../db.ts';
+import type { Begin, Claim, Claimed, Db, Failure, Finish, HookOrder } from '../db.ts';
 import { isLeaseLost } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import type { Tool } from '../tools/tool.ts';
 import { askModel } from './askModel.ts';
 import type { ModelClient } from './callModel.ts';
+import { runHook } from './runHook.ts';
 import { runTools } from './runTools.ts';
 
 export type Runtime = {
@@ -23,8 +24,8 @@ export type Runtime = {
 
 export type FocusOutcome =
   | Exclude<Claim, { kind: 'claimed' }>
-  | Exclude<Begin, { kind: 'call_model' } | { kind: 'summarize' } | { kind: 'run_tools' }>
-  | Finish
+  | Exclude<Begin, { kind: 'call_model' } | { kind: 'summarize' } | { kind: 'run_tools' } | HookOrder>
+  | Exclude<Finish, HookOrder>
   | Failure
   | { kind: 'released' }
   | { kind: 'lost' };
@@ -56,6 +57,7 @@ async function runIteration(claim: Claimed, signal: AbortSignal, runtime: Runtim
     await db.summaryRecord(claim, begin.turn_id, answer.response);
     return runIteration(claim, signal, runtime);
   }
+  if (begin.kind === 'run_hook') return (await hook(begin, claim, signal, db)) ?? runIteration(claim, signal, runtime);
   if (begin.kind !== 'call_model' && begin.kind !== 'run_tools') return begin;
 
   let calls = begin.kind === 'run_tools' ? begin.calls : [];
@@ -68,7 +70,20 @@ async function runIteration(claim: Claimed, signal: AbortSignal, runtime: Runtim
 
   const allSettled = await runTools(calls, claim, signal, runtime);
   if (!allSettled) return giveBack(claim, signal, db);
-  return db.iterationFinish(claim);
+  for (;;) {
+    const finish = await db.iterationFinish(claim);
+    if (finish.kind !== 'run_hook') return finish;
+    const outcome = await hook(finish, claim, signal, db);
+    if (outcome !== null) return outcome;
+  }
+}
+
+/** Runs a command that the database asked for. Null: it is recorded, and the stage that asked comes once more. */
+async function hook(order: HookOrder, claim: Claimed, signal: AbortSignal, db: Db): Promise<FocusOutcome | null> {
+  const result = await runHook(order.command, order.timeout_seconds, order.input, claim, signal);
+  if (result === null) return giveBack(claim, signal, db);
+  const recorded = await db.hookRecord(claim, order.hook_run_id, result);
+  return recorded.kind === 'recorded' ? null : recorded;
 }
 
 /** Leaves the iteration to another worker; a lease that is lost already needs no giving back. */

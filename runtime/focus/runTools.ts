@@ -8,6 +8,7 @@ import type { Claimed, OpenCall } from '../db.ts';
 import { failed } from '../tools/tool.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
 import type { Runtime } from './runFocus.ts';
+import { runHook } from './runHook.ts';
 
 /** Runs the calls, at most as many at once as the faculty allows. False where some were left open because work has to stop. */
 export async function runTools(calls: readonly OpenCall[], claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<boolean> {
@@ -37,6 +38,13 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
     await db.toolCallSettle(claim, call.id, prepared.outcome);
     return true;
   }
+  const { before_tool: before, after_tool: after, timeout } = claim.faculty.hooks;
+  if (before !== null && call.implementation !== 'engine' && !call.is_cleared) {
+    const said = await runHook(before, timeout, hookInput('before_tool', call, claim), claim, signal);
+    if (said === null) return false;
+    const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
+    return verdict.kind === 'go' ? runCall({ ...call, input: verdict.input, is_cleared: true }, claim, signal, runtime) : true;
+  }
   if (prepared.kind === 'database') {
     await db.toolCallExecute(claim, call.id);
     return true;
@@ -45,9 +53,20 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
   const outcome = await execute(prepared.run, contextOf(call, claim, signal));
   // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return false;
-  await db.toolCallSettle(claim, call.id, { ...outcome, content: clean(outcome.content) });
+  const result = { ...outcome, content: clean(outcome.content) };
+  if (after === null) {
+    await db.toolCallSettle(claim, call.id, result);
+    return true;
+  }
+  const said = await runHook(after, timeout, { ...hookInput('after_tool', call, claim), result: { content: result.content, is_error: result.isError } }, claim, signal);
+  if (said !== null) await db.toolHookRecord(claim, call.id, 'after_tool', said, result);
+  else if (prepared.isRepeatable) return false;
+  else await db.toolCallSettle(claim, call.id, failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'));
   return true;
 }
+
+const hookInput = (hook: string, call: OpenCall, claim: Claimed): Record<string, unknown> =>
+  ({ hook, work_item_id: claim.work_item_id, faculty: claim.faculty.name, tool_call_id: call.id, tool: call.name, input: call.input });
 
 type Prepared =
   | { kind: 'refused'; outcome: ToolOutcome }

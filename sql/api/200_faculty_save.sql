@@ -9,10 +9,10 @@ create or replace function _faculty_defaults()
     "name": null,
     "accepts": [],
     "max_concurrent": null,
-    "orient": {"command": null},
+    "orient": {"command": null, "timeout": 60, "on_failure": "fail"},
     "engage": {
-      "mode": "builtin", "command": null,
-      "model": "claude-sonnet-5-5", "system_prompt": null, "system_prompt_file": null,
+      "mode": "builtin", "command": null, "command_timeout": 3600, "check_command": null, "check_timeout": 600,
+      "model": "claude-sonnet-5-5", "fallback_model": null, "system_prompt": null, "system_prompt_file": null,
       "tools": [], "max_turns": 50, "max_output_tokens": 32000,
       "parallel_tool_execution": true, "max_parallel_tools": 8,
       "compact_threshold": 0.7, "compact_keep_recent": 10, "compact_model": null, "context_window": 0, "ledger_nudge_interval": 5,
@@ -27,8 +27,9 @@ create or replace function _faculty_defaults()
       "enabled": true, "lookback_hours": 24, "max_running": 10,
       "max_recent_completed": 20, "max_recent_findings": 20, "include_child_work": false, "refresh_every": 10
     },
-    "consolidate": {"command": null},
-    "recover": {"command": null, "max_attempts": 3, "backoff": "exponential", "mode": "resume"}
+    "hooks": {"before_model_call": null, "before_tool": null, "after_tool": null, "timeout": 30, "on_failure": "refuse"},
+    "consolidate": {"command": null, "timeout": 60, "on_failure": "continue"},
+    "recover": {"command": null, "timeout": 60, "on_failure": "continue", "max_attempts": 3, "backoff": "exponential", "mode": "resume"}
   }'::jsonb;
 
 comment on function _faculty_defaults() is 'A faculty configuration with every key and its default; null: no default.';
@@ -60,7 +61,7 @@ begin
       and v_key not in ('compact_threshold', 'lookback_hours', 'code_execution_cpus') and v_value::numeric % 1 <> 0 then
       perform _raise_invalid(format('faculty key "%s%s" must be a whole number, not %s', p_path, v_key, v_value));
     elsif jsonb_typeof(v_value) = 'number'
-      and (v_value::numeric < 0 or v_value::numeric > 2147483647 or (v_key in ('max_turns', 'max_output_tokens', 'max_parallel_tools', 'max_attempts', 'max_result_chars') and v_value::numeric < 1)) then
+      and (v_value::numeric < 0 or v_value::numeric > 2147483647 or (v_key in ('max_turns', 'max_output_tokens', 'max_parallel_tools', 'max_attempts', 'max_result_chars', 'timeout', 'command_timeout', 'check_timeout') and v_value::numeric < 1)) then
       perform _raise_invalid(format('faculty key "%s%s" is out of range: %s', p_path, v_key, v_value));
     end if;
   end loop;
@@ -88,6 +89,19 @@ begin
   if coalesce(p_config #>> '{engage,require_approval}', 'never') not in ('never', 'dangerous', 'moderate') then
     perform _raise_invalid(format('faculty key "engage.require_approval" must be never, dangerous or moderate, not %s', p_config #> '{engage,require_approval}'));
   end if;
+  if coalesce(p_config #>> '{engage,mode}', 'builtin') not in ('builtin', 'external') then
+    perform _raise_invalid(format('faculty key "engage.mode" must be builtin or external, not %s', p_config #> '{engage,mode}'));
+  end if;
+  if p_config #>> '{engage,mode}' = 'external' and coalesce(p_config #>> '{engage,command}', '') !~ '\S' then
+    perform _raise_invalid('engage.mode = "external" needs engage.command');
+  end if;
+  for v_section in select unnest(array['orient', 'consolidate', 'recover', 'hooks']) loop
+    if coalesce(p_config #>> array[v_section, 'on_failure'], 'continue') not in ('fail', 'continue', 'refuse', 'allow')
+      or (v_section = 'hooks') <> coalesce(p_config #>> array[v_section, 'on_failure'] in ('refuse', 'allow'), v_section = 'hooks') then
+      perform _raise_invalid(format('faculty key "%s.on_failure" must be %s, not %s', v_section,
+        case v_section when 'hooks' then 'refuse or allow' else 'fail or continue' end, p_config #> array[v_section, 'on_failure']));
+    end if;
+  end loop;
   if jsonb_typeof(p_config -> 'max_concurrent') not in ('null', 'number') or (p_config ->> 'max_concurrent')::numeric < 1 then
     perform _raise_invalid(format('faculty key "max_concurrent" must be a whole number from 1, not %s', p_config -> 'max_concurrent'));
   end if;
@@ -112,7 +126,7 @@ end
 $$;
 
 comment on function faculty_save(jsonb) is
-  'Stores an agent configuration and makes it the current one of its name. p_config has the keys of the faculty TOML: {name, accepts, max_concurrent, orient, engage, awareness, consolidate, recover}; what is left out gets its default. Saving the same content again changes nothing. Running foci keep what they started with. Raises WL002.';
+  'Stores an agent configuration and makes it the current one of its name. p_config has the keys of the faculty TOML: {name, accepts, max_concurrent, orient, engage, awareness, hooks, consolidate, recover}; what is left out gets its default. Saving the same content again changes nothing. Running foci keep what they started with. Raises WL002.';
 
 create or replace function _faculty_for(p_faculty text, p_work_type text)
   returns faculties

@@ -8,6 +8,7 @@ declare
   v_faculty jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
   v_marker text := 'data-' || left(md5(gen_random_uuid()::text), 12);
   v_earlier text;
+  v_hooks text;
 begin
   if p_focus.attempt > 1 then
     select string_agg(format('- attempt %s: %s%s', f.attempt, f.outcome,
@@ -16,11 +17,17 @@ begin
       from foci f
      where f.work_item_id = p_item.id and f.attempt < p_focus.attempt;
   end if;
+  select string_agg(concat_ws(E'\n\n', format('# From the %s command', h.hook),
+           coalesce(_cap_text(_hook_said(h, 'context'), 100000), format('It %s.', h.error))), E'\n\n' order by h.hook)
+    into v_hooks
+    from hook_runs h
+   where h.focus_id = p_focus.id and h.hook in ('orient', 'recover') and coalesce(_hook_said(h, 'context'), h.error) is not null;
   return concat_ws(E'\n\n',
     '# Work item ' || p_item.id,
     'Type: ' || _one_line(p_item.work_type, 200),
     p_item.description,
     case when p_item.params <> '{}' then E'Parameters:\n' || jsonb_pretty(p_item.params) end,
+    v_hooks,
     case when p_focus.attempt > 1 then concat_ws(E'\n\n',
       format('# Attempt %s', p_focus.attempt), v_earlier,
       case v_faculty -> 'recover' ->> 'mode'
@@ -45,15 +52,19 @@ create or replace function _engine_message(p_head turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select case
+           when h.id is not null then format(E'[engine] Not completed: the check (%s) %s. What it printed:\n\n%s\n\nMend that and finish again; when the check fails once more, the work item fails.',
+                                             h.command, h.error, coalesce(nullif(btrim(h.output, E' \t\r\n'), ''), '(nothing)'))
            when exists (select from tool_calls where turn_id = p_head.id) then null
            when p_head.stop_reason = 'max_tokens' then '[engine] Your response was cut off at the output limit. Continue where it ended.'
            when p_head.stop_reason = 'model_context_window_exceeded' then '[engine] Your response was cut off because the context window was full. Older parts of the conversation are left out now; go on with the work.'
            when p_head.stop_reason = 'pause_turn' then '[engine] Continue.'
            else '[engine] Your response was empty. Continue with the work, or call work_complete with a summary if it is done.'
-         end;
+         end
+    from (values (1)) as v(one)
+    left join hook_runs h on h.focus_id = p_head.focus_id and h.turn_id = p_head.id and h.hook = 'check' and h.status = 'failed';
 $$;
 
-comment on function _engine_message(turns) is 'What the engine says after a response that neither called a tool nor ended the work; null after any other.';
+comment on function _engine_message(turns) is 'What the engine says after a response that neither called a tool nor ended the work, or that ended it against the faculty''s check; null after any other.';
 
 create or replace function _awareness_tell(p_item work_items, p_focus foci, p_turn turns)
   returns void

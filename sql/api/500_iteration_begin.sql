@@ -10,6 +10,8 @@ declare
   v_turn turns;
   v_created record;
   v_cooldown record;
+  v_order jsonb;
+  v_hook hook_runs;
 begin
   select * into v_focus from foci where id = v_item.focus_id;
   update work_items set state = 'running' where id = v_item.id and state <> 'running';
@@ -18,6 +20,13 @@ begin
     -- A worker died after the response was stored: no new model call, only the calls that are open.
     perform _recover_calls(v_turn.id);
     return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
+  end if;
+  if v_turn.id is null and v_focus.iteration = 0 then
+    v_order := _before_work(v_item, v_focus);
+    if v_order is not null then
+      return v_order::json;
+    end if;
+    select * into v_item from work_items where id = v_item.id; -- a recover command may have hidden the ledger
   end if;
   if v_turn.id is null then
     if v_focus.iteration >= (select (config -> 'engage' ->> 'max_turns')::integer from faculties where content_hash = v_focus.faculty_hash) then
@@ -43,6 +52,16 @@ begin
     return _iteration_again(v_item, v_cooldown.cooldown_reason,
       v_cooldown.cooldown_ends_at + random() * 0.25 * (v_cooldown.cooldown_ends_at - _now()));
   end if;
+  if v_turn.turn_type = 'normal' then
+    v_hook := _hook(v_item, v_focus, 'before_model_call', v_turn.id);
+    if v_hook.status = 'failed' and (select config #>> '{hooks,on_failure}' from faculties where content_hash = v_focus.faculty_hash) = 'refuse' or v_hook.status = 'refused' then
+      -- Parked for it, and let go on: it is asked once more.
+      update hook_runs set status = 'pending', completed_at = null where id = v_hook.id returning * into v_hook;
+    end if;
+    if v_hook.status = 'pending' then
+      return _hook_order(v_item, v_focus, v_hook, jsonb_build_object('iteration', v_turn.iteration, 'request', context_at(v_turn.id)))::json;
+    end if;
+  end if;
   update turns set call_count = call_count + 1 where id = v_turn.id;
   return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
                            'turn_id', v_turn.id, 'request', context_at(v_turn.id));
@@ -50,7 +69,7 @@ end
 $$;
 
 comment on function iteration_begin(uuid, uuid) is
-  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, request}: send the request and report with turn_record() or iteration_fail(). {kind: summarize, turn_id, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: retry, run_at, reason}: the model''s provider wants to be left alone until then; the lease is free. {kind: failed | dead, reason}: no more turns. Raises WL001, WL003, WL004.';
+  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, request}: send the request and report with turn_record() or iteration_fail(). {kind: summarize, turn_id, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with the input as JSON on stdin, report with hook_record(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: retry, run_at, reason}: the model''s provider wants to be left alone until then; the lease is free. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
 
 create or replace function _turn_create(p_item work_items, p_focus foci, out turn turns, out reason text)
   language plpgsql
@@ -189,42 +208,3 @@ end
 $$;
 
 comment on function _compaction_store(work_items, foci, jsonb, turns, turns, compactions) is 'Stores a compaction and its turn behind p_last; one that is applied moves the session''s head, one that waits for its summary does not.';
-
-create or replace function _recover_calls(p_turn_id uuid)
-  returns void
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  update tool_calls
-     set status = 'uncertain',
-         is_error = true,
-         completed_at = _now(),
-         result = to_json('[engine] The worker running this call died. Whether the call took effect is unknown: it may or may not have happened, wholly or in part. It was not repeated. Check the state of things before you try again.'::text)
-   where turn_id = p_turn_id and status = 'running' and effect = 'unsafe';
-  update tool_calls set status = 'pending' where turn_id = p_turn_id and status = 'running';
-end
-$$;
-
-comment on function _recover_calls(uuid) is 'After a crash: unsafe calls that were running become uncertain, the others run again.';
-
-create or replace function _open_calls(p_turn_id uuid)
-  returns json
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select coalesce(json_agg(json_build_object(
-           'id', k.id,
-           'name', coalesce(a.name, k.tool_name),
-           'input', k.input,
-           'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
-           'implementation', coalesce(a.implementation, 'runtime')) order by k.ordinal), '[]'::json)
-    from tool_calls k
-    -- A tool that was taken off the registry meanwhile is still answered: by a worker that says it does not have it.
-    left join abilities a on _tool_name(a.name) = k.tool_name
-   where k.turn_id = p_turn_id and k.status = 'pending';
-$$;
-
-comment on function _open_calls(uuid) is 'The calls of a turn that wait to be run, as the runtime takes them.';

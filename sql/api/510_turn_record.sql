@@ -81,7 +81,7 @@ as $$
 declare
   v_message_id uuid := _uuidv7();
   v_block record;
-  v_engage jsonb := (select f.config -> 'engage' from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = p_turn.focus_id);
+  v_config jsonb := (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = p_turn.focus_id);
   v_call tool_calls;
   v_ability abilities;
   v_id text;
@@ -124,8 +124,9 @@ begin
       case when v_refusal is null then 'pending' else 'failed' end, to_json(v_refusal),
       case when v_refusal is not null then true end, case when v_refusal is not null then _now() end)
     returning * into v_call;
-    if v_refusal is null and _needs_approval(v_ability.risk, v_engage) then
-      perform _approval_ask(v_call, v_ability.risk, v_engage);
+    -- With a before_tool hook a person is asked for what the hook made of the call.
+    if v_refusal is null and v_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, v_config -> 'engage') then
+      perform _approval_ask(v_call, v_ability.risk, v_config -> 'engage');
     end if;
     v_ordinal := v_ordinal + 1;
   end loop;

@@ -169,7 +169,7 @@ begin
         nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
     end if;
     -- Dynamic, because users name the function: a stored, quoted name that ability_register() took from the catalog.
-    execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using v_call.input::jsonb;
+    execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using _call_input(v_call)::jsonb;
     perform set_config('search_path', v_path, true);
     if v_result is null and v_ability.name = 'await_child_work' then
       update tool_calls

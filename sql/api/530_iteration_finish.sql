@@ -10,9 +10,9 @@ declare
   v_turn turns;
   v_call_count integer;
   v_open_count integer;
-  v_done json;
+  v_done jsonb;
   v_waits_until timestamptz;
-  v_text text;
+  v_answer jsonb;
 begin
   select * into v_focus from foci where id = v_item.focus_id;
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
@@ -41,41 +41,41 @@ begin
     perform _slot_ring(v_item.slot_faculty);
     return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
   end if;
+  select input into v_done from tool_calls
+   where turn_id = v_turn.id and tool_name = 'work_complete' and status = 'completed' order by ordinal limit 1;
+  if v_call_count = 0 and v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') then
+    v_done := jsonb_build_object('summary', _response_text(v_turn.id));
+  end if;
+  if v_done ->> 'summary' is not null then
+    v_answer := _finish(v_item, v_focus, v_turn.id, v_done);
+    if v_answer is not null then
+      return v_answer;
+    end if;
+    v_call_count := v_call_count + 1; -- the check's answer is something to go on with
+  end if;
+
   update foci
      set iteration = iteration + 1,
          crash_count = 0,
          stall_count = case when v_call_count > 0 or (v_turn.stop_reason = 'pause_turn' and _response_text(v_turn.id) is not null) then 0 else stall_count + 1 end
    where id = v_focus.id
   returning * into v_focus;
-
-  select input into v_done from tool_calls
-   where turn_id = v_turn.id and tool_name = 'work_complete' and status = 'completed' order by ordinal limit 1;
-  if v_done is not null then
-    v_item := _focus_end(v_item, 'completed', 'completed', null, v_done::jsonb);
-  elsif v_call_count > 0 then
+  if v_call_count > 0
+    or (v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded') and v_focus.stall_count < 4) then
     perform _iteration_next(v_item, v_focus, v_turn);
     return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
-  else
-    v_text := _response_text(v_turn.id);
-    if v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') and v_text is not null then
-      v_item := _focus_end(v_item, 'completed', 'completed', null, jsonb_build_object('summary', v_text));
-    elsif v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded') and v_focus.stall_count < 4 then
-      perform _iteration_next(v_item, v_focus, v_turn);
-      return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
-    else
-      v_item := _focus_end(v_item, 'failed', 'failed', case
-          when v_turn.stop_reason = 'refusal' then concat_ws(': ', 'the model refused', v_turn.error ->> 'category', v_turn.error ->> 'explanation')
-          when v_focus.stall_count >= 4 then format('the model neither worked nor finished in %s responses (%s)', v_focus.stall_count, v_turn.stop_reason)
-          else format('the model stopped for an unknown reason: %s', v_turn.stop_reason)
-        end, null);
-    end if;
   end if;
+  v_item := _focus_end(v_item, 'failed', 'failed', case
+      when v_turn.stop_reason = 'refusal' then concat_ws(': ', 'the model refused', v_turn.error ->> 'category', v_turn.error ->> 'explanation')
+      when v_focus.stall_count >= 4 then format('the model neither worked nor finished in %s responses (%s)', v_focus.stall_count, v_turn.stop_reason)
+      else format('the model stopped for an unknown reason: %s', v_turn.stop_reason)
+    end, null);
   return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
 end
 $$;
 
 comment on function iteration_finish(uuid, uuid) is
-  'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text. Raises WL001, WL003, WL004, WL008 (calls are open).';
+  'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. {kind: run_hook, ...}: the work is said to be done; run the faculty''s check or consolidate command as iteration_begin() says, report with hook_record(), and this stage comes once more. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text, and no check stands against it. Raises WL001, WL003, WL004, WL008 (calls are open).';
 
 create or replace function _waits_for(p_turn_id uuid)
   returns text

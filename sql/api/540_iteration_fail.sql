@@ -33,10 +33,7 @@ begin
     v_item := _focus_end(v_item, 'failed', 'failed', v_message, null);
   elsif v_class = 'authentication' then
     -- Not the work item's fault, and no retry mends it: it waits for a person.
-    perform _lease_drop(v_item);
-    update work_items set state = 'paused', state_reason = v_message, slot_faculty = null where id = v_item.id;
-    perform _slot_ring(v_item.slot_faculty);
-    select * into v_item from work_items where id = v_item.id;
+    v_item := _work_park(v_item, v_message);
   elsif v_focus.model_error_count >= (case v_class when 'malformed_response' then 4 else 20 end) then
     v_item := _focus_end(v_item, 'failed', 'retry', v_message, null);
   else

@@ -76,7 +76,7 @@ declare
   v_expires_at timestamptz := _now() + make_interval(secs => (p_engage ->> 'approval_timeout')::integer);
 begin
   insert into approvals (tool_call_id, work_item_id, input_hash, risk, expires_at)
-  values (p_call.id, p_call.work_item_id, _content_hash(p_call.input::text), p_risk, v_expires_at);
+  values (p_call.id, p_call.work_item_id, _content_hash(_call_input(p_call)::text), p_risk, v_expires_at);
   update tool_calls set status = 'waiting', wait_ends_at = v_expires_at where id = p_call.id;
   perform pg_notify('work_approval_requested', p_call.id::text);
 end
@@ -107,7 +107,7 @@ begin
   if p_approval.decision is null and p_approval.expires_at <= _now() then
     update approvals set decision = 'expired', decided_at = _now() where tool_call_id = p_call.id returning * into p_approval;
   end if;
-  if p_approval.decision = 'approved' and p_approval.input_hash = _content_hash(p_call.input::text) then
+  if p_approval.decision = 'approved' and p_approval.input_hash = _content_hash(_call_input(p_call)::text) then
     update tool_calls set status = 'pending', wait_ends_at = null where id = p_call.id;
   elsif p_approval.decision is not null then
     perform _call_settle(p_call, format('[engine] Not executed: %s', case p_approval.decision

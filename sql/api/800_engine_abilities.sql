@@ -100,7 +100,9 @@ begin
   if coalesce(p_input ->> 'summary', '') !~ '\S' then
     perform _raise_invalid('a completed work item needs a summary of what came of it');
   end if;
-  return 'The work item is completed.';
+  return case when exists (select from work_items w join foci o on o.id = w.focus_id join faculties f on f.content_hash = o.faculty_hash
+                            where w.id = _ability_work_item() and f.config #>> '{engage,check_command}' is not null)
+              then 'Declared done: now the check decides.' else 'The work item is completed.' end;
 end
 $$;
 

@@ -93,7 +93,7 @@ create or replace view v_awareness_shown with (security_invoker = true) as
 comment on view v_awareness_shown is 'Which agent was told what of the others, and in which iteration: who knew of a finding when.';
 
 create or replace view v_approvals with (security_invoker = true) as
-  select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, k.input, a.input_hash, a.requested_at, a.expires_at
+  select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, _call_input(k) as input, a.input_hash, a.requested_at, a.expires_at
     from approvals a
     join tool_calls k on k.id = a.tool_call_id
     join work_items w on w.id = a.work_item_id

@@ -81,6 +81,7 @@ create table tool_calls (
   provider_id text not null,
   tool_name text not null,
   input json not null,
+  rewritten_input json,
   effect text not null,
   status text not null default 'pending',
   result json,
@@ -119,6 +120,7 @@ comment on table tool_calls is 'One row for each tool call: its arguments, what 
 comment on column tool_calls.ordinal is 'Position among the calls of the turn, from 0.';
 comment on column tool_calls.provider_id is 'Id under which the conversation knows the call.';
 comment on column tool_calls.status is 'waiting: for children, until wait_ends_at at most. uncertain: its worker died while it ran and it may or may not have happened.';
+comment on column tool_calls.rewritten_input is 'What a before_tool hook made of the input: the tool ran with this.';
 comment on column tool_calls.result is 'Content of the tool_result block as the model sees it: a string, or text and image blocks.';
 comment on column tool_calls.artifact_hash is 'Where the whole output is, when the result shows only its head and its tail.';
 comment on column tool_calls.is_truncated is 'The output was over 32 MiB, and its middle is lost.';

@@ -1,14 +1,16 @@
 // Faculty files: what is accepted, what every mistake is answered with and where, and that the positions are right.
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 
 import * as fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { FacultyError, loadFaculties, parseFaculty } from '../../runtime/faculty.ts';
+import type { FacultyFiles } from '../../runtime/faculty.ts';
+import { programProblem, resolveCommand } from '../../runtime/hookCommands.ts';
 import { locateKeys } from '../../runtime/tomlPositions.ts';
 
 /** The complete example of the engage document, as it stands there. */
@@ -64,13 +66,16 @@ max_attempts = 3
 backoff = "exponential"
 `;
 
-const noPrompt = (path: string): string => {
-  throw new Error(`no prompt at ${path}`);
+const noFiles: FacultyFiles = {
+  readPrompt: (path) => {
+    throw new Error(`no prompt at ${path}`);
+  },
+  programProblem: () => null,
 };
 
-function errorOf(toml: string, readPrompt = noPrompt): FacultyError {
+function errorOf(toml: string, files: Partial<FacultyFiles> = {}): FacultyError {
   try {
-    parseFaculty(toml, 'social.toml', readPrompt);
+    parseFaculty(toml, 'social.toml', { ...noFiles, ...files });
   } catch (error) {
     if (error instanceof FacultyError) return error;
     throw error;
@@ -83,16 +88,16 @@ const later = (feature: string): string => `accepted, takes effect with ${featur
 
 describe('a faculty file', () => {
   it('with every section of the engage document is read as it is written, the prompt file besides', () => {
-    const { config } = parseFaculty(complete, join('faculties', 'social.toml'), (path) => `text of ${path}`);
+    const { config } = parseFaculty(complete, join('/etc/faculties', 'social.toml'), { ...noFiles, readPrompt: (path) => `text of ${path}` });
     expect(config).toStrictEqual({
       name: 'social',
       accepts: ['engage', 'respond', 'check-in'],
       max_concurrent: 3,
-      orient: { command: 'scripts/social-orient' },
+      orient: { command: '/etc/faculties/scripts/social-orient' },
       engage: {
         model: 'claude-sonnet-4-5-20250514',
         system_prompt_file: 'prompts/social.md',
-        system_prompt: `text of ${join('faculties', 'prompts', 'social.md')}`,
+        system_prompt: `text of ${join('/etc/faculties', 'prompts', 'social.md')}`,
         tools: ['memory-search', 'calendar', 'send-message'],
         max_turns: 50,
         parallel_tool_execution: true,
@@ -108,22 +113,19 @@ describe('a faculty file', () => {
         code_execution_cpus: 2,
       },
       awareness: { enabled: true, lookback_hours: 24, max_running: 10, max_recent_completed: 20, max_recent_findings: 20, include_child_work: false },
-      consolidate: { command: 'scripts/social-consolidate' },
-      recover: { command: 'scripts/recover-default', max_attempts: 3, backoff: 'exponential' },
+      consolidate: { command: '/etc/faculties/scripts/social-consolidate' },
+      recover: { command: '/etc/faculties/scripts/recover-default', max_attempts: 3, backoff: 'exponential' },
     });
     expect(Object.getPrototypeOf(config.engage)).toBe(Object.prototype);
   });
 
   it('is warned about what this version does not do, in the order of the file', () => {
-    expect(parseFaculty(complete, 'social.toml', () => '').warnings).toEqual([
-      `social.toml:7:1: command = "scripts/social-orient": ${later('phase commands')}`,
+    expect(parseFaculty(complete, 'social.toml', { ...noFiles, readPrompt: () => '' }).warnings).toEqual([
       `social.toml:26:1: code_execution = true: ${later('code execution')}`,
       `social.toml:27:1: code_execution_timeout = 300: ${later('code execution')}`,
       `social.toml:28:1: code_execution_image = "animus-sandbox:latest": ${later('code execution')}`,
       `social.toml:29:1: code_execution_memory = "512m": ${later('code execution')}`,
       `social.toml:30:1: code_execution_cpus = 2: ${later('code execution')}`,
-      `social.toml:45:1: command = "scripts/social-consolidate": ${later('phase commands')}`,
-      `social.toml:48:1: command = "scripts/recover-default": ${later('phase commands')}`,
     ]);
   });
 
@@ -143,7 +145,7 @@ faculty.engage.web_fetch_allow = ["localhost:80"]
 faculty.engage.code_execution = false
 faculty.engage.code_execution_cpus = 0.5
 `;
-    const { config, warnings } = parseFaculty(toml, 'a.toml', noPrompt);
+    const { config, warnings } = parseFaculty(toml, 'a.toml', noFiles);
     expect(config).toStrictEqual({
       name: 'a',
       recover: { mode: 'fresh', backoff: 'constant' },
@@ -197,17 +199,19 @@ describe('a mistake in a faculty file', () => {
     ['a number for a section', '[faculty]\nname = "a"\norient = 3', 'social.toml:3:1: "orient" in [faculty] must be a table, not 3'],
     ['a date for a section', '[faculty]\nname = "a"\norient = 1979-05-27 07:32:00\nmax = 1', /^social\.toml:3:1: "orient" in \[faculty\] must be a table, not a date\nsocial\.toml:4:1: /],
     ['an unknown backoff', '[faculty]\nname = "a"\nrecover = { backoff = "linear" }', 'social.toml:3:13: "backoff" in [faculty.recover] must be "exponential" or "constant", not "linear"'],
-    ['external mode', engage('mode = "external"'), 'social.toml:4:1: mode = "external": this version has only the built-in loop'],
+    ['external mode', engage('mode = "external"'), 'social.toml:4:1: mode = "external" needs the "command" that does the work'],
+    ['a hook that is not there', '[faculty]\nname = "a"\n[faculty.hooks]\nbefore_tool = "scripts/guard --strict"', `social.toml:4:1: "scripts/guard --strict" in [faculty.hooks]: there is no program ${resolve('scripts/guard')}`],
+    ['a policy that there is not', '[faculty]\nname = "a"\n[faculty.hooks]\non_failure = "continue"', 'social.toml:4:1: "on_failure" in [faculty.hooks] must be "refuse" or "allow", not "continue"'],
     ['a prompt file that is not there', engage('system_prompt_file = "p.md"'), 'social.toml:4:1: cannot read "p.md": no prompt at p.md'],
   ])('%s', (_, toml, message) => {
-    expect(errorOf(toml).message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    expect(errorOf(toml, { programProblem }).message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
   });
 
   it('does not hide the others: all are reported in the order of the file', () => {
-    const error = errorOf('[faculty]\r\nname = 3\r\n\r\n[faculty.engage]\r\nmode = "external"\r\nmax_turn = 3\r\nsystem_prompt = "x"\r\nsystem_prompt_file = "p"\r\n', () => 'a\0');
+    const error = errorOf('[faculty]\r\nname = 3\r\n\r\n[faculty.engage]\r\nmode = "external"\r\nmax_turn = 3\r\nsystem_prompt = "x"\r\nsystem_prompt_file = "p"\r\n', { readPrompt: () => 'a\0' });
     expect(error.message.split('\n')).toEqual([
       'social.toml:2:1: "name" in [faculty] must be a string, not 3',
-      'social.toml:5:1: mode = "external": this version has only the built-in loop',
+      'social.toml:5:1: mode = "external" needs the "command" that does the work',
       'social.toml:6:1: unknown key "max_turn" in [faculty.engage]; did you mean "max_turns"?',
       'social.toml:8:1: system_prompt and system_prompt_file are both given: keep one',
       'social.toml:8:1: "p" is not a text file',
@@ -239,6 +243,20 @@ describe('a directory of faculties', () => {
       { name: 'second' },
     ]);
     expect((await loadFaculties(join(path, 'b.toml'))).map(({ config }) => config.name)).toEqual(['second']);
+  });
+
+  it('finds the commands of a file beside it, and a name in PATH', async () => {
+    const path = directory({
+      'a.toml': '[faculty]\nname = "first"\norient.command = "./look around"\nhooks.before_tool = "cat -"\nrecover.command = "X=1 anything"\nengage.check_command = "cd src && make"',
+      look: '#!/bin/sh',
+    });
+    await expect(loadFaculties(path)).rejects.toThrow(`a.toml:3:8: "./look around" in [faculty.orient]: ${join(path, 'look')} is not executable`);
+    chmodSync(join(path, 'look'), 0o755);
+    expect((await loadFaculties(path))[0]?.config).toMatchObject({
+      orient: { command: `${join(path, 'look')} around` }, hooks: { before_tool: 'cat -' }, recover: { command: 'X=1 anything' }, engage: { check_command: 'cd src && make' } });
+    expect(programProblem('no-such-program')).toBe('there is no program no-such-program in PATH');
+    expect(programProblem(path)).toBe(`${path} is a directory`);
+    expect(resolveCommand('bin/a b', '/of me')).toEqual({ command: "'/of me/bin/a' b", program: '/of me/bin/a' });
   });
 
   it('must not have two of one name, must have one, must be there', async () => {

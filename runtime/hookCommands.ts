@@ -1,0 +1,34 @@
+// The commands of a faculty are found when its file is read, not hours later: a path is taken from the directory of the
+// file, a name from PATH.
+
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+
+export const commandKeys = [
+  ['orient', 'command'], ['engage', 'command'], ['engage', 'check_command'], ['hooks', 'before_model_call'], ['hooks', 'before_tool'],
+  ['hooks', 'after_tool'], ['consolidate', 'command'], ['recover', 'command'],
+].map((path) => ['faculty', ...path]);
+
+/** The command with an absolute path in front, and its program; null where its beginning is more than a plain word, which is the shell's to read. */
+export function resolveCommand(given: string, directory: string): { command: string; program: string | null } {
+  const word = /^\s*([\w./@+-]+)(?![^\s;|&<>])/.exec(given)?.[1];
+  if (word === undefined) return { command: given, program: null };
+  if (!word.includes('/')) return { command: given, program: word };
+  const program = resolve(directory, word);
+  return { command: given.replace(word, () => shellQuoted(program)), program };
+}
+
+/** Why a program (a path, or a name in PATH or of the shell) cannot be run; null when it can. */
+export function programProblem(program: string): string | null {
+  if (!program.includes('/')) return spawnSync('sh', ['-c', 'command -v -- "$1"', 'sh', program], { stdio: 'ignore' }).status === 0 ? null : `there is no program ${program} in PATH`;
+  try {
+    if (statSync(program).isDirectory()) return `${program} is a directory`;
+    accessSync(program, constants.X_OK);
+    return null;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EACCES' ? `${program} is not executable` : `there is no program ${program}`;
+  }
+}
+
+const shellQuoted = (path: string): string => (/^[\w./@+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`);

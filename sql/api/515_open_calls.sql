@@ -1,0 +1,50 @@
+-- The calls of a response that are to be run, and what a crash left of them.
+
+create or replace function _call_input(p_call tool_calls)
+  returns json
+  language sql
+  immutable
+  parallel safe
+  return coalesce(p_call.rewritten_input, p_call.input);
+
+comment on function _call_input(tool_calls) is 'What a tool runs with: the model''s input, or what a before_tool hook made of it.';
+
+create or replace function _recover_calls(p_turn_id uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  update tool_calls
+     set status = 'uncertain',
+         is_error = true,
+         completed_at = _now(),
+         result = to_json('[engine] The worker running this call died. Whether the call took effect is unknown: it may or may not have happened, wholly or in part. It was not repeated. Check the state of things before you try again.'::text)
+   where turn_id = p_turn_id and status = 'running' and effect = 'unsafe';
+  update tool_calls set status = 'pending' where turn_id = p_turn_id and status = 'running';
+end
+$$;
+
+comment on function _recover_calls(uuid) is 'After a crash: unsafe calls that were running become uncertain, the others run again.';
+
+create or replace function _open_calls(p_turn_id uuid)
+  returns json
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(json_agg(json_build_object(
+           'id', k.id,
+           'name', coalesce(a.name, k.tool_name),
+           'input', _call_input(k),
+           'is_cleared', exists (select from hook_runs h where h.tool_call_id = k.id and h.hook = 'before_tool' and h.status in ('completed', 'failed')),
+           'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
+           'implementation', coalesce(a.implementation, 'runtime')) order by k.ordinal), '[]'::json)
+    from tool_calls k
+    -- A tool that was taken off the registry meanwhile is still answered: by a worker that says it does not have it.
+    left join abilities a on _tool_name(a.name) = k.tool_name
+   where k.turn_id = p_turn_id and k.status = 'pending';
+$$;
+
+comment on function _open_calls(uuid) is 'The calls of a turn that wait to be run, as the runtime takes them.';

@@ -1,0 +1,29 @@
+-- Commands of the people who run a faculty, at fixed points of a focus.
+
+create table hook_runs (
+  id uuid primary key default _uuidv7(),
+  work_item_id uuid not null references work_items (id),
+  focus_id uuid not null references foci (id),
+  turn_id uuid references turns (id),
+  tool_call_id uuid references tool_calls (id),
+  hook text not null,
+  command text not null,
+  status text not null default 'pending',
+  output text,
+  error text,
+  exit_code integer,
+  duration_ms integer,
+  created_at timestamptz not null default _now(),
+  completed_at timestamptz,
+  constraint hook_is_known check (hook in ('recover', 'orient', 'engage', 'before_model_call', 'before_tool', 'after_tool', 'check', 'consolidate')),
+  constraint status_is_known check (status in ('pending', 'completed', 'refused', 'failed')),
+  constraint ended_runs_have_completed_at check ((status = 'pending') = (completed_at is null)),
+  constraint failed_runs_say_why check ((status = 'failed') <= (error is not null)),
+  constraint one_run_a_point unique nulls not distinct (focus_id, hook, turn_id, tool_call_id)
+) with (fillfactor = 70);
+
+create index hook_runs_work_item on hook_runs (work_item_id);
+
+comment on table hook_runs is 'One row for each command that a faculty has at a point of a focus: what it said, and what came of it. A command whose worker died runs again.';
+comment on column hook_runs.status is 'refused: it worked, and said no. failed: it could not be run, ended with an error or in time, or printed what nobody understands; what follows says the faculty''s on_failure.';
+comment on column hook_runs.output is 'What it printed on stdout.';
