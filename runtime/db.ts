@@ -37,6 +37,8 @@ export type Submission = {
   maxAttempts?: number;
   runAt?: string;
   idempotencyKey?: string;
+  /** By resource: tokens, money, seconds, calls, children. */
+  budget?: Record<string, number>;
 };
 
 export type AbilityDefinition = {
@@ -132,7 +134,16 @@ export async function openDb(url: string, schema: string, options: { maximumPool
           p_external_id => ${optional(s.externalId)},
           p_max_attempts => ${s.maxAttempts ?? null}::integer,
           p_run_at => ${optional(s.runAt)}::timestamptz,
-          p_idempotency_key => ${optional(s.idempotencyKey)})`),
+          p_idempotency_key => ${optional(s.idempotencyKey)},
+          p_budget => ${s.budget ? JSON.stringify(s.budget) : null}::jsonb)`),
+
+    budgetSet: (workItemId: string, resource: string, amount: number) =>
+      value(z.string(), (row) => sql.type(row)`select resource as value from ${fn('budget_set')}(${workItemId}::uuid, ${resource}, ${amount}::numeric)`),
+
+    budgets: (workItemId: string) =>
+      run(() => sql.type(z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() }))`
+        select resource, trim_scale(amount)::text as amount, trim_scale(spent)::text as spent, trim_scale(reserved)::text as reserved, trim_scale(remaining)::text as remaining
+          from ${fn('v_budgets')} where work_item_id = ${workItemId}::uuid order by resource`),
 
     workCancel: (workItemId: string, reason: string | null) =>
       run(() => sql.type(workItem)`select * from ${fn('work_cancel')}(${workItemId}::uuid, ${reason})`),

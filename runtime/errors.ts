@@ -9,6 +9,7 @@ export const errorCodes = {
   WL006: 'idempotency key reused',
   WL007: 'append-only',
   WL008: 'wrong state',
+  WL009: 'budget used up',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -89,6 +89,13 @@ const sections = {
     include_child_work: flag.exactOptional(),
     refresh_every: whole(0).exactOptional(),
   }),
+  budget: tableOf({
+    tokens: whole(0).exactOptional(),
+    money: z.number('a number from 0').min(0, 'a number from 0').exactOptional(),
+    seconds: whole(0).exactOptional(),
+    calls: whole(0).exactOptional(),
+    children: whole(0).exactOptional(),
+  }),
   hooks: tableOf({
     before_model_call: text.exactOptional(),
     before_tool: text.exactOptional(),
@@ -112,6 +119,7 @@ const faculty = tableOf({
   orient: sections.orient.exactOptional(),
   engage: sections.engage.exactOptional(),
   awareness: sections.awareness.exactOptional(),
+  budget: sections.budget.exactOptional(),
   hooks: sections.hooks.exactOptional(),
   consolidate: sections.consolidate.exactOptional(),
   recover: sections.recover.exactOptional(),

@@ -8,7 +8,7 @@ import { findLedger, shownUrl } from './config.ts';
 import { demo } from './commands/demo.ts';
 import { demoTeam } from './commands/demoTeam.ts';
 import { doctor } from './commands/doctor.ts';
-import { approvals, approve, cancel, digest, faculty, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
+import { approvals, approve, budget, cancel, digest, faculty, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
 import type { SubmitOptions } from './commands/items.ts';
 import { exit, note, print, UsageError } from './commands/output.ts';
 import { replay } from './commands/replay.ts';
@@ -97,6 +97,7 @@ command('submit <description>', 'queue a work item and print its id')
   .option('--max-attempts <n>', 'how often it is tried', integer)
   .option('--run-at <time>', 'not before this time')
   .option('--idempotency-key <key>', 'the same call repeated returns the same item')
+  .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
   .action(async (description: string, options: SubmitOptions) => {
     exitCode = await submit(description, options);
   });
@@ -125,6 +126,11 @@ command('cancel <id>', 'cancel a work item and everything below it')
   .option('--reason <text>', 'why')
   .action(async (id: string, options: Settings & { reason?: string }) => {
     exitCode = await cancel(id, options);
+  });
+
+command('budget <id> [resource=amount...]', 'what a work item and everything below it may use: show it, or set it')
+  .action(async (id: string, amounts: string[], options: Settings) => {
+    exitCode = await budget(id, amounts, options);
   });
 
 command('message <id> <text>', 'say something to the agent of a work item, with its next request')

@@ -45,6 +45,7 @@ const runHook = z.object({ kind: z.literal('run_hook'), hook_run_id: z.string(),
 const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']), reason: z.string().nullable() };
 
 export const begin = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('parked'), until: z.string() }),
   z.object({ kind: z.literal('retry'), run_at: z.string(), reason: z.string() }),
   z.object({ kind: z.literal('call_model'), turn_id: z.string(), request: json }),
   z.object({ kind: z.literal('summarize'), turn_id: z.string(), request: json }),

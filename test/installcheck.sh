@@ -42,7 +42,7 @@ pg_prove --dbname "$database" --recurse --ext .sql test/sql
 psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'
 select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
-select faculty_save('{"name": "worker", "accepts": ["analyze"], "orient": {"command": "true"}, "engage": {"tools": ["look", "erase"], "require_approval": "dangerous", "elide_budget": 0, "compact_keep_recent": 0}}');
+select faculty_save('{"name": "worker", "accepts": ["analyze"], "orient": {"command": "true"}, "budget": {"calls": 100}, "engage": {"tools": ["look", "erase"], "require_approval": "dangerous", "elide_budget": 0, "compact_keep_recent": 0}}');
 select ledger_append((work_submit('other', 'Something else')).id, 'finding', 'Found elsewhere');
 select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
 select lease_renew('worker-1', '{}');

@@ -32,6 +32,7 @@ export type SubmitOptions = Settings & {
   maxAttempts?: number;
   runAt?: string;
   idempotencyKey?: string;
+  budget?: string[];
 };
 
 export const submit = (description: string, options: SubmitOptions): Promise<number> =>
@@ -48,8 +49,25 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
       ...(options.maxAttempts !== undefined && { maxAttempts: options.maxAttempts }),
       ...(options.runAt !== undefined && { runAt: options.runAt }),
       ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
+      ...(options.budget && { budget: Object.fromEntries(options.budget.map(parseAmount)) }),
     });
     print(item, item.id, options.json ?? false);
+    return exit.ok;
+  });
+
+/** "tokens=200000". */
+function parseAmount(text: string): [resource: string, amount: number] {
+  const [, resource, amount] = /^(\w+)=(\d+(?:\.\d+)?)$/.exec(text) ?? [];
+  if (resource === undefined) throw new UsageError(`"${text}" is not a budget; one is tokens=200000 (or money, seconds, calls, children)`);
+  return [resource, Number(amount)];
+}
+
+export const budget = (workItemId: string, amounts: string[], options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    for (const [resource, amount] of amounts.map(parseAmount)) await db.budgetSet(uuid(workItemId), resource, amount);
+    const budgets = await db.budgets(uuid(workItemId));
+    print(budgets, budgets.map((one) => `${one.resource.padEnd(8)}  ${one.spent} of ${one.amount}${one.reserved === '0' ? '' : `, ${one.reserved} held`}`).join('\n') || 'no budget of its own',
+      options.json ?? false);
     return exit.ok;
   });
 

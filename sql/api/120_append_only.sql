@@ -48,7 +48,7 @@ begin
     execute format('create or replace trigger refuse_change before update or delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_change', v_table);
   end loop;
-  foreach v_table in array array['work_items', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'foci', 'faculties', 'sessions'] loop
+  foreach v_table in array array['work_items', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'budgets', 'foci', 'faculties', 'sessions'] loop
     execute format('create or replace trigger refuse_delete before delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_delete', v_table);
   end loop;

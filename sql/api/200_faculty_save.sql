@@ -27,6 +27,7 @@ create or replace function _faculty_defaults()
       "enabled": true, "lookback_hours": 24, "max_running": 10,
       "max_recent_completed": 20, "max_recent_findings": 20, "include_child_work": false, "refresh_every": 10
     },
+    "budget": {"tokens": null, "money": null, "seconds": null, "calls": null, "children": null},
     "hooks": {"before_model_call": null, "before_tool": null, "after_tool": null, "timeout": 30, "on_failure": "refuse"},
     "consolidate": {"command": null, "timeout": 60, "on_failure": "continue"},
     "recover": {"command": null, "timeout": 60, "on_failure": "continue", "max_attempts": 3, "backoff": "exponential", "mode": "resume"}
@@ -102,6 +103,7 @@ begin
         case v_section when 'hooks' then 'refuse or allow' else 'fail or continue' end, p_config #> array[v_section, 'on_failure']));
     end if;
   end loop;
+  perform _budget_amount(b.key, b.value) from jsonb_each(case jsonb_typeof(p_config -> 'budget') when 'object' then p_config -> 'budget' else '{}' end) b where b.value <> 'null';
   if jsonb_typeof(p_config -> 'max_concurrent') not in ('null', 'number') or (p_config ->> 'max_concurrent')::numeric < 1 then
     perform _raise_invalid(format('faculty key "max_concurrent" must be a whole number from 1, not %s', p_config -> 'max_concurrent'));
   end if;
@@ -126,7 +128,7 @@ end
 $$;
 
 comment on function faculty_save(jsonb) is
-  'Stores an agent configuration and makes it the current one of its name. p_config has the keys of the faculty TOML: {name, accepts, max_concurrent, orient, engage, awareness, hooks, consolidate, recover}; what is left out gets its default. Saving the same content again changes nothing. Running foci keep what they started with. Raises WL002.';
+  'Stores an agent configuration and makes it the current one of its name. p_config has the keys of the faculty TOML: {name, accepts, max_concurrent, orient, engage, awareness, budget, hooks, consolidate, recover}; what is left out gets its default. Saving the same content again changes nothing. Running foci keep what they started with. Raises WL002.';
 
 create or replace function _faculty_for(p_faculty text, p_work_type text)
   returns faculties

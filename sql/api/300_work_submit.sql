@@ -10,7 +10,8 @@ create or replace function work_submit(
     p_max_attempts integer default null,
     p_run_at timestamptz default null,
     p_source text default 'human',
-    p_idempotency_key text default null)
+    p_idempotency_key text default null,
+    p_budget jsonb default null)
   returns work_items
   language plpgsql
   volatile
@@ -35,6 +36,9 @@ begin
   end if;
   if p_source is null or p_source not in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event') then
     perform _raise_invalid(format('"%s" is not a source', p_source), 'One of: human, trigger, agent, webhook, cron, event.');
+  end if;
+  if jsonb_typeof(p_budget) <> 'object' then
+    perform _raise_invalid('a budget is an object such as {"tokens": 200000, "money": 5}');
   end if;
   if '' in (p_dedup_key, p_external_id, p_idempotency_key, p_faculty) then
     perform _raise_invalid('an empty string is not a key, an identifier or a name', 'Leave the argument out, or pass null.');
@@ -71,13 +75,17 @@ begin
       return v_item;
     end if;
   end loop;
+  perform _budget_store(v_item.id, b.key, _budget_amount(b.key, b.value)) from jsonb_each(p_budget) b;
+  if p_parent_id is not null then
+    perform _budget_child(p_parent_id);
+  end if;
   perform _enqueue(v_item.id);
   return v_item;
 end
 $$;
 
-comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text) is
-  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty names who shall do it (default: the faculty that accepts the work type); p_priority: higher is more urgent (default: the parent''s, else 0); p_run_at: not before. With p_dedup_key, an unfinished item of that key is returned instead of a second one; with p_idempotency_key the same call repeated returns the same item for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key used for another item), 23505 (external id taken).';
+comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb) is
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty names who shall do it (default: the faculty that accepts the work type); p_priority: higher is more urgent (default: the parent''s, else 0); p_run_at: not before; p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). With p_dedup_key, an unfinished item of that key is returned instead of a second one; with p_idempotency_key the same call repeated returns the same item for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key used for another item), WL009 (no children left in a budget above), 23505 (external id taken).';
 
 create or replace function _work_already_submitted(
     p_work_type text,

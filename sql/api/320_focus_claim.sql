@@ -63,6 +63,7 @@ begin
      set lease_owner = p_worker_id,
          lease_generation = lease_generation + 1,
          lease_seconds = p_lease_seconds,
+         leased_at = v_now,
          lease_expires_at = v_now + make_interval(secs => p_lease_seconds)
    where id = coalesce(v_focus.id, v_item.focus_id)
   returning * into v_focus;
@@ -113,6 +114,9 @@ begin
   if v_attempt > 1 and v_faculty.config -> 'recover' ->> 'mode' = 'fresh' then
     update work_items set ledger_epoch = ledger_count where id = p_item.id;
   end if;
+  insert into budgets (work_item_id, resource, amount)
+  select p_item.id, b.key, b.value::numeric from jsonb_each_text(v_faculty.config -> 'budget') b where b.value is not null
+  on conflict do nothing;
   insert into sessions (label, task_description) values (v_label, _one_line(p_item.description, 240));
   insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens)
   values (p_item.id, v_attempt, v_faculty.name, v_faculty.content_hash, v_label,
@@ -133,6 +137,7 @@ as $$
 declare
   v_item work_items;
 begin
+  perform _budget_close(p_item.id, p_focus);
   update foci
      set lease_owner = null, lease_expires_at = null, crash_count = crash_count + 1
    where id = p_focus.id

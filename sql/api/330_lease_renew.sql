@@ -86,6 +86,7 @@ create or replace function _lease_drop(p_item work_items)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  perform _budget_close(p_item.id, f) from foci f where f.id = p_item.focus_id;
   update foci set lease_owner = null, lease_expires_at = null where id = p_item.focus_id;
   update work_items set lease_token = null where id = p_item.id;
 end

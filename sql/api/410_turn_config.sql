@@ -59,7 +59,7 @@ $$;
 
 comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own, then those it names, in its order. A named ability that is not registered is not offered; see v_missing_tools.';
 
-create or replace function _turn_config(p_focus foci)
+create or replace function _turn_config(p_focus foci, p_model text default null)
   returns text
   language plpgsql
   volatile
@@ -88,7 +88,7 @@ begin
   v_own := nullif(btrim(coalesce(v_faculty -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
   -- Breakpoints: the end of the system prompt here, the end of the last message by the top-level cache_control,
   -- which leaves the messages themselves untouched from one request to the next.
-  v_config := '{"model":' || to_json(v_faculty -> 'engage' ->> 'model')::text
+  v_config := '{"model":' || to_json(coalesce(p_model, v_faculty -> 'engage' ->> 'model'))::text
     || ',"max_tokens":' || p_focus.max_tokens
     || ',"cache_control":{"type":"ephemeral"}'
     || ',"system":[' || case when v_own is null then '' else _text_block(v_engine) || ',' end
@@ -101,4 +101,4 @@ begin
 end
 $$;
 
-comment on function _turn_config(foci) is 'Stores everything of the focus''s next request but its messages, once for each content, and returns its hash.';
+comment on function _turn_config(foci, text) is 'Stores everything of the focus''s next request but its messages, once for each content, and returns its hash. p_model: another one than the faculty''s.';

@@ -1,5 +1,5 @@
 -- Tokens and windows of models. No tokenizer: what the provider reports is the truth, and between two reports a
--- coefficient that learns from them.
+-- coefficient that learns from them. And what they cost.
 
 create or replace function _family(p_model text, out context_window integer, out tokens_per_char double precision)
   language sql
@@ -43,6 +43,63 @@ $$;
 
 comment on function model_save(text, integer) is
   'Stores a model and, where given, how many tokens its context window has: select model_save(''claude-sonnet-5-5'', 1000000). Models come in by themselves when they are used. Raises WL002.';
+
+create or replace function model_price_save(
+    p_name text,
+    p_input numeric,
+    p_output numeric,
+    p_cache_read numeric default null,
+    p_cache_write numeric default null)
+  returns models
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_model models;
+begin
+  if p_input is null or p_output is null or least(p_input, p_output, p_cache_read, p_cache_write) < 0
+    or 'NaN' in (p_input, p_output, p_cache_read, p_cache_write) then
+    perform _raise_invalid('a model needs a price of input and one of output, of a million tokens each');
+  end if;
+  perform model_save(p_name);
+  update models
+     set input_price = p_input, output_price = p_output, cache_read_price = coalesce(p_cache_read, 0.1 * p_input),
+         cache_write_price = coalesce(p_cache_write, 1.25 * p_input), updated_at = _now()
+   where name = p_name
+  returning * into v_model;
+  return v_model;
+end
+$$;
+
+comment on function model_price_save(text, numeric, numeric, numeric, numeric) is
+  'Sets what a million tokens of a model cost, in the currency that budgets of money are in: select model_price_save(''claude-sonnet-5-5'', 3, 15). Reading from the cache defaults to a tenth of the input price, writing to it to 1.25 of it. Costs of the past follow. Raises WL002.';
+
+create or replace function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint default 0, p_cache_write bigint default 0)
+  returns numeric
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select (p_input * input_price + p_output * output_price + p_cache_read * cache_read_price + p_cache_write * cache_write_price) / 1000000
+    from models
+   where name = p_model;
+$$;
+
+comment on function _price(text, bigint, bigint, bigint, bigint) is 'What so many tokens cost; null where no price is known.';
+
+create or replace function _turn_cost(p_turn turns)
+  returns numeric
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _price(c.config ->> 'model', coalesce(p_turn.input_tokens, 0), coalesce(p_turn.output_tokens, 0), coalesce(p_turn.cached_input_tokens, 0), coalesce(p_turn.cache_write_tokens, 0))
+    from turn_configs c
+   where c.content_hash = p_turn.config_hash;
+$$;
+
+comment on function _turn_cost(turns) is 'What a turn cost by the prices of now; null where its model has none.';
 
 create or replace function _tokens(p_chars bigint, p_model text)
   returns integer

@@ -9,9 +9,7 @@ declare
   v_focus foci;
   v_turn turns;
   v_created record;
-  v_cooldown record;
-  v_order jsonb;
-  v_hook hook_runs;
+  v_held jsonb;
 begin
   select * into v_focus from foci where id = v_item.focus_id;
   update work_items set state = 'running' where id = v_item.id and state <> 'running';
@@ -22,9 +20,9 @@ begin
     return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
   end if;
   if v_turn.id is null and v_focus.iteration = 0 then
-    v_order := _before_work(v_item, v_focus);
-    if v_order is not null then
-      return v_order::json;
+    v_held := _before_work(v_item, v_focus);
+    if v_held is not null then
+      return v_held::json;
     end if;
     select * into v_item from work_items where id = v_item.id; -- a recover command may have hidden the ledger
   end if;
@@ -43,24 +41,9 @@ begin
       end if;
     end if;
   end if;
-  select m.cooldown_ends_at, m.cooldown_reason into v_cooldown
-    from turn_configs c
-    join models m on m.name = c.config ->> 'model'
-   where c.content_hash = v_turn.config_hash and m.cooldown_ends_at > _now();
-  if found then
-    -- Spread by a quarter, so that not all of them come back at once.
-    return _iteration_again(v_item, v_cooldown.cooldown_reason,
-      v_cooldown.cooldown_ends_at + random() * 0.25 * (v_cooldown.cooldown_ends_at - _now()));
-  end if;
-  if v_turn.turn_type = 'normal' then
-    v_hook := _hook(v_item, v_focus, 'before_model_call', v_turn.id);
-    if v_hook.status = 'failed' and (select config #>> '{hooks,on_failure}' from faculties where content_hash = v_focus.faculty_hash) = 'refuse' or v_hook.status = 'refused' then
-      -- Parked for it, and let go on: it is asked once more.
-      update hook_runs set status = 'pending', completed_at = null where id = v_hook.id returning * into v_hook;
-    end if;
-    if v_hook.status = 'pending' then
-      return _hook_order(v_item, v_focus, v_hook, jsonb_build_object('iteration', v_turn.iteration, 'request', context_at(v_turn.id)))::json;
-    end if;
+  v_held := _request_held(v_item, v_focus, v_turn);
+  if v_held is not null then
+    return v_held::json;
   end if;
   update turns set call_count = call_count + 1 where id = v_turn.id;
   return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
@@ -69,7 +52,7 @@ end
 $$;
 
 comment on function iteration_begin(uuid, uuid) is
-  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, request}: send the request and report with turn_record() or iteration_fail(). {kind: summarize, turn_id, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with the input as JSON on stdin, report with hook_record(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: retry, run_at, reason}: the model''s provider wants to be left alone until then; the lease is free. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
+  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, request}: send the request and report with turn_record() or iteration_fail(). {kind: summarize, turn_id, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with the input as JSON on stdin, report with hook_record(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: retry, run_at, reason}: the model''s provider wants to be left alone until then, or what is left of a budget is held by others; the lease is free. {kind: parked, until, reason}: a budget is used up, and budget_set() wakes it. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
 
 create or replace function _turn_create(p_item work_items, p_focus foci, out turn turns, out reason text)
   language plpgsql

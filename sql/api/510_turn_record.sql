@@ -66,6 +66,7 @@ begin
            + coalesce((v_usage ->> 'cached_input_tokens')::integer, 0) + coalesce((v_usage ->> 'cache_write_tokens')::integer, 0)
    where id = p_turn_id
   returning * into v_turn;
+  perform _budget_settle(v_turn, v_turn.total_tokens, coalesce(_turn_cost(v_turn), v_turn.reserved_money), 1);
   return v_turn;
 end
 $$;

@@ -17,6 +17,7 @@ declare
 begin
   update foci set model_error_count = model_error_count + 1 where id = v_item.focus_id returning * into v_focus;
   update turns set error = p_error where focus_id = v_focus.id and status = 'pending' returning * into v_turn;
+  perform _budget_settle(v_turn, 0, 0, 0); -- what the provider refused it does not charge
 
   if v_turn.turn_type = 'compaction' and v_class <> 'authentication'
     and (v_turn.call_count >= 3 or v_class not in ('rate_limited', 'overloaded', 'server_error', 'timeout', 'transport')) then
@@ -44,6 +45,11 @@ begin
     if v_class in ('rate_limited', 'overloaded') then
       -- For everybody: what one worker was told, the others need not ask again.
       perform _cooldown(v_turn, v_message, _now() + make_interval(secs => v_delay));
+      if exists (select from faculties f join turn_configs c on c.content_hash = v_turn.config_hash
+                  where f.content_hash = v_focus.faculty_hash and v_turn.turn_type = 'normal' and f.config #>> '{engage,fallback_model}' <> c.config ->> 'model'
+                    and not exists (select from models where name = f.config #>> '{engage,fallback_model}' and cooldown_ends_at > _now())) then
+        return _iteration_again(v_item, v_message);
+      end if;
     end if;
     return _iteration_again(v_item, v_message, _now() + make_interval(secs => v_delay));
   end if;
@@ -127,6 +133,7 @@ declare
   v_item work_items;
   v_focus foci;
 begin
+  perform _budget_close(p_item.id, f) from foci f where f.id = p_item.focus_id;
   update foci
      set outcome = p_outcome,
          error = case when p_reason is not null then jsonb_build_object('message', p_reason) end,

@@ -5,30 +5,33 @@ create or replace function work_cancel(p_work_item_id uuid, p_reason text defaul
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_item work_items;
+  v_ids uuid[] := '{}';
+  v_more uuid[];
   v_id uuid;
-  v_count integer;
+  v_item work_items;
 begin
   if not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  -- In order of id, as every function that locks several items; once more for children submitted meanwhile.
+  -- All of them are locked before the first is ended, in order of id, as every function locks several items; once more for
+  -- children submitted meanwhile.
   loop
-    v_count := 0;
-    for v_id in
+    v_more := array(
       with recursive tree as (
         select id, resolved_at from work_items where id = p_work_item_id
         union all
         select c.id, c.resolved_at from tree t join work_items c on c.parent_id = t.id
       )
-      select id from tree where resolved_at is null order by id
-    loop
-      select * into v_item from work_items where id = v_id for update;
-      continue when v_item.resolved_at is not null;
-      v_count := v_count + 1;
+      select id from tree where resolved_at is null and id <> all (v_ids) order by id);
+    exit when v_more = '{}';
+    perform from work_items where id = any (v_more) order by id for update;
+    v_ids := v_ids || v_more;
+  end loop;
+  foreach v_id in array v_ids loop
+    select * into v_item from work_items where id = v_id;
+    if v_item.resolved_at is null then
       return next _focus_end(v_item, 'cancelled', 'cancelled', coalesce(nullif(p_reason, ''), 'cancelled'), null);
-    end loop;
-    exit when v_count = 0;
+    end if;
   end loop;
 end
 $$;

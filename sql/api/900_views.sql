@@ -76,10 +76,10 @@ comment on view v_nudges is 'Each reminder to keep the ledger, and whether the a
 create or replace view v_usage with (security_invoker = true) as
   select work_item_id, count(*) as turns, sum(call_count) as model_calls, sum(input_tokens) as input_tokens,
          sum(cached_input_tokens) as cached_input_tokens, sum(cache_write_tokens) as cache_write_tokens,
-         sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens
-    from turns
+         sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens, sum(_turn_cost(t)) as cost
+    from turns t
    group by work_item_id;
-comment on view v_usage is 'Turns, model calls and tokens of each work item.';
+comment on view v_usage is 'Turns, model calls and tokens of each work item, and what they cost by model_price_save().';
 
 create or replace view v_awareness_shown with (security_invoker = true) as
   select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, nullif(a.seq, -1) as seq,

@@ -7,10 +7,16 @@ create table models (
   sample_tokens double precision not null,
   sample_count integer not null default 0,
   tokens_per_char double precision generated always as (sample_tokens / sample_chars) stored,
+  input_price numeric,
+  output_price numeric,
+  cache_read_price numeric,
+  cache_write_price numeric,
   cooldown_ends_at timestamptz,
   cooldown_reason text,
   updated_at timestamptz not null default _now(),
   constraint context_window_is_at_least_1000 check (context_window >= 1000),
+  constraint prices_come_together check (num_nulls(input_price, output_price, cache_read_price, cache_write_price) in (0, 4)),
+  constraint prices_are_not_negative check (least(input_price, output_price, cache_read_price, cache_write_price) >= 0),
   constraint samples_are_positive check (sample_chars > 0 and sample_tokens > 0)
 ) with (fillfactor = 50);
 
@@ -19,4 +25,5 @@ comment on column models.context_window is 'Tokens that a request and its respon
 comment on column models.sample_chars is 'Characters of tool results that were measured, older ones counting less; begins with a family''s figure as if 20,000 had been.';
 comment on column models.sample_tokens is 'Tokens that the provider counted for them.';
 comment on column models.sample_count is 'Requests measured.';
+comment on column models.input_price is 'Of a million tokens, in any one currency; null: not known. Set by model_price_save().';
 comment on column models.cooldown_ends_at is 'Until then nobody asks it: its provider said that it was asked too much.';

@@ -24,6 +24,7 @@ create table foci (
   lease_owner text,
   lease_generation integer not null default 0,
   lease_seconds integer,
+  leased_at timestamptz,
   lease_expires_at timestamptz,
   crash_count integer not null default 0,
   model_error_count integer not null default 0,
@@ -52,6 +53,7 @@ comment on column foci.faculty_hash is 'The configuration that this focus runs w
 comment on column foci.iteration is 'Iterations finished.';
 comment on column foci.max_tokens is 'Output limit of the next model call; doubled once when a response was cut off.';
 comment on column foci.lease_generation is 'Grows with every claim: how many times a worker took this focus up.';
+comment on column foci.leased_at is 'When the lease was taken; the seconds since count against budgets.';
 comment on column foci.crash_count is 'Leases lost since the last finished iteration.';
 comment on column foci.model_error_count is 'Model calls failed in a row.';
 comment on column foci.nudge_iteration is 'The iteration whose request carried the newest nudge; 0: none did.';

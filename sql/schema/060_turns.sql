@@ -34,6 +34,8 @@ create table turns (
   total_tokens integer generated always as (
     coalesce(input_tokens, 0) + coalesce(output_tokens, 0) + coalesce(cached_input_tokens, 0) + coalesce(cache_write_tokens, 0)) stored,
   chain_tokens bigint not null default 0,
+  reserved_tokens bigint,
+  reserved_money numeric,
   source_event_id text,
   workspace_path text,
   started_at timestamptz not null default _now(),
@@ -114,6 +116,7 @@ comment on column turns.call_count is 'Requests made to the model for this turn;
 comment on column turns.error is 'The newest failure of the model call.';
 comment on column turns.input_tokens is 'Input tokens neither read from nor written to the cache, as the provider counts them.';
 comment on column turns.chain_tokens is 'total_tokens of this turn and all its ancestors.';
+comment on column turns.reserved_tokens is 'Held in the budgets above while the model is asked: its input as estimated, and as much output as it may write.';
 comment on table messages is 'What was said, as the provider''s content blocks, kept exactly and never changed. Tool results are not here: tool_calls has them.';
 comment on column messages.source is 'Who speaks in a user message; engine: Work Ledger itself.';
 comment on table tool_calls is 'One row for each tool call: its arguments, what a crash does to it (effect) and its result, which is written once.';

@@ -55,6 +55,10 @@ test('submit prints the id; show, ledger and digest tell of it; --json is one do
   expect((await cli('ledger', id, '--formatted')).stdout).toContain('FINDINGS:');
   expect((await cli('digest')).stdout).toContain('== AWARENESS ==');
 
+  expect((await cli('budget', id, 'tokens=5000', 'money=1.5')).stdout).toBe('money     0 of 1.5\ntokens    0 of 5000\n');
+  expect(await cli('budget', id, 'tokens=lots')).toMatchObject({ code: 2, stderr: expect.stringContaining('tokens=200000') });
+  expect(await cli('submit', 'x', '--type', 'a', '--budget', 'patience=1')).toMatchObject({ code: 1, stderr: expect.stringContaining('One of: tokens') });
+
   expect(await cli('cancel', id, '--reason', 'not needed')).toMatchObject({ code: 0 });
   expect(JSON.parse((await cli('show', id, '--json')).stdout)).toMatchObject({ state: 'cancelled', state_reason: 'not needed' });
   expect((await cli('cancel', id)).stdout).toContain('nothing to cancel');

@@ -1,0 +1,20 @@
+-- What work may cost: limits of a work item and everything below it.
+
+create table budgets (
+  work_item_id uuid not null references work_items (id),
+  resource text not null,
+  amount numeric not null,
+  reserved numeric not null default 0,
+  spent numeric not null default 0,
+  created_at timestamptz not null default _now(),
+  primary key (work_item_id, resource),
+  constraint resource_is_known check (resource in ('tokens', 'money', 'seconds', 'calls', 'children')),
+  constraint amount_is_not_negative check (amount >= 0),
+  constraint reserved_is_not_negative check (reserved >= 0)
+) with (fillfactor = 50);
+
+comment on table budgets is
+  'What a work item and everything below it may use together. Reserved before a model is asked, settled by what the provider counted; written by budget_set() and the stages of an iteration.';
+comment on column budgets.resource is 'tokens: input and output, cached ones too. money: by the prices in models. seconds: that workers drove it. calls: of models. children: spawned below it.';
+comment on column budgets.amount is 'The limit; money in the currency of the prices.';
+comment on column budgets.reserved is 'Held by model calls under way.';
