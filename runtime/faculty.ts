@@ -88,6 +88,7 @@ const sections = {
     max_recent_findings: whole(0).exactOptional(),
     include_child_work: flag.exactOptional(),
     refresh_every: whole(0).exactOptional(),
+    rank_by: oneOf('recency', 'relevance').exactOptional(),
   }),
   budget: tableOf({
     tokens: whole(0).exactOptional(),

@@ -25,7 +25,7 @@ create or replace function _faculty_defaults()
     },
     "awareness": {
       "enabled": true, "lookback_hours": 24, "max_running": 10,
-      "max_recent_completed": 20, "max_recent_findings": 20, "include_child_work": false, "refresh_every": 10
+      "max_recent_completed": 20, "max_recent_findings": 20, "include_child_work": false, "refresh_every": 10, "rank_by": "recency"
     },
     "budget": {"tokens": null, "money": null, "seconds": null, "calls": null, "children": null},
     "hooks": {"before_model_call": null, "before_tool": null, "after_tool": null, "timeout": 30, "on_failure": "refuse"},
@@ -89,6 +89,9 @@ begin
   perform _faculty_check(p_config, v_config, '');
   if coalesce(p_config #>> '{engage,require_approval}', 'never') not in ('never', 'dangerous', 'moderate') then
     perform _raise_invalid(format('faculty key "engage.require_approval" must be never, dangerous or moderate, not %s', p_config #> '{engage,require_approval}'));
+  end if;
+  if coalesce(p_config #>> '{awareness,rank_by}', 'recency') not in ('recency', 'relevance') then
+    perform _raise_invalid(format('faculty key "awareness.rank_by" must be recency or relevance, not %s', p_config #> '{awareness,rank_by}'));
   end if;
   if coalesce(p_config #>> '{engage,mode}', 'builtin') not in ('builtin', 'external') then
     perform _raise_invalid(format('faculty key "engage.mode" must be builtin or external, not %s', p_config #> '{engage,mode}'));

@@ -9,6 +9,7 @@ declare
   v_marker text := 'data-' || left(md5(gen_random_uuid()::text), 12);
   v_earlier text;
   v_hooks text;
+  v_uncertain text;
 begin
   if p_focus.attempt > 1 then
     select string_agg(format('- attempt %s: %s%s', f.attempt, f.outcome,
@@ -16,6 +17,9 @@ begin
       into v_earlier
       from foci f
      where f.work_item_id = p_item.id and f.attempt < p_focus.attempt;
+    select string_agg(format('- %s %s', k.tool_name, _one_line(_call_input(k)::text, 200)), E'\n' order by k.created_at)
+      into v_uncertain
+      from (select * from tool_calls where work_item_id = p_item.id and status = 'uncertain' order by created_at desc limit 20) k;
   end if;
   select string_agg(concat_ws(E'\n\n', format('# From the %s command', h.hook),
            coalesce(_cap_text(_hook_said(h, 'context'), 100000), format('It %s.', h.error))), E'\n\n' order by h.hook)
@@ -30,6 +34,7 @@ begin
     v_hooks,
     case when p_focus.attempt > 1 then concat_ws(E'\n\n',
       format('# Attempt %s', p_focus.attempt), v_earlier,
+      E'Calls of theirs that may or may not have happened:\n' || v_uncertain,
       case v_faculty -> 'recover' ->> 'mode'
         when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'
         else E'Your ledger from the earlier attempts; what it lists as done is done:\n\n' || ledger_read_formatted(p_item.id)
@@ -84,8 +89,8 @@ begin
   if p_turn.iteration = 1 then
     -- Its task has the whole digest; what is noted is what stands there.
     v_said := (select _result_text(content) from messages where turn_id = p_turn.id and sequence = 1);
-    insert into awareness_shown (focus_id, work_item_id, seq, turn_id)
-    select p_focus.id, e.work_item_id, e.seq, p_turn.id
+    insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id)
+    select p_focus.id, e.work_item_id, e.seq, e.path, p_turn.id
       from _awareness_entries(p_item.id, v_settings) e
      where strpos(v_said, e.line) > 0;
   elsif v_every > 0 and (p_turn.iteration - 1) % v_every = 0 then
@@ -93,8 +98,8 @@ begin
       select * from _awareness_entries(p_item.id, v_settings, p_focus.id)
     ),
     noted as (
-      insert into awareness_shown (focus_id, work_item_id, seq, turn_id)
-      select p_focus.id, e.work_item_id, e.seq, p_turn.id from entry e
+      insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id)
+      select p_focus.id, e.work_item_id, e.seq, e.path, p_turn.id from entry e
     )
     select _awareness_format(array_agg(e.section order by least(e.seq, 1), e."position"), array_agg(e.line order by least(e.seq, 1), e."position"))
       into v_said

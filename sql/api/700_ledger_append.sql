@@ -55,18 +55,18 @@ begin
      where id = p_work_item_id
        and resolved_at is null
        and case when v_lease is null then focus_id is null else lease_token = v_lease end
-    returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched into v_item;
+    returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched, depth into v_item;
     exit when found;
     perform _fence(p_work_item_id, v_lease);
   end loop;
   insert into work_ledger (
-    work_item_id, seq, entry_type, content, data, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, idempotency_key, created_at)
+    work_item_id, seq, entry_type, content, data, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work, idempotency_key, created_at)
   values (
     p_work_item_id, v_item.ledger_count, p_entry_type, p_content, p_data, v_item.attempts, v_item.focus_id,
     nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
     nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
     coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false),
-    coalesce(v_item.is_watched, false), p_idempotency_key, v_now)
+    coalesce(v_item.is_watched, false), v_item.depth > 0, p_idempotency_key, v_now)
   returning * into v_entry;
   return v_entry;
 end

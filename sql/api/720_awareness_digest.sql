@@ -39,27 +39,60 @@ $$;
 
 comment on function _awareness_settings(work_items) is 'The [awareness] of the faculty that works on an item or would; of an onlooker the defaults.';
 
+create or replace function _relevance_query(p_work_item_id uuid)
+  returns tsquery
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select string_agg(quote_literal(u.lexeme), ' | ')::tsquery
+    from work_items w
+    cross join lateral unnest(to_tsvector('english', left(w.description, 20000))) as u
+   where w.id = p_work_item_id;
+$$;
+
+comment on function _relevance_query(uuid) is 'Any word of what a work item is about; null for none.';
+
 create or replace function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid default null)
-  returns table (section text, "position" bigint, line text, work_item_id uuid, seq integer)
+  returns table (section text, "position" bigint, line text, work_item_id uuid, seq integer, path text)
   language plpgsql
   volatile
   rows 50
   set search_path = pg_catalog, @extschema@, pg_temp
+  -- Planned each time with what the faculty wants, so that a digest without child work reads the indexes that leave it out.
+  set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := _now();
   v_since timestamptz := v_now - make_interval(hours => least((p_settings ->> 'lookback_hours')::numeric, 876000)::integer);
+  v_news_since timestamptz := '-infinity';
   v_children boolean := (p_settings ->> 'include_child_work')::boolean;
+  v_max_findings integer := (p_settings ->> 'max_recent_findings')::integer;
+  v_query tsquery;
 begin
+  if p_focus_id is not null then
+    -- News is what came since it was last told; with a minute for what was being committed then.
+    v_news_since := coalesce((select max(shown_at) from awareness_shown where focus_id = p_focus_id), (select created_at from foci where id = p_focus_id)) - interval '1 minute';
+    v_since := greatest(v_since, v_news_since);
+  end if;
+  if p_settings ->> 'rank_by' = 'relevance' then
+    v_query := _relevance_query(p_work_item_id);
+  end if;
+  return query
+    select 'Also at work on your files', row_number() over (order by o.path, o.id), format('- %s: [%s] %s', _one_line(o.path, 200), _source_label(o.id, o.faculty, o.work_type), _one_line(o.description, 200)), o.id, -2, o.path
+      from _overlaps(p_work_item_id, (select w.focus_id from work_items w where w.id = p_work_item_id)) o
+     where not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = o.id and a.seq = -2 and a.path = o.path)
+     limit 20;
   return query
     select 'Currently active', row_number() over (order by w.created_at desc, w.id desc),
            format('- [%s] %s', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240)) || coalesce(E'\n  Plan: ' || _one_line(w.plan, 240), ''),
-           w.id, -1
+           w.id, -1, ''
       from (select i.*,
                    (select l.content from work_ledger l where l.work_item_id = i.id and l.entry_type = 'plan' order by l.seq desc limit 1) as plan
               from work_items i
              where i.state = 'running' and i.id is distinct from p_work_item_id and (v_children or i.parent_id is null)
+               and i.started_at > v_news_since
                and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
              order by i.created_at desc, i.id desc
              limit (p_settings ->> 'max_running')::integer) w;
@@ -67,7 +100,7 @@ begin
     select 'Recently completed', row_number() over (order by w.resolved_at desc, w.id desc),
            format('- [%s] %s (%s)', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240), _ago(w.resolved_at, v_now))
              || coalesce(E'\n  Outcome: ' || _one_line(w.outcome_data ->> 'summary', 240), ''),
-           w.id, 0
+           w.id, 0, ''
       from (select *
               from work_items i
              where i.state = 'completed' and i.resolved_at > v_since and i.id is distinct from p_work_item_id
@@ -76,23 +109,57 @@ begin
              order by i.resolved_at desc, i.id desc
              limit (p_settings ->> 'max_recent_completed')::integer) w;
   return query
-    select 'Recent findings', row_number() over (order by e.created_at desc, e.seq desc),
+    select 'Recent findings', row_number() over (order by e.rank desc, e.created_at desc, e.seq desc),
            format('- %s (%s)', _one_line(e.content, 240),
-             case e.state when 'running' then _faculty_label(e.work_item_id, e.faculty) || ', in progress'
-                          else _source_label(e.work_item_id, e.faculty, e.work_type) || ', ' || _ago(e.created_at, v_now) end),
-           e.work_item_id, e.seq
-      from (select l.content, l.created_at, l.seq, l.work_item_id, i.state, i.faculty, i.work_type
-              from work_ledger l
-              join work_items i on i.id = l.work_item_id
-             where l.entry_type = 'finding' and l.created_at > v_since and l.work_item_id is distinct from p_work_item_id
-               and (v_children or i.parent_id is null)
-               and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
-             order by l.created_at desc
-             limit (p_settings ->> 'max_recent_findings')::integer) e;
+             case i.state when 'running' then _faculty_label(i.id, i.faculty) || ', in progress'
+                          else _source_label(i.id, i.faculty, i.work_type) || ', ' || _ago(e.created_at, v_now) end),
+           e.work_item_id, e.seq, ''
+      from (select f.*, case when v_query is null then 0 else ts_rank_cd(to_tsvector('english', f.content), v_query) end as rank
+              from (select l.content, l.created_at, l.seq, l.work_item_id
+                      from work_ledger l
+                     where l.entry_type = 'finding' and l.created_at > v_since and l.work_item_id is distinct from p_work_item_id
+                       and (v_children or not l.is_child_work)
+                       and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
+                     order by l.created_at desc
+                     limit case when v_query is null then v_max_findings else 200 end) f
+             order by rank desc, f.created_at desc
+             limit v_max_findings) e
+      join work_items i on i.id = e.work_item_id;
 end
 $$;
 
-comment on function _awareness_entries(uuid, jsonb, uuid) is 'What a digest says, line by line, and of which work item and entry it speaks; with p_focus_id only what that focus was not told yet.';
+comment on function _awareness_entries(uuid, jsonb, uuid) is 'What a digest says, line by line, and of which work item, entry or file it speaks; with p_focus_id only what is news to that focus.';
+
+create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid)
+  returns table (id uuid, faculty text, work_type text, description text, path text)
+  language sql
+  stable
+  rows 5
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select distinct o.id, o.faculty, o.work_type, o.description, mine.path
+    from foci f
+    join faculties c on c.content_hash = f.faculty_hash and c.config #>> '{engage,workspace}' = 'host'
+    cross join lateral (
+      select _touched_path(k.input) as path, bool_or(k.effect <> 'pure') as is_changed
+        from turns t
+        join tool_calls k on k.turn_id = t.id
+       where t.focus_id = f.id and t.iteration > f.iteration - 50 and _touched_path(k.input) is not null
+       group by 1
+       limit 100) mine
+    cross join lateral (
+      select w.* from work_items w where w.state = 'running' and w.id <> p_work_item_id order by w.created_at desc limit 50) o
+    join foci g on g.id = o.focus_id
+    join faculties d on d.content_hash = g.faculty_hash and d.config #>> '{engage,workspace}' = 'host'
+     and d.config #>> '{engage,workspace_dir}' is not distinct from c.config #>> '{engage,workspace_dir}'
+   where f.id = p_focus_id
+     and exists (select from tool_calls k
+                  where k.work_item_id = o.id and _touched_path(k.input) = mine.path and (mine.is_changed or k.effect <> 'pure'));
+$$;
+
+comment on function _overlaps(uuid, uuid) is
+  'Files that a focus named in its last 50 iterations and that another running item names too, in the same directory of the host, where one of the two changes them.';
 
 create or replace function _awareness_format(p_sections text[], p_lines text[])
   returns text
@@ -129,4 +196,4 @@ end
 $$;
 
 comment on function awareness_digest(uuid) is
-  'What else is going on, for the agent of this work item: other items that run, with their plans; those completed lately, with their outcomes; findings of other agents. Caps and lookback are those of the item''s faculty ([faculty.awareness]; default 10, 20, 20 and 24 hours; child items only with include_child_work). Its own entries are not in it. Every entry is one line of at most 240 characters. Without an item: for an onlooker. Raises WL001.';
+  'What else is going on, for the agent of this work item: other items that run, with their plans; those completed lately, with their outcomes; findings of other agents. Caps and lookback are those of the item''s faculty ([faculty.awareness]; default 10, 20, 20 and 24 hours; child items only with include_child_work). Its own entries are not in it. Of a host faculty: who works on the same files just now. rank_by = "relevance": of the newest 200 findings those that have most words of the item''s description. Every entry is one line of at most 240 characters. Without an item: for an onlooker. Raises WL001.';

@@ -100,6 +100,7 @@ begin
   if coalesce(p_input ->> 'summary', '') !~ '\S' then
     perform _raise_invalid('a completed work item needs a summary of what came of it');
   end if;
+  perform _evidence_check(_ability_work_item(), p_input -> 'evidence');
   return case when exists (select from work_items w join foci o on o.id = w.focus_id join faculties f on f.content_hash = o.faculty_hash
                             where w.id = _ability_work_item() and f.config #>> '{engage,check_command}' is not null)
               then 'Declared done: now the check decides.' else 'The work item is completed.' end;
@@ -135,7 +136,7 @@ select v.name, v.description, v.input_schema::json, v.effect, 'safe', 'engine',
      '{"type":"object","properties":{"work_item_ids":{"type":"array","items":{"type":"string"},"description":"IDs of child work items to check."}},"required":["work_item_ids"]}'),
     (8, 'work_complete', 'idempotent',
      'Declare your work item done. The focus ends when all calls of this batch are settled; do this last.',
-     '{"type":"object","properties":{"summary":{"type":"string","description":"What was done and what came of it, for people and agents who did not watch."},"evidence":{"type":"array","items":{"type":"string"},"description":"Optional: what shows it, such as the command whose output proves the result."}},"required":["summary"]}')
+     '{"type":"object","properties":{"summary":{"type":"string","description":"What was done and what came of it, for people and agents who did not watch."},"evidence":{"type":"array","items":{"type":"string"},"description":"Optional: what shows it: ids of your tool calls, handles of artifacts, or words such as the command whose output proves the result."}},"required":["summary"]}')
   ) as v(position, name, effect, description, input_schema)
 on conflict (name) do update
    set description = excluded.description, input_schema = excluded.input_schema, effect = excluded.effect, risk = excluded.risk,

@@ -82,9 +82,9 @@ create or replace view v_usage with (security_invoker = true) as
 comment on view v_usage is 'Turns, model calls and tokens of each work item, and what they cost by model_price_save().';
 
 create or replace view v_awareness_shown with (security_invoker = true) as
-  select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, nullif(a.seq, -1) as seq,
-         case a.seq when -1 then 'under way' when 0 then 'completed' else 'finding' end as kind,
-         coalesce(l.content, w.description) as content
+  select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, case when a.seq >= 0 then a.seq end as seq,
+         case a.seq when -2 then 'same file' when -1 then 'under way' when 0 then 'completed' else 'finding' end as kind,
+         coalesce(nullif(a.path, ''), l.content, w.description) as content
     from awareness_shown a
     join foci f on f.id = a.focus_id
     join turns t on t.id = a.turn_id

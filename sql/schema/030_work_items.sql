@@ -53,6 +53,8 @@ create unique index work_items_open_dedup_key on work_items (dedup_key)
 create index work_items_parent on work_items (parent_id) where parent_id is not null;
 create index work_items_running on work_items (created_at desc) where state = 'running';
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
+create index work_items_root_running on work_items (created_at desc) where state = 'running' and parent_id is null;
+create index work_items_root_completed on work_items (resolved_at desc) where state = 'completed' and parent_id is null;
 create index work_items_runnable on work_items (run_at) where state in ('queued', 'claimed', 'running', 'waiting');
 create index work_items_slots on work_items (slot_faculty) where slot_faculty is not null;
 create index work_items_queued on work_items (priority desc, run_at) where state = 'queued';

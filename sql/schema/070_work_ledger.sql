@@ -15,6 +15,7 @@ create table work_ledger (
   tool_call_id uuid,
   is_auto boolean not null default false,
   is_watched boolean not null default false,
+  is_child_work boolean not null default false,
   idempotency_key text,
   created_at timestamptz not null default _now(),
   primary key (work_item_id, seq),
@@ -26,6 +27,7 @@ create table work_ledger (
 
 create unique index work_ledger_idempotency_key on work_ledger (work_item_id, idempotency_key) where idempotency_key is not null;
 create index work_ledger_findings on work_ledger (created_at desc) where entry_type = 'finding';
+create index work_ledger_root_findings on work_ledger (created_at desc) where entry_type = 'finding' and not is_child_work;
 create index work_ledger_steps on work_ledger (turn_id) where entry_type = 'step';
 create index work_ledger_plans on work_ledger (work_item_id, seq desc) where entry_type = 'plan';
 
@@ -36,3 +38,4 @@ comment on column work_ledger.id is 'For references from outside; look entries u
 comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before any focus started.';
 comment on column work_ledger.is_auto is 'Drafted by the engine, not by the agent.';
 comment on column work_ledger.is_watched is 'Somebody watched when it was written, so a notification went out.';
+comment on column work_ledger.is_child_work is 'Its work item has a parent: a digest without child work does not read past it.';

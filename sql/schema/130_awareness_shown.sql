@@ -4,12 +4,13 @@ create table awareness_shown (
   focus_id uuid not null references foci (id),
   work_item_id uuid not null,
   seq integer not null,
+  path text not null default '',
   turn_id uuid not null references turns (id),
   shown_at timestamptz not null default _now(),
-  primary key (focus_id, work_item_id, seq)
+  primary key (focus_id, work_item_id, seq, path)
 );
 
 create index awareness_shown_of on awareness_shown (work_item_id, seq);
 
 comment on table awareness_shown is 'Which entry of which work item was in the digest of which focus, and in which turn: who knew what, and when.';
-comment on column awareness_shown.seq is 'The ledger entry; 0: that the item was completed; -1: that it was under way.';
+comment on column awareness_shown.seq is 'The ledger entry; 0: that the item was completed; -1: that it was under way; -2: that it works on the file path.';

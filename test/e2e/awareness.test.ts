@@ -1,0 +1,82 @@
+// What a digest costs: the queries of the function itself, as the server plans them, over a small ledger and over one with
+// a million entries.
+
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+
+let database: TestDatabase;
+let client: pg.Client;
+let notices: string[] = [];
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  client.on('notice', (notice) => notices.push(notice.message ?? ''));
+  await client.query(`
+    set search_path = ledger;
+    load 'auto_explain';
+    set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on; set auto_explain.log_level = notice;
+    set auto_explain.log_analyze = on; set auto_explain.log_buffers = on; set auto_explain.log_format = json; set client_min_messages = notice`);
+});
+afterAll(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+/** Ten entries for each work item, one of them a finding; a third of the items are children, half of them run. */
+async function fill(from: number, to: number): Promise<void> {
+  await client.query(`
+    set auto_explain.log_min_duration = -1;
+    alter table work_items disable trigger all; alter table work_ledger disable trigger all;
+    insert into work_items (id, root_id, parent_id, depth, work_type, description, state, created_at, started_at, resolved_at, ledger_count)
+    select i.id, case when n % 3 < 2 then i.id else i.root end, case when n % 3 = 2 then i.root end, (n % 3 = 2)::integer, 'a', 'Item ' || n,
+           case n % 2 when 1 then 'running' else 'completed' end, now() - n * interval '1 second', now() - n * interval '1 second',
+           case n % 2 when 0 then now() - n * interval '1 second' end, 10
+      from generate_series(${from / 10}, ${to / 10} - 1) n, lateral (select md5('item ' || n)::uuid as id, md5('item ' || n - n % 3)::uuid as root) i;
+    insert into work_ledger (work_item_id, seq, entry_type, content, is_child_work, created_at)
+    select md5('item ' || n)::uuid, seq, case seq when 5 then 'finding' when 1 then 'plan' else 'note' end, 'Entry ' || seq || ' of ' || n, n % 3 = 2, now() - n * interval '1 second'
+      from generate_series(${from / 10}, ${to / 10} - 1) n, generate_series(1, 10) seq;
+    alter table work_items enable trigger all; alter table work_ledger enable trigger all;
+    analyze work_items, work_ledger;
+    set auto_explain.log_min_duration = 0`);
+}
+
+type Plan = { 'Node Type': string; 'Index Name'?: string; 'Shared Hit Blocks': number; 'Shared Read Blocks': number; 'Actual Rows': number; 'Rows Removed by Filter'?: number; Plans?: Plan[] };
+const nodes = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodes)];
+
+/** The plans of the queries inside one digest, and the buffers that the whole of it read. */
+async function digest(item: string | null): Promise<{ plans: { query: string; nodes: Plan[]; buffers: number }[]; buffers: number; text: string }> {
+  await client.query('select awareness_digest($1)', [item]); // catalogs are read once for each connection
+  notices = [];
+  const { rows } = await client.query<{ text: string }>('select awareness_digest($1) as text', [item]);
+  const explained = notices.map((notice) => JSON.parse(notice.slice(notice.indexOf('{'))) as { 'Query Text': string; Plan: Plan });
+  const buffersOf = (plan: Plan): number => plan['Shared Hit Blocks'] + plan['Shared Read Blocks'];
+  const plans = explained.filter((one) => /\b(work_items|work_ledger)\b/.test(one['Query Text']) && one['Query Text'].includes('row_number'))
+    .map((one) => ({ query: one['Query Text'], nodes: nodes(one.Plan), buffers: buffersOf(one.Plan) }));
+  return { plans, buffers: Math.max(...explained.map((one) => buffersOf(one.Plan))), text: rows[0]?.text ?? '' };
+}
+
+test('a digest reads as many buffers from a million ledger entries as from a thousand, through its indexes', { timeout: 300_000 }, async () => {
+  await fill(0, 1000); // enough to fill every section to its cap
+  const small = await digest(null);
+  await fill(1000, 1_000_000);
+  await client.query('vacuum (analyze) work_items, work_ledger');
+  const large = await digest(null);
+
+  expect(large.text).toMatch(/^== AWARENESS ==\n\nCurrently active:\n(.*\n)+\nRecently completed:\n(.*\n)+\nRecent findings:\n/);
+  expect(large.text.match(/^- Entry 5/gm)).toHaveLength(20);
+  expect(large.buffers).toBeGreaterThan(0);
+  // A thousand times as many entries: the trees of the indexes are a level or two deeper, nothing else is read.
+  expect(large.buffers).toBeLessThan(1.25 * small.buffers);
+  const used = large.plans.map((plan) => plan.nodes.flatMap((node) => node['Index Name'] ?? []));
+  expect(used[0]).toBeDefined();
+  expect(used.flat()).toEqual(expect.arrayContaining(['work_items_root_running', 'work_items_root_completed', 'work_ledger_root_findings']));
+  for (const plan of large.plans) {
+    expect(plan.nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan');
+    // Nearly nothing is read to be thrown away.
+    expect(plan.nodes.reduce((sum, node) => sum + (node['Rows Removed by Filter'] ?? 0), 0)).toBeLessThanOrEqual(20);
+  }
+});
