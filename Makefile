@@ -34,6 +34,7 @@ build: extension ## the extension into build/, the npm package into dist/
 	rm -rf dist
 	tsc -p tsconfig.build.json
 	mkdir -p dist/sql && cp -R sql/schema sql/api sql/extension.sql sql/work_ledger.control dist/sql/
+	cp -R sandbox/python sandbox/seccomp.json dist/sandbox/
 
 extension: node_modules
 	node sql/build.ts
@@ -43,6 +44,9 @@ install: extension ## install the extension into the PostgreSQL of pg_config (PG
 
 installcheck: ## run the pgTAP files with pg_prove on the installed extension
 	test/installcheck.sh
+
+sandbox-image: ## build the image that agents' code runs in, from Debian packages (root, debootstrap, dockerd)
+	sandbox/buildImage.sh
 
 db: node_modules ## start the embedded database with a ledger in it, print its address
 	@node runtime/main.ts up
@@ -54,4 +58,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-sql check lint verify build extension install installcheck db psql clean
+.PHONY: help demo test test-sql check lint verify build extension install installcheck sandbox-image db psql clean

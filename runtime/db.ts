@@ -21,7 +21,7 @@ import type { HookResult } from './focus/runHook.ts';
 import type { ToolOutcome } from './tools/tool.ts';
 import { errorCodes, LedgerError } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
-import { begin, call, claim, entry, failure, finish, hookRecorded, toolHookRecorded, workItem } from './rows.ts';
+import { begin, call, claim, entry, failure, finish, hookRecorded, nestedCall, toolHookRecorded, workItem } from './rows.ts';
 
 export type { Begin, Claim, Claimed, Failure, Finish, HookOrder, LedgerEntry, OpenCall, WorkItem } from './rows.ts';
 
@@ -259,11 +259,20 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     toolCallBegin: (lease: Lease, toolCallId: string) =>
       run(() => sql.type(z.unknown())`select ${fn('tool_call_begin')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
 
-    toolCallSettle: (lease: Lease, toolCallId: string, outcome: ToolOutcome) =>
+    /** `whole`: what the content was made of, kept as an artifact. */
+    toolCallSettle: (lease: Lease, toolCallId: string, outcome: ToolOutcome, whole: string | null = null) =>
       run(() => sql.type(z.unknown())`
         select ${fn('tool_call_settle')}(
           ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid, ${outcome.content}, ${outcome.isError},
-          ${outcome.images ? JSON.stringify(outcome.images) : null}::jsonb)::text`),
+          ${outcome.images ? JSON.stringify(outcome.images) : null}::jsonb, ${whole}, ${jsonOf(outcome.value)}::json)::text`),
+
+    toolCallNested: (lease: Lease, parentCallId: string, ordinal: number, name: string, input: Record<string, unknown>) =>
+      value(nestedCall, (row) => sql.type(row)`
+        select ${fn('tool_call_nested')}(
+          ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${parentCallId}::uuid, ${ordinal}::integer, ${name}, ${jsonOf(input)}::json) as value`),
+
+    toolCallSuspend: (lease: Lease, toolCallId: string) =>
+      run(() => sql.type(z.unknown())`select ${fn('tool_call_suspend')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
 
     toolCallExecute: (lease: Lease, toolCallId: string) =>
       run(() => sql.type(z.unknown())`select ${fn('tool_call_execute')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
@@ -276,7 +285,8 @@ export async function openDb(url: string, schema: string, options: { maximumPool
       value(toolHookRecorded, (row) => sql.type(row)`
         select ${fn('tool_hook_record')}(
           ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid, ${hook}, ${JSON.stringify(result)}::jsonb,
-          ${outcome?.content ?? null}, ${outcome?.isError ?? false}, ${outcome?.images ? JSON.stringify(outcome.images) : null}::jsonb) as value`),
+          ${outcome?.content ?? null}, ${outcome?.isError ?? false}, ${outcome?.images ? JSON.stringify(outcome.images) : null}::jsonb,
+          ${jsonOf(outcome?.value)}::json) as value`),
 
     iterationFinish: (lease: Lease) =>
       value(finish, (row) => sql.type(row)`select ${fn('iteration_finish')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid) as value`),
@@ -306,6 +316,12 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     workerStop: (workerId: string) => run(() => sql.type(z.unknown())`select ${fn('worker_stop')}(${workerId})::text`),
   };
+}
+
+/** JSON that Postgres takes: no NUL, no lone surrogate. */
+function jsonOf(value: unknown): string | null {
+  if (value === undefined) return null;
+  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? inner.toWellFormed().replaceAll('\0', '␀') : inner));
 }
 
 function responseJson(response: ModelResponse): string {

@@ -20,11 +20,6 @@ const takesEffectWith = (feature: string): string => `accepted, takes effect wit
 const notYet: NotYet[] = [
   { keys: ['engage.truncate_processed_results'], says: 'accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included' },
   { keys: ['engage.workspace'], only: ['engage.workspace', 'container'], says: takesEffectWith('workspace containers') },
-  {
-    keys: ['', '_timeout', '_image', '_memory', '_cpus'].map((part) => `engage.code_execution${part}`),
-    only: ['engage.code_execution', true],
-    says: takesEffectWith('code execution'),
-  },
 ];
 
 // The message of each schema is what the value must be; the rest of the sentence is put around it.
@@ -78,6 +73,7 @@ const sections = {
     code_execution_timeout: whole(1).exactOptional(),
     code_execution_image: text.exactOptional(),
     code_execution_memory: z.string('a size like "512m"').regex(/^[1-9]\d*[bkmg]?$/i, 'a size like "512m"').exactOptional(),
+    code_execution_pool: whole(0).exactOptional(),
     code_execution_cpus: z.number('a number above 0').gt(0, 'a number above 0').exactOptional(),
   }),
   awareness: tableOf({

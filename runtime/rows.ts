@@ -10,6 +10,11 @@ const engage = z.looseObject({
   workspace: z.string(),
   workspace_dir: z.string().nullable(),
   web_fetch_allow: z.array(z.string()),
+  code_execution_timeout: z.number(),
+  code_execution_image: z.string(),
+  code_execution_memory: z.string(),
+  code_execution_cpus: z.number(),
+  code_execution_pool: z.number(),
 });
 const hooks = z.looseObject({ before_tool: z.string().nullable(), after_tool: z.string().nullable(), timeout: z.number() });
 const faculty = z.looseObject({ name: z.string(), engage, hooks });
@@ -39,7 +44,17 @@ export const call = z.object({
   is_cleared: z.boolean(),
   input_schema: json,
   implementation: z.enum(['engine', 'sql', 'runtime']),
+  /** Of execute_code: what code may call. */
+  code_tools: z.array(z.object({ name: z.string(), description: z.string(), input_schema: json })).nullable(),
 });
+
+export const nestedCall = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('run'), call }),
+  z.object({ kind: z.literal('settled'), is_error: z.boolean(), content: z.string(), value: z.unknown() }),
+  z.object({ kind: z.literal('waiting') }),
+  z.object({ kind: z.literal('diverged'), reason: z.string() }),
+  z.object({ kind: z.literal('unknown'), reason: z.string() }),
+]);
 
 const runHook = z.object({ kind: z.literal('run_hook'), hook_run_id: z.string(), command: z.string(), timeout_seconds: z.number(), input: json });
 const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']), reason: z.string().nullable() };

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import Docker from 'dockerode';
 import { runMigrations } from 'graphile-worker';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -11,6 +12,7 @@ import type { Crew } from './crew.ts';
 import { openDb } from './db.ts';
 import type { Db } from './db.ts';
 import type { ModelClient } from './focus/callModel.ts';
+import { createSandboxes, executeCode } from './focus/runCode.ts';
 import { listen } from './listener.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -25,6 +27,8 @@ export type WorkerOptions = {
   /** How long a stopping worker lets iterations end by themselves. */
   graceSeconds?: number;
   onDelta?: (workItemId: string, text: string) => void;
+  /** Runs agents' code; default: the daemon of DOCKER_HOST or of this machine. Null: none. */
+  docker?: Docker | null;
 };
 
 export type Worker = { stop(): Promise<void> };
@@ -37,11 +41,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await runMigrations({ connectionString: url, logger: graphileLogger(log) });
   const db = await openDb(url, schema, { maximumPoolSize: concurrency * 2 + 2 });
   await registerTools(options.tools, db);
+  const code = await findSandboxes(options.docker, db, log);
 
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
-  const runtime = { db, model: options.model, tools, log, ...(options.onDelta && { onDelta: options.onDelta }) };
+  const runtime = { db, model: options.model, tools, log, ...(code && { sandboxes: code.sandboxes }), ...(options.onDelta && { onDelta: options.onDelta }) };
   const newCrew = (): Promise<Crew> => startCrew({ url, schema, db, log, concurrency, leaseSeconds, runtime });
   let crew = await newCrew();
 
@@ -88,6 +93,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await tending;
       await crew.stop(options.graceSeconds ?? 5);
       await listener.close();
+      await code?.close();
       await db.close();
       log.info('worker stopped');
     },
@@ -99,6 +105,20 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
+
+/** Without a daemon code cannot run, and the tool for it is not offered. */
+async function findSandboxes(docker: Docker | null | undefined, db: Db, log: Logger) {
+  if (docker === null) return null;
+  const daemon = docker ?? new Docker();
+  try {
+    await daemon.ping();
+  } catch (error) {
+    log.info({ reason: error instanceof Error ? error.message : String(error) }, 'no Docker daemon: execute_code is not offered by this worker');
+    return null;
+  }
+  await db.abilityRegister(executeCode);
+  return createSandboxes(daemon);
+}
 
 async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
   for (const tool of tools) {

@@ -9,6 +9,7 @@ import type { Leases } from '../leases.ts';
 import type { Tool } from '../tools/tool.ts';
 import { askModel } from './askModel.ts';
 import type { ModelClient } from './callModel.ts';
+import type { Sandboxes } from './runCode.ts';
 import { runHook } from './runHook.ts';
 import { runTools } from './runTools.ts';
 
@@ -18,6 +19,8 @@ export type Runtime = {
   model: ModelClient;
   tools: ReadonlyMap<string, Tool>;
   log: Logger;
+  /** Where code runs; none without a Docker daemon. */
+  sandboxes?: Sandboxes;
   /** Text of the model as it arrives, for whoever watches. */
   onDelta?: (workItemId: string, text: string) => void;
 };

@@ -8,6 +8,7 @@ import type { Claimed, OpenCall } from '../db.ts';
 import { failed } from '../tools/tool.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
 import type { Runtime } from './runFocus.ts';
+import { executeCode, runCode } from './runCode.ts';
 import { runHook } from './runHook.ts';
 
 /** Runs the calls, at most as many at once as the faculty allows. False where some were left open because work has to stop. */
@@ -30,10 +31,10 @@ export async function runTools(calls: readonly OpenCall[], claim: Claimed, signa
   return allSettled;
 }
 
-async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<boolean> {
+async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, isFromCode = false): Promise<boolean> {
   const { db } = runtime;
   if (signal.aborted) return false;
-  const prepared = prepare(call, runtime);
+  const prepared: Prepared = call.name === executeCode.name ? { kind: 'database' } : prepare(call, runtime);
   if (prepared.kind === 'refused') {
     await db.toolCallSettle(claim, call.id, prepared.outcome);
     return true;
@@ -43,14 +44,15 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
     const said = await runHook(before, timeout, hookInput('before_tool', call, claim), claim, signal);
     if (said === null) return false;
     const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
-    return verdict.kind === 'go' ? runCall({ ...call, input: verdict.input, is_cleared: true }, claim, signal, runtime) : true;
+    return verdict.kind === 'go' ? runCall({ ...call, input: verdict.input, is_cleared: true }, claim, signal, runtime, isFromCode) : true;
   }
+  if (call.name === executeCode.name) return runCode(call, claim, signal, runtime, (nested, until) => runCall(nested, claim, until, runtime, true));
   if (prepared.kind === 'database') {
     await db.toolCallExecute(claim, call.id);
     return true;
   }
   await db.toolCallBegin(claim, call.id);
-  const outcome = await execute(prepared.run, contextOf(call, claim, signal));
+  const outcome = await execute(prepared.run, contextOf(call, claim, signal, isFromCode));
   // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return false;
   const result = { ...outcome, content: clean(outcome.content) };
@@ -111,13 +113,14 @@ async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, cont
   }
 }
 
-function contextOf(call: OpenCall, claim: Claimed, signal: AbortSignal): ToolContext {
+function contextOf(call: OpenCall, claim: Claimed, signal: AbortSignal, isFromCode: boolean): ToolContext {
   const { engage } = claim.faculty;
   return {
     workspace: engage.workspace === 'host' ? (engage.workspace_dir ?? process.cwd()) : null,
     webFetchAllow: engage.web_fetch_allow,
     workItemId: claim.work_item_id,
     toolCallId: call.id,
+    isFromCode,
     signal,
   };
 }

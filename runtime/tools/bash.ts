@@ -18,7 +18,7 @@ export const bash = defineTool({
   async execute(input, context) {
     if (context.workspace === null) return noWorkspace;
     if (input.command.includes('\0')) return { content: 'a command holds no NUL', isError: true };
-    const result = await runProcess(input.command, { cwd: context.workspace, timeoutSeconds: input.timeout, signal: context.signal, maxBytes: 100_000 });
+    const result = await runProcess(input.command, { cwd: context.workspace, timeoutSeconds: input.timeout, signal: context.signal, maxBytes: context.isFromCode ? 8_000_000 : 100_000 });
     const ending = result.isTimedOut
       ? `[killed after ${input.timeout} s: timeout]`
       : result.isAborted
@@ -27,6 +27,13 @@ export const bash = defineTool({
           ? null
           : result.exitCode === null ? `[killed by ${result.signal}]` : `[exit code ${result.exitCode}]`;
     const parts = [result.stdout.trimEnd(), result.stderr === '' ? '' : `[stderr]\n${result.stderr.trimEnd()}`, ending ?? ''];
-    return { content: parts.filter((part) => part !== '').join('\n') || '(no output)', isError: ending !== null };
+    return {
+      content: parts.filter((part) => part !== '').join('\n') || '(no output)',
+      isError: ending !== null,
+      value: {
+        stdout: result.stdout, stderr: result.stderr, exit_code: result.exitCode ?? -1, duration_ms: result.durationMs,
+        line_count: result.stdout === '' ? 0 : result.stdout.replace(/\n$/, '').split('\n').length, timed_out: result.isTimedOut,
+      },
+    };
   },
 });

@@ -26,10 +26,10 @@ export const glob = defineTool({
         const below = prefix === '' || !file.path.startsWith(`${prefix}/`) ? file.path : file.path.slice(prefix.length + 1);
         if (matches(below, input.pattern)) found.push(file);
       }
-      if (found.length === 0) return ok('No files match.');
+      if (found.length === 0) return { ...ok('No files match.'), value: [] };
       const sorted = found.toSorted((a, b) => b.modifiedMs - a.modifiedMs || (a.path < b.path ? -1 : 1));
       const more = sorted.length > MAX_FILES ? `\n[${sorted.length - MAX_FILES} more]` : '';
-      return ok(sorted.slice(0, MAX_FILES).map((file) => file.path).join('\n') + more);
+      return { ...ok(sorted.slice(0, MAX_FILES).map((file) => file.path).join('\n') + more), value: sorted.map((file) => file.path) };
     }),
 });
 

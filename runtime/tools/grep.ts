@@ -44,14 +44,15 @@ export const grep = defineTool({
       } catch (error) {
         return failed(`the pattern is not a regular expression: ${(error as Error).message}`);
       }
+      const max = context.isFromCode ? 10_000 : MAX_MATCHES;
       const found: Match[] = [];
-      const matcher = startMatcher(input.pattern);
+      const matcher = startMatcher(input.pattern, max);
       try {
         for await (const file of filesOf(workspace, input, context.signal)) {
           const bytes = await workspace.readFile(file, MAX_FILE_BYTES).catch(() => null);
           if (!bytes || isBinary(bytes)) continue;
           found.push(...(await matcher.match(file, textOf(bytes))));
-          if (found.length >= MAX_MATCHES || context.signal.aborted) break;
+          if (found.length >= max || context.signal.aborted) break;
         }
       } catch (error) {
         if (error instanceof TooSlow) return failed('the pattern takes too long: make it simpler');
@@ -59,9 +60,9 @@ export const grep = defineTool({
       } finally {
         await matcher.end();
       }
-      if (found.length === 0) return ok('No matches.');
-      const lines = found.slice(0, MAX_MATCHES).map((match) => `${match.path}:${match.line}:${match.content}`);
-      return ok(lines.join('\n') + (found.length >= MAX_MATCHES ? `\n[the first ${MAX_MATCHES} matches; narrow the search for others]` : ''));
+      if (found.length === 0) return { ...ok('No matches.'), value: [] };
+      const lines = found.slice(0, max).map((match) => `${match.path}:${match.line}:${match.content}`);
+      return { value: found.slice(0, max), ...ok(lines.join('\n') + (found.length >= max ? `\n[the first ${max} matches; narrow the search for others]` : '')) };
     }),
 });
 
@@ -82,8 +83,8 @@ async function* filesOf(
 
 class TooSlow extends Error {}
 
-function startMatcher(pattern: string) {
-  const worker = new Worker(thread, { eval: true, workerData: { pattern, max: MAX_MATCHES, maxLine: MAX_LINE } });
+function startMatcher(pattern: string, max: number) {
+  const worker = new Worker(thread, { eval: true, workerData: { pattern, max, maxLine: MAX_LINE } });
   const deadline = performance.now() + MAX_MILLISECONDS;
   return {
     match: (path: string, text: string): Promise<Match[]> =>

@@ -30,9 +30,10 @@ export const readFile = defineTool({
       }
       const text = wanted.slice(0, shown).join('\n').slice(0, MAX_RESULT_CHARS);
       const next = input.offset + shown;
-      if (lines.length === 0) return ok('[the file is empty]');
-      if (shown === 0) return ok(`[the file has only ${lines.length} lines]`);
-      return ok(next < lines.length ? `${text}\n[lines ${input.offset + 1} to ${next} of ${lines.length}; go on with offset ${next}]` : text);
+      const value = input.offset === 0 && input.limit === undefined ? textOf(bytes) : wanted.join('\n');
+      if (lines.length === 0) return { ...ok('[the file is empty]'), value };
+      if (shown === 0) return { ...ok(`[the file has only ${lines.length} lines]`), value };
+      return { value, ...ok(next < lines.length ? `${text}\n[lines ${input.offset + 1} to ${next} of ${lines.length}; go on with offset ${next}]` : text) };
     }),
 });
 

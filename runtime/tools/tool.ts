@@ -14,6 +14,8 @@ export type ToolContext = {
   webFetchAllow: readonly string[];
   workItemId: string;
   toolCallId: string;
+  /** Code made the call: it can take more than a model. */
+  isFromCode: boolean;
   /** Fires when the work item is cancelled, the lease is lost or the worker stops. */
   signal: AbortSignal;
 };
@@ -21,8 +23,14 @@ export type ToolContext = {
 /** An image for the model, in base64, at most 5 MiB of it. */
 export type ToolImage = { media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'; data: string };
 
-/** Images are shown behind the text. */
-export type ToolOutcome = { content: string; isError: boolean; images?: ToolImage[] };
+export type ToolOutcome = {
+  content: string;
+  isError: boolean;
+  /** Shown behind the text. */
+  images?: ToolImage[];
+  /** What code that made the call is given in place of the text: any JSON. */
+  value?: unknown;
+};
 
 export type Tool<Input = unknown> = {
   name: string;

@@ -20,8 +20,8 @@ create or replace function _faculty_defaults()
       "require_approval": "never", "approval_timeout": 86400,
       "max_children": 20, "max_descendants": 100,
       "workspace": "none", "workspace_dir": null, "web_fetch_allow": [],
-      "code_execution": false, "code_execution_timeout": 120, "code_execution_image": null,
-      "code_execution_memory": "512m", "code_execution_cpus": 2.0
+      "code_execution": false, "code_execution_timeout": 300, "code_execution_image": "work-ledger-sandbox",
+      "code_execution_memory": "512m", "code_execution_cpus": 2.0, "code_execution_pool": 1
     },
     "awareness": {
       "enabled": true, "lookback_hours": 24, "max_running": 10,

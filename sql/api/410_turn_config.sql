@@ -53,11 +53,11 @@ as $$
   select a.*
     from abilities a
     left join jsonb_array_elements_text(p_config -> 'engage' -> 'tools') with ordinality as t(name, n) on t.name = a.name
-   where a.implementation = 'engine' or t.n is not null
-   order by a.implementation <> 'engine', case when a.implementation = 'engine' then a.position else t.n end, a.name;
+   where a.implementation = 'engine' or t.n is not null or (a.name = 'execute_code' and (p_config #>> '{engage,code_execution}')::boolean)
+   order by a.implementation <> 'engine', case when a.implementation = 'engine' then a.position else coalesce(t.n, 0) end, a.name;
 $$;
 
-comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own, then those it names, in its order. A named ability that is not registered is not offered; see v_missing_tools.';
+comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own, execute_code where it wants code_execution, then those it names, in its order. A named ability that is not registered is not offered; see v_missing_tools.';
 
 create or replace function _turn_config(p_focus foci, p_model text default null)
   returns text

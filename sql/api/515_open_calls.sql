@@ -28,23 +28,51 @@ $$;
 
 comment on function _recover_calls(uuid) is 'After a crash: unsafe calls that were running become uncertain, the others run again.';
 
+create or replace function _is_for_code(p_ability text)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return p_ability not in ('execute_code', 'await_child_work', 'work_complete');
+
+comment on function _is_for_code(text) is 'Whether an agent''s code may call it: not what waits, nor what ends the work.';
+
+create or replace function _open_call(p_call tool_calls)
+  returns json
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select json_build_object(
+           'id', p_call.id,
+           'name', coalesce(a.name, p_call.tool_name),
+           'input', _call_input(p_call),
+           'is_cleared', exists (select from hook_runs h where h.tool_call_id = p_call.id and h.hook = 'before_tool' and h.status in ('completed', 'failed')),
+           'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
+           'implementation', coalesce(a.implementation, 'runtime'),
+           'code_tools', case when p_call.tool_name = 'execute_code' then (
+             select json_agg(json_build_object('name', _tool_name(c.name), 'description', c.description, 'input_schema', c.input_schema) order by c.name)
+               from turns t
+               join foci o on o.id = t.focus_id
+               join faculties f on f.content_hash = o.faculty_hash
+               cross join lateral _toolset(f.config) c
+              where t.id = p_call.turn_id and _is_for_code(c.name)) end)
+    from (values (1)) as v(one)
+    -- A tool that was taken off the registry meanwhile is still answered: by a worker that says it does not have it.
+    left join abilities a on _tool_name(a.name) = p_call.tool_name;
+$$;
+
+comment on function _open_call(tool_calls) is 'A call that waits to be run, as the runtime takes it.';
+
 create or replace function _open_calls(p_turn_id uuid)
   returns json
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce(json_agg(json_build_object(
-           'id', k.id,
-           'name', coalesce(a.name, k.tool_name),
-           'input', _call_input(k),
-           'is_cleared', exists (select from hook_runs h where h.tool_call_id = k.id and h.hook = 'before_tool' and h.status in ('completed', 'failed')),
-           'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
-           'implementation', coalesce(a.implementation, 'runtime')) order by k.ordinal), '[]'::json)
+  select coalesce(json_agg(_open_call(k) order by k.ordinal), '[]'::json)
     from tool_calls k
-    -- A tool that was taken off the registry meanwhile is still answered: by a worker that says it does not have it.
-    left join abilities a on _tool_name(a.name) = k.tool_name
-   where k.turn_id = p_turn_id and k.status = 'pending';
+   where k.turn_id = p_turn_id and k.parent_call_id is null and k.status = 'pending';
 $$;
 
-comment on function _open_calls(uuid) is 'The calls of a turn that wait to be run, as the runtime takes them.';
+comment on function _open_calls(uuid) is 'The calls of a turn that wait to be run.';

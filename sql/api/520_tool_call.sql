@@ -54,7 +54,9 @@ create or replace function tool_call_settle(
     p_tool_call_id uuid,
     p_content text,
     p_is_error boolean default false,
-    p_images jsonb default null)
+    p_images jsonb default null,
+    p_whole text default null,
+    p_value json default null)
   returns void
   language plpgsql
   volatile
@@ -70,15 +72,21 @@ begin
     perform _raise_invalid('images are an array of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
   end if;
   if v_call.completed_at is null then
-    perform _call_settle(v_call, p_content, p_is_error, p_images);
+    -- Code that is over leaves no call of its own open.
+    update tool_calls k
+       set status = case when k.status = 'running' and k.effect = 'unsafe' then 'uncertain' else 'failed' end,
+           is_error = true, completed_at = _now(), result = to_json('[engine] Stopped: the code that called it ended.'::text)
+     where k.turn_id = v_call.turn_id and k.parent_call_id = v_call.id and k.completed_at is null;
+    update tool_calls set value = p_value where id = v_call.id and parent_call_id is not null and p_value is not null;
+    perform _call_settle(v_call, p_content, p_is_error, p_images, p_whole);
   end if;
 end
 $$;
 
-comment on function tool_call_settle(uuid, uuid, uuid, text, boolean, jsonb) is
-  'Stores the result of a tool call, for good: settling a settled call changes nothing. Of content over the faculty''s max_result_chars (50,000) the model is shown head, tail and a handle; the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown behind the text. Raises WL001, WL002, WL003, WL004.';
+comment on function tool_call_settle(uuid, uuid, uuid, text, boolean, jsonb, text, json) is
+  'Stores the result of a tool call, for good: settling a settled call changes nothing. Of content over the faculty''s max_result_chars (50,000) the model is shown head, tail and a handle; the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown behind the text. p_whole: what p_content was made of, kept as an artifact whatever its size. p_value: what code is given in place of the text, where code made the call. Raises WL001, WL002, WL003, WL004.';
 
-create or replace function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb default null)
+create or replace function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb default null, p_whole text default null)
   returns void
   language plpgsql
   volatile
@@ -87,11 +95,13 @@ as $$
 declare
   v_content text := coalesce(nullif(p_content, ''), case when p_images is null or p_images = '[]' then '(no output)' end);
   v_max integer := _max_result_chars(p_call);
-  v_whole text;
-  v_hash text;
+  v_whole text := _cap_text(p_whole, 33554000);
+  v_hash text := _artifact_store(v_whole) where v_whole is not null;
 begin
   if char_length(v_content) > v_max then
-    if exists (select from abilities where _tool_name(name) = p_call.tool_name and implementation = 'engine') then
+    if v_whole is not null then
+      v_content := _cap_text(v_content, v_max);
+    elsif p_call.parent_call_id is null and exists (select from abilities where _tool_name(name) = p_call.tool_name and implementation = 'engine') then
       v_content := _cap_text(v_content, v_max); -- what is read from the ledger is there to be read again
     else
       v_whole := _cap_text(v_content, 33554000);
@@ -103,7 +113,7 @@ begin
      set status = case when p_is_error then 'failed' else 'completed' end,
          is_error = coalesce(p_is_error, false),
          artifact_hash = v_hash,
-         is_truncated = coalesce(v_whole <> p_content, false),
+         is_truncated = coalesce(v_whole <> coalesce(p_whole, p_content), false),
          result = case
            when p_images is null or p_images = '[]' then to_json(v_content)
            else ('[' || concat_ws(',', _text_block(v_content),
@@ -116,7 +126,7 @@ begin
 end
 $$;
 
-comment on function _call_settle(tool_calls, text, boolean, jsonb) is 'Writes a result; the caller has checked the lease.';
+comment on function _call_settle(tool_calls, text, boolean, jsonb, text) is 'Writes a result; the caller has checked the lease.';
 
 create or replace function _max_result_chars(p_call tool_calls)
   returns integer
@@ -169,6 +179,9 @@ begin
         nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
     end if;
     -- Dynamic, because users name the function: a stored, quoted name that ability_register() took from the catalog.
+    if v_call.parent_call_id is not null and v_ability.name in ('ledger_append', 'ledger_read', 'spawn_child_work') then
+      v_ability.function_name := format('%I.%I', _ledger_schema(), '_code_' || v_ability.name); -- code is given data, not sentences
+    end if;
     execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using _call_input(v_call)::jsonb;
     perform set_config('search_path', v_path, true);
     if v_result is null and v_ability.name = 'await_child_work' then

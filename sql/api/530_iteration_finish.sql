@@ -10,19 +10,20 @@ declare
   v_turn turns;
   v_call_count integer;
   v_open_count integer;
+  v_is_settled boolean;
   v_done jsonb;
   v_waits_until timestamptz;
   v_answer jsonb;
 begin
   select * into v_focus from foci where id = v_item.focus_id;
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
+  v_is_settled := not exists (select from tool_calls where turn_id = v_turn.id and status in ('pending', 'running'));
   v_waits_until := _waits_settle(v_item);
   select count(*), count(*) filter (where completed_at is null and status <> 'waiting')
     into v_call_count, v_open_count
     from tool_calls
    where turn_id = v_turn.id;
-  if v_open_count > 0 and v_waits_until is null and v_open_count = (
-    select count(*) from tool_calls k join approvals a on a.tool_call_id = k.id where k.turn_id = v_turn.id and k.completed_at is null and a.decision = 'approved') then
+  if v_open_count > 0 and v_waits_until is null and v_is_settled then
     -- Approved while the others ran: the same iteration once more, to run them.
     perform _lease_drop(v_item);
     perform _enqueue(v_item.id);
@@ -86,7 +87,7 @@ as $$
   select 'waits for ' || string_agg(distinct case when a.tool_call_id is null then 'child work' else 'approval of ' || k.tool_name end, ' and ')
     from tool_calls k
     left join approvals a on a.tool_call_id = k.id
-   where k.turn_id = p_turn_id and k.status = 'waiting';
+   where k.turn_id = p_turn_id and k.status = 'waiting' and k.tool_name <> 'execute_code';
 $$;
 
 comment on function _waits_for(uuid) is 'What the calls of a turn wait for, in words.';

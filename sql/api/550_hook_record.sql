@@ -258,7 +258,8 @@ create or replace function tool_hook_record(
     p_result jsonb,
     p_content text default null,
     p_is_error boolean default false,
-    p_images jsonb default null)
+    p_images jsonb default null,
+    p_value json default null)
   returns jsonb
   language plpgsql
   volatile
@@ -291,6 +292,9 @@ begin
     if v_reason is not null then
       perform _call_settle(v_call, '[engine] The call ran. Its result is withheld: ' || v_reason, true);
     else
+      -- What a hook rewrote is all that code may see, too.
+      update tool_calls set value = p_value
+       where id = v_call.id and parent_call_id is not null and p_value is not null and _hook_said(v_run, 'content') is null;
       perform _call_settle(v_call, coalesce(_hook_said(v_run, 'content'), p_content), coalesce(_hook_said(v_run, 'is_error')::boolean, p_is_error),
                            case when _hook_said(v_run, 'content') is null then p_images end);
     end if;
@@ -309,7 +313,7 @@ begin
 end
 $$;
 
-comment on function tool_hook_record(uuid, uuid, uuid, text, jsonb, text, boolean, jsonb) is
+comment on function tool_hook_record(uuid, uuid, uuid, text, jsonb, text, boolean, jsonb, json) is
   'Reports what the before_tool or after_tool command of a faculty printed for a call (p_result as hook_record() takes it). before_tool: {kind: go, input}: run it with that input; {kind: waiting}: a person has to approve the call first; {kind: settled}: refused, and the model is told. after_tool, with the result as tool_call_settle() takes it: the call is settled, with that result or what the hook made of it. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _finish(p_item work_items, p_focus foci, p_turn_id uuid, p_outcome jsonb)

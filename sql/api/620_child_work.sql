@@ -147,8 +147,16 @@ begin
     select k.* from turns t join tool_calls k on k.turn_id = t.id
      where t.focus_id = p_item.focus_id and t.iteration = (select iteration + 1 from foci where id = p_item.focus_id)
        and t.status = 'completed' and k.status = 'waiting'
-     order by k.ordinal
+     order by k.parent_call_id is null, k.ordinal -- calls from code first: the code waits for them
   loop
+    if v_call.tool_name = 'execute_code' then
+      if exists (select from tool_calls k where k.turn_id = v_call.turn_id and k.parent_call_id = v_call.id and k.status = 'waiting') then
+        v_next := least(v_next, v_call.wait_ends_at);
+      else
+        update tool_calls set status = 'pending', wait_ends_at = null where id = v_call.id;
+      end if;
+      continue;
+    end if;
     select * into v_approval from approvals where tool_call_id = v_call.id;
     if found then
       if not _approval_settle(v_call, v_approval) then

@@ -109,6 +109,41 @@ $$;
 
 comment on function _ability_work_complete(jsonb) is 'Tool work_complete: iteration_finish() ends the work item once every call of the batch is settled.';
 
+create or replace function _code_ledger_append(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type)::text
+    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content') e;
+$$;
+
+comment on function _code_ledger_append(jsonb) is 'Tool ledger_append as code calls it.';
+
+create or replace function _code_ledger_read(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type, 'content', e.content) order by e.seq), '[]')::text
+    from ledger_read(_ability_work_item(), p_input ->> 'entry_type', least((p_input ->> 'last_n')::numeric, 100000)::integer) e;
+$$;
+
+comment on function _code_ledger_read(jsonb) is 'Tool ledger_read as code calls it.';
+
+create or replace function _code_spawn_child_work(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select substring(_ability_spawn_child_work(p_input) from '[0-9a-f]{8}-[0-9a-f-]{27}');
+$$;
+
+comment on function _code_spawn_child_work(jsonb) is 'Tool spawn_child_work as code calls it: the id.';
+
 insert into abilities (name, description, input_schema, effect, risk, implementation, function_name, is_builtin, position)
 select v.name, v.description, v.input_schema::json, v.effect, 'safe', 'engine',
        format('%I.%I', _ledger_schema(), '_ability_' || v.name), true, v.position

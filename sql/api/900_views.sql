@@ -48,7 +48,10 @@ comment on view v_unroutable is 'Queued work items that no current faculty accep
 create or replace view v_missing_tools with (security_invoker = true) as
   select f.name as faculty, t.name as tool
     from faculties f
-    cross join lateral jsonb_array_elements_text(f.config -> 'engage' -> 'tools') as t(name)
+    cross join lateral (
+      select * from jsonb_array_elements_text(f.config -> 'engage' -> 'tools')
+      union all
+      select 'execute_code' where (f.config #>> '{engage,code_execution}')::boolean) as t(name)
    where f.is_current and not exists (select from abilities a where a.name = t.name);
 comment on view v_missing_tools is 'Tools that a current faculty names but nobody has registered; its agents are not offered them.';
 

@@ -125,9 +125,10 @@ test.each([
   ['is not there', '/nowhere/guard', /^ended with exit code 127: .*\/nowhere\/guard/],
 ])('a before_tool hook that %s: the call is not executed, or with on_failure = "allow" it is', { timeout: 60_000 }, async (_, command, error) => {
   const words = `call ${count}`;
+  const timeout = command.startsWith('sleep') ? 1 : 20;
   const [refused, allowed] = await Promise.all([
-    work({ hooks: { before_tool: command, timeout: 1 } }, shoutOnce(`${words} refused`)),
-    work({ hooks: { before_tool: command, timeout: 1, on_failure: 'allow' } }, shoutOnce(`${words} allowed`)),
+    work({ hooks: { before_tool: command, timeout } }, shoutOnce(`${words} refused`)),
+    work({ hooks: { before_tool: command, timeout, on_failure: 'allow' } }, shoutOnce(`${words} allowed`)),
   ]);
   expect(await runs(refused)).toMatchObject([{ hook: 'before_tool', status: 'failed', error: typeof error === 'string' ? error : expect.stringMatching(error) }]);
   expect(refused.outcome_data?.['summary']).toMatch(/^\[engine\] Not executed: the before_tool hook /);

@@ -29,7 +29,8 @@ test('a small run: text between calls, a call without a result, an error, two ca
   };
   const report = await replayRun(run, database.url, 'replay');
   expect(report).toMatchObject({ state: 'completed', modelCalls: 7, toolCalls: 4, strangeCalls: 0, requests: 8, validRequests: 8, rebuiltRequests: 8 });
-  const rows = await database.query<{ result: string; is_error: boolean }>('select result #>> \'{}\' as result, is_error from replay.tool_calls order by created_at, ordinal');
+  const rows = await database.query<{ result: string; is_error: boolean }>(`
+    select k.result #>> '{}' as result, k.is_error from replay.tool_calls k join replay.turns t on t.id = k.turn_id order by t.depth, k.ordinal`);
   expect(rows).toEqual([
     { result: 'a.txt', is_error: false },
     { result: 'b.txt', is_error: false },

@@ -21,7 +21,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 async function call(name: string, input: Record<string, unknown>): Promise<ToolOutcome> {
   const tool = hostTools.find((one) => one.name === name);
   if (!tool) throw new Error(`no tool ${name}`);
-  return tool.execute(tool.input.parse(input), { workspace, webFetchAllow: [], workItemId: 'w', toolCallId: 't', signal: new AbortController().signal });
+  return tool.execute(tool.input.parse(input), { workspace, webFetchAllow: [], workItemId: 'w', toolCallId: 't', isFromCode: false, signal: new AbortController().signal });
 }
 const put = async (path: string, content: string | Buffer): Promise<void> => {
   await mkdir(join(root, path, '..'), { recursive: true });
@@ -50,7 +50,7 @@ test('without a workspace the file tools and bash say so', async () => {
 describe('read_file', () => {
   test('returns lines, or some of them with a word on how to go on', async () => {
     await put('a.txt', 'one\ntwo\nthree\n');
-    expect(await call('read_file', { path: 'a.txt' })).toEqual({ content: 'one\ntwo\nthree', isError: false });
+    expect(await call('read_file', { path: 'a.txt' })).toEqual({ content: 'one\ntwo\nthree', isError: false, value: 'one\ntwo\nthree' });
     expect((await call('read_file', { path: 'a.txt', offset: 1, limit: 1 })).content).toBe('two\n[lines 2 to 2 of 3; go on with offset 2]');
     expect((await call('read_file', { path: 'a.txt', offset: 9 })).content).toBe('[the file has only 3 lines]');
   });
@@ -149,7 +149,7 @@ describe('grep', () => {
 
 describe('bash', () => {
   test('returns output, errors under a line of their own, and how it ended', async () => {
-    expect(await call('bash', { command: 'echo hi' })).toEqual({ content: 'hi', isError: false });
+    expect(await call('bash', { command: 'echo hi' })).toMatchObject({ content: 'hi', isError: false, value: { stdout: 'hi\n', stderr: '', exit_code: 0, line_count: 1, timed_out: false } });
     expect(await call('bash', { command: 'echo out; echo err >&2; exit 4' })).toEqual({ content: 'out\n[stderr]\nerr\n[exit code 4]', isError: true });
     expect((await call('bash', { command: 'sleep 30', timeout: 1 })).content).toBe('[killed after 1 s: timeout]');
     expect((await call('bash', { command: 'true' })).content).toBe('(no output)');

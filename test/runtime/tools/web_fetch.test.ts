@@ -38,7 +38,7 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const fetchIt = (url: string, webFetchAllow: string[] = [], prompt?: string) =>
-  webFetch.execute({ url, prompt }, { workspace: null, webFetchAllow, workItemId: 'w', toolCallId: 't', signal: new AbortController().signal });
+  webFetch.execute({ url, prompt }, { workspace: null, webFetchAllow, workItemId: 'w', toolCallId: 't', isFromCode: false, signal: new AbortController().signal });
 const allowed = (path: string, prompt?: string) => fetchIt(`http://127.0.0.1:${port}${path}`, [`127.0.0.1:${port}`], prompt);
 
 test('a page comes back as its words', async () => {

@@ -1,0 +1,188 @@
+// The execute_code call: the agent's code in a container, and each tool it calls by the same way as a call of the model's.
+// The rows of those calls are the record: code that is run again after an interruption is answered from it.
+
+import { createHash } from 'node:crypto';
+
+import type Docker from 'dockerode';
+import { z } from 'zod';
+
+import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
+import type { CodeResult } from '../../sandbox/codeSandbox.ts';
+import { generateSdk } from '../../sandbox/generateSdk.ts';
+import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
+import type { Claimed, OpenCall } from '../db.ts';
+import type { Runtime } from './runFocus.ts';
+
+const MAX_CALLS = 1000;
+const MAX_WHOLE = 30_000_000;
+const inputSchema = z.object({ code: z.string().min(1), timeout_seconds: z.int().min(1).optional() });
+
+export const executeCode = {
+  name: 'execute_code',
+  description: 'Execute code in a sandboxed environment with access to your tools as callable functions. Use this for multi-step operations, output filtering, conditional logic, and any task where composing tools in code is more efficient than individual tool calls. The code\'s return value enters your context — raw tool outputs do not.',
+  inputSchema: {
+    type: 'object',
+    properties: {
+      code: { type: 'string', description: 'Python code to execute. Your tools are available as functions. End with a top-level return of what you want to see.' },
+      timeout_seconds: { type: 'integer', description: 'Maximum execution time. Default: 120.' },
+    },
+    required: ['code'],
+  },
+  // Its calls are on record, each with an effect of its own: running the code again repeats none of them.
+  effect: 'idempotent',
+  risk: 'safe',
+} as const;
+
+/** Runs a call of the code's as one of the model's is run; false where it was left open. */
+type RunCall = (call: OpenCall, signal: AbortSignal) => Promise<boolean>;
+
+/** False where the call was left open because work has to stop. */
+export async function runCode(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, runCall: RunCall): Promise<boolean> {
+  const { db } = runtime;
+  const input = inputSchema.safeParse(call.input);
+  const settle = async (content: string, isError: boolean, whole: string | null = null): Promise<true> => {
+    await db.toolCallSettle(claim, call.id, { content, isError }, whole);
+    return true;
+  };
+  if (!input.success) return settle(`[engine] The input does not match the schema of execute_code:\n${z.prettifyError(input.error)}`, true);
+  const sandbox = runtime.sandboxes?.(claim.faculty.engage);
+  if (!sandbox) return settle('[engine] This worker has no sandbox (no Docker daemon). It is not the code\'s fault; do without code for now.', true);
+
+  await db.toolCallBegin(claim, call.id);
+  const calls = new NestedCalls(call, claim, signal, runtime, runCall);
+  const result = await sandbox.run({
+    code: input.data.code,
+    sdk: generateSdk(call.code_tools ?? [], sandbox.socketPath),
+    timeoutSeconds: Math.min(input.data.timeout_seconds ?? 120, claim.faculty.engage.code_execution_timeout),
+    signal: calls.signal,
+    onCall: (one) => calls.answer(one),
+  });
+  await calls.settled();
+  if (calls.isWaiting) {
+    await db.toolCallSuspend(claim, call.id);
+    return true;
+  }
+  if (signal.aborted) return false;
+  if (calls.divergence !== null) return settle(`[engine] The code was interrupted and run again, but did not do the same as before: ${calls.divergence}. It was stopped. What it did until then is done; look before you go on.`, true, calls.whole());
+  return settle(`${said(result)}\n\n${calls.receipt(result)}`, result.verdict !== 'ok', calls.whole());
+}
+
+class NestedCalls {
+  readonly signal: AbortSignal;
+  isWaiting = false;
+  divergence: string | null = null;
+  readonly #stop = new AbortController();
+  readonly #call: OpenCall;
+  readonly #claim: Claimed;
+  readonly #runtime: Runtime;
+  readonly #runCall: RunCall;
+  readonly #raw: { ordinal: number; text: string }[] = [];
+  readonly #open = new Set<Promise<unknown>>();
+  #bytes = 0;
+  #failure: unknown;
+
+  constructor(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, runCall: RunCall) {
+    this.#call = call;
+    this.#claim = claim;
+    this.#runtime = runtime;
+    this.#runCall = runCall;
+    this.signal = AbortSignal.any([signal, this.#stop.signal]);
+  }
+
+  /** What a call of the code is answered. Never throws; what is broken is thrown by settled(). */
+  answer(call: CodeCall): Promise<CodeCallAnswer> {
+    const answering = this.#answer(call).catch((error: unknown): CodeCallAnswer => {
+      this.#failure ??= error;
+      return this.#end('the engine stopped this code');
+    });
+    this.#open.add(answering);
+    void answering.finally(() => this.#open.delete(answering));
+    return answering;
+  }
+
+  /** Waits for calls that are still under way; throws what broke one. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#open);
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** All that the calls returned, for the artifact. */
+  whole(): string | null {
+    if (this.#raw.length === 0) return null;
+    return this.#raw.toSorted((a, b) => a.ordinal - b.ordinal).map(({ text }) => text).join('\n\n').slice(0, MAX_WHOLE).toWellFormed();
+  }
+
+  receipt(result: CodeResult): string {
+    const whole = this.whole();
+    const returned = Buffer.byteLength(result.returned ?? result.output);
+    const ratio = this.#bytes > returned && returned > 0 ? ` (${Math.round(this.#bytes / returned)} : 1)` : '';
+    const raw = whole === null ? '' : `; raw outputs: artifact_read("${createHash('sha256').update(whole).digest('hex').slice(0, 16)}")`;
+    const count = this.#raw.length;
+    return `[code: ${count} call${count === 1 ? '' : 's'}, ${this.#bytes} bytes seen, ${returned} returned${ratio}, ${(result.durationMs / 1000).toFixed(1)} s${raw}]`;
+  }
+
+  async #answer({ ordinal, name, input }: CodeCall): Promise<CodeCallAnswer> {
+    const { db } = this.#runtime;
+    if (ordinal >= MAX_CALLS) return { error: `this code has made ${MAX_CALLS} calls, which is the most`, is_final: true };
+    for (;;) {
+      if (this.signal.aborted) return this.#end('the engine stopped this code');
+      const nested = await db.toolCallNested(this.#claim, this.#call.id, ordinal, name, input);
+      switch (nested.kind) {
+        case 'run':
+          if (!(await this.#runCall(nested.call, this.signal))) return this.#end('the engine stopped this code');
+          break;
+        case 'waiting':
+          this.isWaiting = true;
+          return this.#end('a person has to approve this call first');
+        case 'diverged':
+          this.divergence = nested.reason;
+          return this.#end(nested.reason);
+        case 'unknown':
+          return { error: nested.reason };
+        case 'settled':
+          this.#bytes += Buffer.byteLength(nested.content);
+          this.#raw.push({ ordinal, text: `# ${ordinal + 1}. ${name} ${JSON.stringify(input).slice(0, 2000)}\n${nested.content}` });
+          return nested.value !== null ? { value: nested.value } : nested.is_error ? { error: nested.content } : { value: nested.content };
+      }
+    }
+  }
+
+  #end(reason: string): CodeCallAnswer {
+    this.#stop.abort();
+    return { error: reason, is_final: true };
+  }
+}
+
+function said(result: CodeResult): string {
+  if (result.verdict === 'infrastructure') return `[engine] The code was not run, or not to its end: ${result.error ?? 'the sandbox failed'}. It is not the code's fault; do without code for now, or try again later.`;
+  if (result.verdict === 'ok') return result.returned ?? (result.output === '' ? '(the code returned nothing)' : `${result.output.trimEnd()}\n(printed; the code returned nothing)`);
+  const printed = result.output.trim() === '' ? '' : `\n\nIt had printed:\n${result.output.trimEnd().slice(-2000)}`;
+  return `${result.error ?? result.verdict}${printed}`;
+}
+
+export type Sandboxes = (engage: Claimed['faculty']['engage']) => CodeSandbox;
+
+/** Sandboxes as faculties want them, one for each set of limits. */
+export function createSandboxes(docker: Docker): { sandboxes: Sandboxes; close(): Promise<void> } {
+  const made = new Map<string, CodeSandbox>();
+  return {
+    sandboxes: (engage) => {
+      const options = { image: engage.code_execution_image, memoryBytes: bytesOf(engage.code_execution_memory), cpus: engage.code_execution_cpus, pool: engage.code_execution_pool };
+      const key = JSON.stringify(options);
+      const sandbox = made.get(key) ?? new CodeSandbox({ docker, ...options });
+      made.set(key, sandbox);
+      return sandbox;
+    },
+    close: async () => {
+      await Promise.all([...made.values()].map((sandbox) => sandbox.close()));
+    },
+  };
+}
+
+const units: Record<string, number> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+
+/** "512m" in bytes. */
+function bytesOf(size: string): number {
+  const [, amount, unit] = /^(\d+)([bkmg]?)$/i.exec(size) ?? [];
+  return Number(amount ?? 512) * (units[(unit || 'b').toLowerCase()] ?? 1);
+}

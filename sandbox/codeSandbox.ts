@@ -1,0 +1,193 @@
+// Runs an agent's code in a container that is used once. A few containers wait started, so that code need not wait for one.
+
+import { rm } from 'node:fs/promises';
+
+import Docker from 'dockerode';
+
+import { reap, SandboxContainer } from './sandboxContainer.ts';
+import type { ContainerSettings } from './sandboxContainer.ts';
+import { socketRoot, ToolSocket } from './toolSocket.ts';
+import type { CodeCall, CodeCallAnswer } from './toolSocket.ts';
+
+export type Code = {
+  code: string;
+  /** Python source that defines the tools. */
+  sdk: string;
+  timeoutSeconds: number;
+  signal: AbortSignal;
+  onCall: (call: CodeCall) => Promise<CodeCallAnswer>;
+};
+
+export type CodeResult = {
+  /** infrastructure: not the code's fault. killed: by something in or around it, such as its own os._exit. */
+  verdict: 'ok' | 'error' | 'timeout' | 'memory' | 'output' | 'killed' | 'aborted' | 'infrastructure';
+  /** What it returned; null for nothing. */
+  returned: string | null;
+  error: string | null;
+  /** What it printed, its middle left out when it is long. */
+  output: string;
+  durationMs: number;
+};
+
+export type SandboxOptions = ContainerSettings & {
+  /** Containers that wait started; 0: none. */
+  pool: number;
+  /** auto: a socket where the daemon is on this machine. */
+  transport?: 'auto' | 'socket' | 'stdio';
+  docker?: Docker;
+};
+
+type Warm = { container: SandboxContainer; socket: ToolSocket };
+
+export class CodeSandbox {
+  readonly #docker: Docker;
+  readonly #options: SandboxOptions;
+  readonly #transport: 'socket' | 'stdio';
+  readonly #warm: Promise<Warm>[] = [];
+  readonly #reaper: NodeJS.Timeout;
+  #root: Promise<string> | undefined;
+  #isClosed = false;
+
+  constructor(options: SandboxOptions) {
+    this.#options = options;
+    this.#docker = options.docker ?? new Docker();
+    const isLocal = process.platform === 'linux' && (this.#docker.modem as { socketPath?: string }).socketPath !== undefined;
+    this.#transport = options.transport === undefined || options.transport === 'auto' ? (isLocal ? 'socket' : 'stdio') : options.transport;
+    this.#reaper = setInterval(() => void reap(this.#docker).catch(() => {}), 60_000).unref();
+    void reap(this.#docker).catch(() => {});
+    this.#fill();
+  }
+
+  /** Where code in its container reaches its tools. */
+  get socketPath(): string {
+    return this.#transport === 'socket' ? '/run/work-ledger/tool.sock' : '/tmp/.work-ledger/tool.sock';
+  }
+
+  /** Why no code can run here; null when it can. */
+  async problem(): Promise<string | null> {
+    try {
+      await this.#docker.getImage(this.#options.image).inspect();
+      return null;
+    } catch (error) {
+      return advice(error, this.#options.image);
+    }
+  }
+
+  /** Resolves when the containers that wait have started, or could not. */
+  async ready(): Promise<void> {
+    await Promise.allSettled(this.#warm);
+  }
+
+  async run(code: Code): Promise<CodeResult> {
+    const startedAt = performance.now();
+    const took = (): number => Math.round(performance.now() - startedAt);
+    const nothing = { returned: null, error: null, output: '' };
+    let warm: Warm;
+    try {
+      warm = await this.#take();
+    } catch (error) {
+      return { ...nothing, verdict: 'infrastructure', error: advice(error, this.#options.image), durationMs: took() };
+    }
+    const { container, socket } = warm;
+    const kill = (): void => void container.kill();
+    code.signal.addEventListener('abort', kill, { once: true });
+    try {
+      socket.serve(code.onCall);
+      container.tell({ code: code.code, sdk: code.sdk, timeout: code.timeoutSeconds, transport: this.#transport });
+      const ended = code.signal.aborted ? null : await this.#follow(warm, code.timeoutSeconds);
+      await container.kill();
+      await socket.close();
+      if (code.signal.aborted) return { ...nothing, verdict: 'aborted', durationMs: took() };
+      if (ended === 'late') return { ...nothing, verdict: 'timeout', error: `The code was killed after ${code.timeoutSeconds} seconds.`, durationMs: took() };
+      const isOutOfMemory = await container.wasOutOfMemory();
+      return { ...judge(ended, isOutOfMemory, code.timeoutSeconds, this.#options.memoryBytes), durationMs: took() };
+    } finally {
+      code.signal.removeEventListener('abort', kill);
+      await discard(warm);
+      this.#fill();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearInterval(this.#reaper);
+    for (const warm of await Promise.allSettled(this.#warm.splice(0))) if (warm.status === 'fulfilled') await discard(warm.value);
+    if (this.#root) await rm(await this.#root, { recursive: true, force: true });
+  }
+
+  /** Until the code is over; null when the container went away, 'late' when it did not end by itself. */
+  async #follow({ container, socket }: Warm, timeoutSeconds: number) {
+    const deadline = performance.now() + timeoutSeconds * 1000 + 5000;
+    for (;;) {
+      const said = await container.next(deadline - performance.now());
+      if (said === null || said === 'late') return said;
+      if (said.event === 'ended') return said;
+      if (said.event === undefined) {
+        const { connection } = said;
+        socket.frame(connection, Buffer.from(said.data, 'base64'), (data) => container.tell({ connection, data: data.toString('base64') }));
+      }
+    }
+  }
+
+  async #take(): Promise<Warm> {
+    for (;;) {
+      const warm = this.#warm.shift();
+      if (!warm) return this.#start();
+      const one = await warm.catch(() => null);
+      if (one && !one.container.isGone) return one;
+      if (one) await discard(one);
+    }
+  }
+
+  async #start(): Promise<Warm> {
+    const socket = this.#transport === 'socket' ? await ToolSocket.listen(await (this.#root ??= socketRoot())) : ToolSocket.relayed();
+    try {
+      return { container: await SandboxContainer.start(this.#docker, this.#options, socket.directory), socket };
+    } catch (error) {
+      await socket.close();
+      throw error;
+    }
+  }
+
+  #fill(): void {
+    while (!this.#isClosed && this.#warm.length < this.#options.pool) {
+      const warm = this.#start();
+      warm.catch(() => {}); // said when somebody wants to run code
+      this.#warm.push(warm);
+    }
+  }
+}
+
+async function discard({ container, socket }: Warm): Promise<void> {
+  await container.kill();
+  await socket.close();
+  await container.remove();
+}
+
+type Ended = Extract<Awaited<ReturnType<SandboxContainer['next']>>, { event: 'ended' }>;
+
+function judge(ended: Ended | null, isOutOfMemory: boolean | null, timeoutSeconds: number, memoryBytes: number): Omit<CodeResult, 'durationMs'> {
+  const memory = `The code used up its memory of ${Math.round(memoryBytes / 1024 / 1024)} MiB and was killed.`;
+  if (ended === null) {
+    if (isOutOfMemory === true) return { verdict: 'memory', returned: null, error: memory, output: '' };
+    return { verdict: 'infrastructure', returned: null, error: 'the container went away', output: '' };
+  }
+  const { ending, result, output } = ended;
+  const failed = (verdict: CodeResult['verdict'], error: string) => ({ verdict, returned: null, error, output });
+  if (ending === 'timeout') return failed('timeout', `The code was killed after ${timeoutSeconds} seconds.`);
+  if (ending === 'output') return failed('output', 'The code printed more than 10,000,000 bytes and was killed.');
+  if (ending === 'result') return failed('error', 'The code returned more than it may. Return what matters.');
+  if (result === null) {
+    if (isOutOfMemory === true) return failed('memory', memory);
+    return failed('killed', ended.signal === null ? `The code ended its own process with exit code ${ended.exit_code}, and returned nothing.` : `The code was killed by signal ${ended.signal}.`);
+  }
+  if (result.kind === 'error') return failed('error', result.error);
+  return { verdict: 'ok', returned: result.kind === 'text' ? result.text : null, error: null, output };
+}
+
+function advice(error: unknown, image: string): string {
+  const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string };
+  if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'EACCES') return `no Docker daemon answers (${code}): start one, or set DOCKER_HOST`;
+  if (statusCode === 404 && /no such image/i.test(message ?? '')) return `there is no image ${image}: make sandbox-image builds one`;
+  return message ?? String(error);
+}

@@ -1,0 +1,181 @@
+# PID 1 of a code sandbox. Waits for one job on stdin, runs the agent's code in a child, and ends it at the deadline, at the
+# end of its output's patience, or when whoever started it is gone (stdin closes). Says one line of JSON for each thing that
+# happens, on stdout, which the code cannot reach.
+
+import base64
+import ctypes
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+MAX_RESULT = 4_000_000
+MAX_OUTPUT = 10_000_000
+KEPT_OUTPUT = 50_000
+
+
+def say(**event):
+    data = (json.dumps(event) + "\n").encode()
+    while data:
+        data = data[os.write(1, data):]
+
+
+class Lines:
+    """What arrives on a descriptor, by lines."""
+
+    def __init__(self, fd):
+        self.fd, self.rest = fd, b""
+
+    def read(self):
+        """The lines that are complete now; None at the end."""
+        chunk = os.read(self.fd, 1 << 20)
+        if not chunk:
+            return None
+        *lines, self.rest = (self.rest + chunk).split(b"\n")
+        return [json.loads(line) for line in lines]
+
+
+def start(job):
+    """Forks the code. Returns its pid, and what its answer and its output come from."""
+    answer_out, answer_in = os.pipe()
+    output_out, output_in = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(answer_in)
+        os.close(output_in)
+        return pid, answer_out, output_out
+    null = os.open("/dev/null", os.O_RDONLY)
+    for fd, target in ((null, 0), (output_in, 1), (output_in, 2), (answer_in, 3)):
+        os.dup2(fd, target)
+    os.closerange(4, 256)
+    os.setsid()
+    ctypes.CDLL(None).prctl(4, 1)
+    names = {"__name__": "__sandbox__"}
+    try:
+        exec(compile(job["sdk"], "<sdk>", "exec"), names)
+        names["_run"](job["code"], 3, MAX_RESULT)
+    finally:
+        os._exit(70)
+
+
+class Relay:
+    """Tool calls where no socket can be mounted: connections of the code, as frames on stdin and stdout."""
+
+    def __init__(self, path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(path)
+        self.listener.listen(64)
+        self.connections, self.count = {}, 0
+
+    def descriptors(self):
+        return [self.listener, *self.connections.values()]
+
+    def take(self, ready):
+        if ready is self.listener:
+            self.count += 1
+            self.connections[self.count] = self.listener.accept()[0]
+            return
+        number = next(n for n, c in self.connections.items() if c is ready)
+        data = ready.recv(1 << 16)
+        say(connection=number, data=base64.b64encode(data).decode())
+        if not data:
+            self.connections.pop(number).close()
+
+    def give(self, frame):
+        connection = self.connections.get(frame["connection"])
+        if connection is not None:
+            data = base64.b64decode(frame["data"])
+            if data:
+                connection.sendall(data)
+            else:
+                self.connections.pop(frame["connection"]).close()
+
+
+def main():
+    ctypes.CDLL(None).prctl(4, 0)  # not dumpable: the code, under the same user, opens nothing of ours in /proc
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    stdin = Lines(0)
+    say(event="ready")
+    jobs = []
+    while not jobs:
+        jobs = stdin.read()
+        if jobs is None:
+            return
+    job, early = jobs[0], jobs[1:]
+    relay = Relay("/tmp/.work-ledger/tool.sock") if job["transport"] == "stdio" else None
+    deadline = time.monotonic() + job["timeout"]
+    signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
+    signal.alarm(job["timeout"] + 10)  # the last line, should anything here block
+    pid, answer, output = start(job)
+    say(event="started")
+    answered, head, tail, printed, ending, status = b"", b"", b"", 0, None, None
+    open_pipes = {answer, output}
+    # Until it has answered, or is over: what it left running may hold the pipe open.
+    while ending is None and answer in open_pipes and not answered.endswith(b"\n"):
+        done, code = (0, 0) if status is not None else os.waitpid(pid, os.WNOHANG)
+        if done:
+            status = code
+            deadline = min(deadline, time.monotonic() + 0.5)
+        left = deadline - time.monotonic()
+        if left <= 0:
+            ending = "timeout" if status is None else None
+            break
+        for frame in early:
+            relay.give(frame)
+        early = []
+        ready, _, _ = select.select([0, *open_pipes, *(relay.descriptors() if relay else [])], [], [], min(left, 0.25))
+        for one in ready:
+            if one == 0:
+                frames = stdin.read()
+                if frames is None:
+                    os.kill(-1, signal.SIGKILL)
+                    return
+                for frame in frames:
+                    relay.give(frame)
+            elif one == answer:
+                chunk = os.read(answer, 1 << 20)
+                answered += chunk
+                if not chunk:
+                    open_pipes.discard(answer)
+                elif len(answered) > MAX_RESULT + 1000:
+                    ending = "result"
+            elif one == output:
+                chunk = os.read(output, 1 << 20)
+                if not chunk:
+                    open_pipes.discard(output)
+                printed += len(chunk)
+                room = KEPT_OUTPUT // 2 - len(head)
+                head += chunk[:max(0, room)]
+                tail = (tail + chunk[max(0, room):])[-KEPT_OUTPUT // 2:]
+                if printed > MAX_OUTPUT:
+                    ending = "output"
+            else:
+                relay.take(one)
+    # What is in the pipe still belongs to it.
+    while output in open_pipes and ending is None and select.select([output], [], [], 0)[0]:
+        chunk = os.read(output, 1 << 20)
+        if not chunk:
+            break
+        printed += len(chunk)
+        tail = (tail + chunk)[-KEPT_OUTPUT // 2:]
+    try:
+        os.kill(-1, signal.SIGKILL)  # the code, and whatever it left running
+    except ProcessLookupError:
+        pass
+    if status is None:
+        status = os.waitpid(pid, 0)[1]
+    dropped = printed - len(head) - len(tail)
+    text = head + (b"\n[... %d bytes ...]\n" % dropped if dropped > 0 else b"") + tail
+    try:
+        result = json.loads(answered) if ending is None and answered else None
+    except ValueError:
+        result = None
+    say(event="ended", ending=ending, result=result, output=text.decode("utf-8", "replace"), printed=printed,
+        signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None, exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None)
+
+
+main()

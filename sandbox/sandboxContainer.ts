@@ -1,0 +1,161 @@
+// One container that runs code once: how it is locked up, how it is talked to, and how it is cleared away. It ends by
+// itself when whoever started it is gone: its PID 1 watches stdin, which the daemon closes then.
+
+import { readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+import type Docker from 'dockerode';
+import type { Container, ContainerCreateOptions } from 'dockerode';
+
+export type ContainerSettings = { image: string; memoryBytes: number; cpus: number };
+
+/** What PID 1 says, one line of JSON each. */
+export type SupervisorEvent =
+  | { event: 'ready' } | { event: 'started' }
+  | { event: 'ended'; ending: 'timeout' | 'output' | 'result' | null; result: CodeAnswer | null; output: string; printed: number; signal: number | null; exit_code: number | null }
+  | { event?: undefined; connection: number; data: string };
+
+/** What the code itself answered. */
+export type CodeAnswer = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'error'; error: string; is_final?: boolean };
+
+export const LABEL = 'work-ledger.sandbox';
+const supervisor = readFileSync(fileURLToPath(new URL('python/supervisor.py', import.meta.url)), 'utf8');
+const seccomp = JSON.stringify(JSON.parse(readFileSync(fileURLToPath(new URL('seccomp.json', import.meta.url)), 'utf8')));
+
+const maskedPaths = [
+  '/proc/acpi', '/proc/asound', '/proc/kcore', '/proc/keys', '/proc/latency_stats', '/proc/timer_list', '/proc/timer_stats', '/proc/sched_debug', '/proc/scsi',
+  '/proc/cmdline', '/proc/version', '/proc/meminfo', '/proc/cpuinfo', '/proc/uptime', '/proc/loadavg', '/proc/stat', '/proc/vmstat', '/proc/zoneinfo',
+  '/proc/modules', '/proc/kallsyms', '/proc/diskstats', '/proc/partitions', '/proc/devices', '/proc/interrupts', '/proc/swaps', '/proc/mounts',
+  '/sys/firmware', '/sys/devices', '/sys/kernel', '/sys/module',
+];
+
+export const containerOptions = (settings: ContainerSettings, socketDirectory: string | null): ContainerCreateOptions => ({
+  Image: settings.image,
+  Cmd: ['python3', '-I', '-u', '-c', supervisor],
+  User: '65534:65534',
+  WorkingDir: '/tmp',
+  Hostname: 'sandbox',
+  Env: ['PATH=/usr/bin:/bin', 'HOME=/tmp', 'LANG=C.UTF-8'],
+  Labels: { [LABEL]: 'code' },
+  OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false,
+  StopSignal: 'SIGKILL',
+  HostConfig: {
+    NetworkMode: 'none',
+    IpcMode: 'none',
+    ReadonlyRootfs: true,
+    Tmpfs: { '/tmp': 'rw,nosuid,nodev,noexec,size=64m,mode=1777' },
+    ...(socketDirectory !== null && { Binds: [`${socketDirectory}:/run/work-ledger:ro`] }),
+    Memory: settings.memoryBytes, MemorySwap: settings.memoryBytes,
+    NanoCpus: Math.round(settings.cpus * 1e9),
+    PidsLimit: 64,
+    CapDrop: ['ALL'],
+    SecurityOpt: ['no-new-privileges', `seccomp=${seccomp}`],
+    LogConfig: { Type: 'none', Config: {} },
+    Ulimits: [{ Name: 'nofile', Soft: 256, Hard: 256 }, { Name: 'core', Soft: 0, Hard: 0 }, { Name: 'fsize', Soft: 67_108_864, Hard: 67_108_864 }],
+    OomScoreAdj: 1000,
+    MaskedPaths: maskedPaths,
+    ReadonlyPaths: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
+  },
+});
+
+/** A container whose PID 1 waits for its job. */
+export class SandboxContainer {
+  readonly #container: Container;
+  readonly #stream: NodeJS.ReadWriteStream;
+  /** Events that nobody has asked for yet, and whoever asked before there were any. */
+  readonly #events: SupervisorEvent[] = [];
+  #waiting: ((event: SupervisorEvent | null) => void) | undefined;
+  #hasEnded = false;
+  #rest = '';
+
+  private constructor(container: Container, stream: NodeJS.ReadWriteStream) {
+    this.#container = container;
+    this.#stream = stream;
+    const stdout = new PassThrough();
+    stdout.setEncoding('utf8');
+    stdout.on('data', (text: string) => this.#read(text));
+    container.modem.demuxStream(stream, stdout, new PassThrough().resume());
+    const end = (): void => {
+      this.#hasEnded = true;
+      this.#waiting?.(null);
+    };
+    stream.on('end', end).on('close', end).on('error', end);
+  }
+
+  /** Starts one. Throws what the daemon says. */
+  static async start(docker: Docker, settings: ContainerSettings, socketDirectory: string | null): Promise<SandboxContainer> {
+    const container = await docker.createContainer(containerOptions(settings, socketDirectory));
+    try {
+      const started = new SandboxContainer(container, await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true }));
+      await container.start();
+      const first = await started.next(30_000);
+      if (first === null || first === 'late' || first.event !== 'ready') throw new Error(`the image ${settings.image} does not start Python`);
+      return started;
+    } catch (error) {
+      await container.remove({ force: true, v: true }).catch(() => {});
+      throw error;
+    }
+  }
+
+  get isGone(): boolean {
+    return this.#hasEnded;
+  }
+
+  tell(message: object): void {
+    this.#stream.write(`${JSON.stringify(message)}\n`);
+  }
+
+  /** What PID 1 says next; null when it is over, 'late' when it says nothing in time. */
+  next(withinMs: number): Promise<SupervisorEvent | null | 'late'> {
+    const event = this.#events.shift();
+    if (event) return Promise.resolve(event);
+    if (this.#hasEnded) return Promise.resolve(null);
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#waiting = undefined;
+        resolve('late');
+      }, withinMs);
+      this.#waiting = (said) => {
+        clearTimeout(timer);
+        this.#waiting = undefined;
+        resolve(said);
+      };
+    });
+  }
+
+  async kill(): Promise<void> {
+    await this.#container.kill({ signal: 'SIGKILL' }).catch(() => {}); // over already, or no daemon
+  }
+
+  /** Whether the memory ran out, once it is over; null where the daemon cannot say. */
+  async wasOutOfMemory(): Promise<boolean | null> {
+    try {
+      await this.#container.wait();
+      return (await this.#container.inspect()).State.OOMKilled;
+    } catch {
+      return null;
+    }
+  }
+
+  async remove(): Promise<void> {
+    await this.#container.remove({ force: true, v: true }).catch(() => {}); // what the daemon cannot do now, the reaper does
+  }
+
+  #read(text: string): void {
+    const lines = (this.#rest + text).split('\n');
+    this.#rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const event = JSON.parse(line) as SupervisorEvent;
+      if (this.#waiting) this.#waiting(event);
+      else this.#events.push(event);
+    }
+  }
+}
+
+/** Removes containers of ours that are over, whoever started them. Returns how many. */
+export async function reap(docker: Docker): Promise<number> {
+  const over = await docker.listContainers({ all: true, filters: { label: [LABEL], status: ['exited', 'dead'] } });
+  const gone = await Promise.allSettled(over.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })));
+  return gone.filter(({ status }) => status === 'fulfilled').length;
+}

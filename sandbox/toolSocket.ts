@@ -1,0 +1,122 @@
+// Where code in a container calls its tools: HTTP over a unix socket in a directory that only its container has mounted, or
+// over the container's own stdin and stdout where no socket can be mounted. Reaching it is the permission: there is no
+// token to steal.
+
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Duplex } from 'node:stream';
+
+export type CodeCall = { ordinal: number; name: string; input: Record<string, unknown> };
+
+/** A value, or an error for the code to catch; after a final one it had better stop. */
+export type CodeCallAnswer = { value: unknown } | { error: string; is_final?: boolean };
+
+const MAX_BODY = 16 * 1024 * 1024;
+
+export class ToolSocket {
+  /** The directory to mount, or null where calls come as frames. */
+  readonly directory: string | null;
+  readonly #server: Server;
+  readonly #relayed = new Map<number, Duplex>();
+  #answer: ((call: CodeCall) => Promise<CodeCallAnswer>) | undefined;
+
+  private constructor(directory: string | null) {
+    this.directory = directory;
+    this.#server = createServer({ maxHeaderSize: 8192, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 3_600_000 }, (request, response) => {
+      void this.#respond(request, response);
+    });
+    this.#server.maxConnections = 64;
+    this.#server.on('clientError', (_, socket) => socket.destroy());
+  }
+
+  /** Listens in a new directory below `root`, which nobody else may enter. */
+  static async listen(root: string): Promise<ToolSocket> {
+    const directory = await mkdtemp(join(root, 'c-'));
+    await chmod(directory, 0o711);
+    const socket = new ToolSocket(directory);
+    const path = join(directory, 'tool.sock');
+    await new Promise<void>((resolve, reject) => socket.#server.once('error', reject).listen(path, resolve));
+    await chmod(path, 0o666); // the container's user; others do not get past the root
+    return socket;
+  }
+
+  static relayed(): ToolSocket {
+    return new ToolSocket(null);
+  }
+
+  /** Before this nobody is answered. */
+  serve(answer: (call: CodeCall) => Promise<CodeCallAnswer>): void {
+    this.#answer = answer;
+  }
+
+  /** Bytes of a connection that came as a frame; `send` takes those that go back. An empty frame is the end. */
+  frame(connection: number, data: Buffer, send: (data: Buffer) => void): void {
+    let duplex = this.#relayed.get(connection);
+    if (!duplex) {
+      duplex = new Duplex({
+        read: () => {},
+        write: (chunk: Buffer, _, done) => {
+          send(chunk);
+          done();
+        },
+        final: (done) => {
+          send(Buffer.alloc(0));
+          done();
+        },
+      });
+      this.#relayed.set(connection, duplex);
+      this.#server.emit('connection', duplex);
+    }
+    duplex.push(data.length === 0 ? null : data);
+    if (data.length === 0) this.#relayed.delete(connection);
+  }
+
+  async close(): Promise<void> {
+    this.#answer = undefined;
+    this.#server.closeAllConnections();
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
+    for (const duplex of this.#relayed.values()) duplex.destroy();
+    if (this.directory !== null) await rm(this.directory, { recursive: true, force: true });
+  }
+
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const answer = await this.#answered(request).catch((error: unknown): CodeCallAnswer => ({ error: error instanceof Error ? error.message : String(error) }));
+    const body = JSON.stringify(answer);
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
+    response.end(body);
+  }
+
+  async #answered(request: IncomingMessage): Promise<CodeCallAnswer> {
+    const call = readCall(await bodyOf(request));
+    return this.#answer ? await this.#answer(call) : { error: 'this code is over', is_final: true };
+  }
+}
+
+/** A directory for sockets that only this process's user may enter. */
+export async function socketRoot(): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), `work-ledger-sandbox-${process.pid}-`));
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  return root;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= MAX_BODY) chunks.push(chunk); // the rest is read for the sake of the answer, which would not be otherwise
+  }
+  if (length > MAX_BODY) throw new Error(`a call holds at most ${MAX_BODY} bytes`);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function readCall(body: string): CodeCall {
+  const { ordinal, name, input } = JSON.parse(body) as Partial<CodeCall>;
+  if (!Number.isSafeInteger(ordinal) || (ordinal ?? -1) < 0 || typeof name !== 'string' || typeof input !== 'object' || input === null || Array.isArray(input)) {
+    throw new Error('this is no tool call');
+  }
+  return { ordinal: ordinal ?? 0, name, input };
+}

@@ -1,0 +1,10 @@
+// The Docker daemon of a test run. Where none answers, or the image is not built, what needs it is skipped and says so.
+
+import Docker from 'dockerode';
+
+export const image = 'work-ledger-sandbox';
+export const docker = new Docker();
+
+/** Why tests with containers cannot run here; null when they can. */
+export const noDocker: string | null = await docker.getImage(image).inspect().then(() => null, (error: Error) => error.message || String((error as NodeJS.ErrnoException).code));
+if (noDocker !== null) console.log(`Tests with containers are skipped: ${noDocker} (start dockerd, then make sandbox-image)`);
