@@ -6,6 +6,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import type { Settings } from './config.ts';
 import { findLedger, shownUrl } from './config.ts';
 import { demo } from './commands/demo.ts';
+import { demoCode } from './commands/demoCode.ts';
 import { demoTeam } from './commands/demoTeam.ts';
 import { doctor } from './commands/doctor.ts';
 import { approvals, approve, budget, cancel, digest, faculty, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
@@ -174,9 +175,9 @@ command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, min
   });
 
 command('demo', 'watch an agent mend a failing test, its ledger in Postgres')
-  .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other').choices(['one', 'team']).default('one'))
+  .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line').choices(['one', 'team', 'code']).default('one'))
   .action(async (options: Settings & { scene: string }) => {
-    exitCode = await (options.scene === 'team' ? demoTeam(options) : demo(options));
+    exitCode = await ({ team: demoTeam, code: demoCode }[options.scene] ?? demo)(options);
   });
 
 command('doctor', 'look for what would lose or stall work').action(async (options: Settings) => {

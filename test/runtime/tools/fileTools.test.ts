@@ -50,7 +50,7 @@ test('without a workspace the file tools and bash say so', async () => {
 describe('read_file', () => {
   test('returns lines, or some of them with a word on how to go on', async () => {
     await put('a.txt', 'one\ntwo\nthree\n');
-    expect(await call('read_file', { path: 'a.txt' })).toEqual({ content: 'one\ntwo\nthree', isError: false, value: 'one\ntwo\nthree' });
+    expect(await call('read_file', { path: 'a.txt' })).toEqual({ content: 'one\ntwo\nthree', isError: false, value: 'one\ntwo\nthree\n' });
     expect((await call('read_file', { path: 'a.txt', offset: 1, limit: 1 })).content).toBe('two\n[lines 2 to 2 of 3; go on with offset 2]');
     expect((await call('read_file', { path: 'a.txt', offset: 9 })).content).toBe('[the file has only 3 lines]');
   });
@@ -150,7 +150,7 @@ describe('grep', () => {
 describe('bash', () => {
   test('returns output, errors under a line of their own, and how it ended', async () => {
     expect(await call('bash', { command: 'echo hi' })).toMatchObject({ content: 'hi', isError: false, value: { stdout: 'hi\n', stderr: '', exit_code: 0, line_count: 1, timed_out: false } });
-    expect(await call('bash', { command: 'echo out; echo err >&2; exit 4' })).toEqual({ content: 'out\n[stderr]\nerr\n[exit code 4]', isError: true });
+    expect(await call('bash', { command: 'echo out; echo err >&2; exit 4' })).toMatchObject({ content: 'out\n[stderr]\nerr\n[exit code 4]', isError: true });
     expect((await call('bash', { command: 'sleep 30', timeout: 1 })).content).toBe('[killed after 1 s: timeout]');
     expect((await call('bash', { command: 'true' })).content).toBe('(no output)');
   });
