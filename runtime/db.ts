@@ -21,7 +21,7 @@ import type { HookResult } from './focus/runHook.ts';
 import type { ToolOutcome } from './tools/tool.ts';
 import { errorCodes, LedgerError } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
-import { begin, call, claim, entry, failure, finish, hookRecorded, json, nestedCall, toolHookRecorded, workItem } from './rows.ts';
+import { begin, call, claim, entry, failure, finish, hookRecorded, nestedCall, toolHookRecorded, workItem } from './rows.ts';
 
 export type { Begin, Claim, Claimed, Failure, Finish, HookOrder, LedgerEntry, OpenCall, WorkItem } from './rows.ts';
 
@@ -202,8 +202,8 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     /** Calls of execute_code, each before the calls that its code made; chars: of what they returned, whole. */
     codeCalls: (workItemId: string) =>
-      run(() => sql.type(z.object({ tool_name: z.string(), is_nested: z.boolean(), input: json, result: z.string(), chars: z.number() }))`
-        select k.tool_name, k.parent_call_id is not null as is_nested, k.input, coalesce(k.result #>> '{}', '') as result,
+      run(() => sql.type(z.object({ tool_name: z.string(), is_nested: z.boolean(), code: z.string().nullable(), result: z.string(), chars: z.number() }))`
+        select k.tool_name, k.parent_call_id is not null as is_nested, k.input ->> 'code' as code, coalesce(k.result #>> '{}', '') as result,
                coalesce(char_length(a.content), char_length(k.result #>> '{}'), 0) as chars
           from ${fn('tool_calls')} k
           left join ${fn('artifacts')} a on a.content_hash = k.artifact_hash

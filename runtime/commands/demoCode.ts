@@ -80,13 +80,13 @@ export async function demoCode(options: Settings): Promise<number> {
     const calls = await db.codeCalls(item.id);
     for (const call of calls) {
       say(call.is_nested ? `    ${call.tool_name} → ${call.chars} characters, about ${Math.round(call.chars * 0.25)} tokens, seen by the code alone`
-        : `${call.tool_name}\n${visible(String(call.input['code'] ?? '')).replace(/^/gm, '    | ')}`);
+        : `${call.tool_name}\n${visible(call.code ?? '').replace(/^/gm, '    | ')}`);
     }
     const shown = calls.find((call) => !call.is_nested);
     say(`\nWhat entered the context, ${shown?.result.length ?? 0} characters:\n\n${visible(shown?.result ?? '').replace(/^/gm, '    ')}\n`);
     say(`Look further: psql '${shownUrl(place.url)}', set search_path = ${place.schema};\n    select tool_name, status, parent_call_id is not null as from_code, left(result #>> '{}', 60) from tool_calls where work_item_id = '${item.id}';`);
     if (isJson) print({ ...ended, calls }, '', true);
-    say(ended?.state === 'completed' ? `\nDone: ${ended.outcome_data?.['summary']}` : `\nThe work item is ${ended?.state}: ${ended?.state_reason ?? ''}`);
+    say(ended?.state === 'completed' ? `\nDone: ${visible(String(ended.outcome_data?.['summary']))}` : `\nThe work item is ${ended?.state}: ${ended?.state_reason ?? ''}`);
     return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
   } finally {
     await worker.stop();

@@ -13,6 +13,7 @@ import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
 import type { ScriptedModel, ScriptedReply } from '../../runtime/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { noDocker } from '../docker.ts';
 import { until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
@@ -30,7 +31,7 @@ afterAll(async () => {
 });
 
 const environment = (): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url,
+  PATH: process.env['PATH'], HOME: directory, DOCKER_HOST: process.env['DOCKER_HOST'], DATABASE_URL: database.url,
   ...(model && { ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: model.url }),
 });
 
@@ -114,6 +115,16 @@ test('demo --scene team: three faculties, a tree with two children, and a review
   expect(items.map((item: Record<string, unknown>) => [item['work_type'], item['parent_id'] === null, item['state']])).toEqual([
     ['demo-lead', true, 'completed'], ['demo-read', false, 'completed'], ['demo-read', false, 'completed'], ['demo-review', true, 'completed']]);
   expect(told).toContainEqual(expect.objectContaining({ kind: 'finding', content: expect.stringContaining('truncates instead of rounding') }));
+});
+
+test.skipIf(noDocker !== null)('demo --scene code: long output that the code alone sees becomes a line', { timeout: 60_000 }, async () => {
+  const shown = await cli('demo', '--scene', 'code', '--json');
+  expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('Done: exit code 1: ') });
+  const { calls } = JSON.parse(shown.stdout) as { calls: { tool_name: string; chars: number; result: string }[] };
+  expect(calls).toMatchObject([{ tool_name: 'execute_code' }, { tool_name: 'bash' }, { tool_name: 'ledger_append' }]);
+  expect(calls[1]?.chars).toBeGreaterThan(180_000);
+  expect(calls[0]?.result.length).toBeLessThan(500);
+  expect(shown.stderr).toMatch(/What entered the context, \d{3} characters/);
 });
 
 test('run works in the directory that it is given, prints entries on stderr and the item on stdout', async () => {
