@@ -41,7 +41,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   await runMigrations({ connectionString: url, logger: graphileLogger(log) });
   const db = await openDb(url, schema, { maximumPoolSize: concurrency * 2 + 2 });
   await registerTools(options.tools, db);
-  const code = await findSandboxes(options.docker, db, log);
+  const docker = options.docker === undefined ? new Docker() : options.docker;
+  const code = docker === null ? null : createSandboxes(docker);
+  let isCodeOffered = docker === null || (await offerCode(docker, db));
+  if (!isCodeOffered) log.info('no Docker daemon answers: execute_code is not offered until one does');
 
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
@@ -53,6 +56,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const sweep = async (): Promise<void> => {
     try {
       const swept = await db.workSweep(leaseSeconds);
+      isCodeOffered ||= docker !== null && (await offerCode(docker, db));
       if (swept.expired > 0 || swept.dead_workers.length > 0) log.info(swept, 'swept up after dead workers');
     } catch (error) {
       log.warn({ err: error }, 'sweep failed');
@@ -106,18 +110,11 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 
-/** Without a daemon code cannot run, and the tool for it is not offered. */
-async function findSandboxes(docker: Docker | null | undefined, db: Db, log: Logger) {
-  if (docker === null) return null;
-  const daemon = docker ?? new Docker();
-  try {
-    await daemon.ping();
-  } catch (error) {
-    log.info({ reason: error instanceof Error ? error.message : String(error) }, 'no Docker daemon: execute_code is not offered by this worker');
-    return null;
-  }
-  await db.abilityRegister(executeCode);
-  return createSandboxes(daemon);
+/** Offers execute_code where a Docker daemon answers. False: none does, now. */
+async function offerCode(docker: Docker, db: Db): Promise<boolean> {
+  const isThere = await docker.ping().then(() => true, () => false);
+  if (isThere) await db.abilityRegister(executeCode);
+  return isThere;
 }
 
 async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {

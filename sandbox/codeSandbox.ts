@@ -6,7 +6,7 @@ import Docker from 'dockerode';
 
 import { reap, SandboxContainer } from './sandboxContainer.ts';
 import type { ContainerSettings } from './sandboxContainer.ts';
-import { socketRoot, ToolSocket } from './toolSocket.ts';
+import { clearSockets, socketRoot, ToolSocket } from './toolSocket.ts';
 import type { CodeCall, CodeCallAnswer } from './toolSocket.ts';
 
 export type Code = {
@@ -53,8 +53,9 @@ export class CodeSandbox {
     this.#docker = options.docker ?? new Docker();
     const isLocal = process.platform === 'linux' && (this.#docker.modem as { socketPath?: string }).socketPath !== undefined;
     this.#transport = options.transport === undefined || options.transport === 'auto' ? (isLocal ? 'socket' : 'stdio') : options.transport;
-    this.#reaper = setInterval(() => void reap(this.#docker).catch(() => {}), 60_000).unref();
-    void reap(this.#docker).catch(() => {});
+    const clear = (): void => void Promise.allSettled([reap(this.#docker), clearSockets()]);
+    this.#reaper = setInterval(clear, 60_000).unref();
+    clear();
     this.#fill();
   }
 

@@ -153,9 +153,11 @@ export class SandboxContainer {
   }
 }
 
-/** Removes containers of ours that are over, whoever started them. Returns how many. */
+/** Removes containers of ours that are over, or were never started, whoever made them. Returns how many. */
 export async function reap(docker: Docker): Promise<number> {
-  const over = await docker.listContainers({ all: true, filters: { label: [LABEL], status: ['exited', 'dead'] } });
+  const found = await docker.listContainers({ all: true, filters: { label: [LABEL], status: ['created', 'exited', 'dead'] } });
+  const startingSince = Date.now() / 1000 - 60;
+  const over = found.filter(({ State, Created }) => State !== 'created' || Created < startingSince);
   const gone = await Promise.allSettled(over.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })));
   return gone.filter(({ status }) => status === 'fulfilled').length;
 }

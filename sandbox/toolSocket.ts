@@ -2,7 +2,7 @@
 // over the container's own stdin and stdout where no socket can be mounted. Reaching it is the permission: there is no
 // token to steal.
 
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -96,10 +96,23 @@ export class ToolSocket {
 }
 
 /** A directory for sockets that only this process's user may enter. */
-export async function socketRoot(): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), `work-ledger-sandbox-${process.pid}-`));
-  await mkdir(root, { recursive: true, mode: 0o700 });
-  return root;
+export const socketRoot = (): Promise<string> => mkdtemp(join(tmpdir(), `work-ledger-sandbox-${process.pid}-`));
+
+/** Removes the directories of processes of this machine that are gone. */
+export async function clearSockets(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const pid = Number(/^work-ledger-sandbox-(\d+)-/.exec(name)?.[1]);
+    if (pid > 0 && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {}); // another user's
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -14,6 +14,7 @@ import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
 import type { CodeResult, SandboxOptions } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import { LABEL, reap } from '../../sandbox/sandboxContainer.ts';
+import { clearSockets } from '../../sandbox/toolSocket.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
 import { docker, image, noDocker } from '../docker.ts';
 import { until } from '../workerProcess.ts';
@@ -241,7 +242,8 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
       await reap(docker);
       return (await containers()).length === 0;
     });
-    for (const left of (await readdir(tmpdir())).filter((name) => name.startsWith(`work-ledger-sandbox-${child.pid}-`))) await rm(join(tmpdir(), left), { recursive: true });
+    await clearSockets();
+    expect((await readdir(tmpdir())).filter((name) => name.startsWith(`work-ledger-sandbox-${child.pid}-`))).toEqual([]);
   });
 
   test('is of an image without setuid programs, compilers and package managers', async () => {
