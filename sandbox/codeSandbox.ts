@@ -27,6 +27,8 @@ export type CodeResult = {
   /** What it printed, its middle left out when it is long. */
   output: string;
   durationMs: number;
+  /** Of infrastructure: it may be well again in a moment. */
+  isPassing?: boolean;
 };
 
 export type SandboxOptions = ContainerSettings & {
@@ -87,7 +89,7 @@ export class CodeSandbox {
     try {
       warm = await this.#take();
     } catch (error) {
-      return { ...nothing, verdict: 'infrastructure', error: advice(error, this.#options.image), durationMs: took() };
+      return { ...nothing, verdict: 'infrastructure', error: advice(error, this.#options.image), durationMs: took(), isPassing: (error as { statusCode?: number }).statusCode !== 404 };
     }
     const { container, socket } = warm;
     const kill = (): void => void container.kill();
@@ -171,7 +173,7 @@ function judge(ended: Ended | null, isOutOfMemory: boolean | null, timeoutSecond
   const memory = `The code used up its memory of ${Math.round(memoryBytes / 1024 / 1024)} MiB and was killed.`;
   if (ended === null) {
     if (isOutOfMemory === true) return { verdict: 'memory', returned: null, error: memory, output: '' };
-    return { verdict: 'infrastructure', returned: null, error: 'the container went away', output: '' };
+    return { verdict: 'infrastructure', returned: null, error: 'the container went away', output: '', isPassing: true };
   }
   const { ending, result, output } = ended;
   const failed = (verdict: CodeResult['verdict'], error: string) => ({ verdict, returned: null, error, output });

@@ -2,6 +2,7 @@
 // The rows of those calls are the record: code that is run again after an interruption is answered from it.
 
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import type Docker from 'dockerode';
 import { z } from 'zod';
@@ -49,15 +50,25 @@ export async function runCode(call: OpenCall, claim: Claimed, signal: AbortSigna
   if (!sandbox) return settle('[engine] This worker has no sandbox (no Docker daemon). It is not the code\'s fault; do without code for now.', true);
 
   await db.toolCallBegin(claim, call.id);
-  const calls = new NestedCalls(call, claim, signal, runtime, runCall);
-  const result = await sandbox.run({
-    code: input.data.code,
-    sdk: generateSdk(call.code_tools ?? [], sandbox.socketPath),
-    timeoutSeconds: Math.min(input.data.timeout_seconds ?? 120, claim.faculty.engage.code_execution_timeout),
-    signal: calls.signal,
-    onCall: (one) => calls.answer(one),
-  });
-  await calls.settled();
+  const run = async (): Promise<{ calls: NestedCalls; result: CodeResult }> => {
+    const calls = new NestedCalls(call, claim, signal, runtime, runCall);
+    const result = await sandbox.run({
+      code: input.data.code,
+      sdk: generateSdk(call.code_tools ?? [], sandbox.socketPath),
+      timeoutSeconds: Math.min(input.data.timeout_seconds ?? 120, claim.faculty.engage.code_execution_timeout),
+      signal: calls.signal,
+      onCall: (one) => calls.answer(one),
+    });
+    await calls.settled();
+    return { calls, result };
+  };
+  let { calls, result } = await run();
+  // A daemon that restarts is waited for; what the code had called is on record, so that it may run once more.
+  for (const seconds of [1, 3, 8]) {
+    if (result.verdict !== 'infrastructure' || !result.isPassing || calls.isOver || signal.aborted) break;
+    await sleep(seconds * 1000, undefined, { signal }).catch(() => {});
+    ({ calls, result } = await run());
+  }
   if (calls.isWaiting) {
     await db.toolCallSuspend(claim, call.id);
     return true;
@@ -98,6 +109,11 @@ class NestedCalls {
     this.#open.add(answering);
     void answering.finally(() => this.#open.delete(answering));
     return answering;
+  }
+
+  /** It was ended by what it called. */
+  get isOver(): boolean {
+    return this.#stop.signal.aborted;
   }
 
   /** Waits for calls that are still under way; throws what broke one. */
