@@ -14,14 +14,14 @@ export type WorkerProcess = {
   signal(signal: NodeJS.Signals): void;
 };
 
-export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string }): Promise<WorkerProcess> {
+export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string }): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],
       DATABASE_URL: options.url,
       DOCKER_HOST: options.dockerHost ?? process.env['DOCKER_HOST'],
-      ANTHROPIC_API_KEY: 'test-key',
+      ANTHROPIC_API_KEY: options.apiKey ?? 'test-key',
       ANTHROPIC_BASE_URL: options.modelUrl,
       WORK_LEDGER_LEASE_SECONDS: String(options.leaseSeconds ?? 3),
     },

@@ -22,7 +22,7 @@ import type { TestDatabase } from '../database.ts';
 import { docker, noDocker } from '../docker.ts';
 import { call, calls, done, startTeam } from '../team.ts';
 import type { Seen } from '../team.ts';
-import { until } from '../workerProcess.ts';
+import { startWorkerProcess, until } from '../workerProcess.ts';
 
 let database: TestDatabase;
 let db: Db;
@@ -207,6 +207,32 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
     const handle = /artifact_read\("([0-9a-f]{16})"\)/.exec(await answered(item))?.[1];
     const [read] = await database.query<{ text: string }>(`select ledger.artifact_read('${handle}', '15001-15003') as text`);
     expect(read?.text).toContain('15000');
+  });
+
+  test('secrets of the worker are nowhere: not inside, not in what the daemon knows, not in rows, not in logs', { timeout: 120_000 }, async () => {
+    await worker.stop();
+    const secret = `canary-${crypto.randomUUID()}`;
+    const process = await startWorkerProcess({ url: database.url, modelUrl: model.url, apiKey: secret, args: ['--log-level', 'debug'] });
+    const item = await submit(`
+import subprocess
+ledger_append("note", "environment: " + repr(dict(os.environ)))
+everything = subprocess.run(["sh", "-c", "grep -las '[c]anary-' /proc/*/environ /proc/*/cmdline; grep -rlas '[c]anary-' /run /tmp /etc /home"], capture_output=True, text=True).stdout.split()
+time = __import__("time"); time.sleep(2)
+return [everything, bash("env").stdout]`, { timeout: 60 });
+    const seen = new Set<string>();
+    await until(async () => {
+      for (const { Id } of await docker.listContainers({ all: true })) seen.add(JSON.stringify(await docker.getContainer(Id).inspect().catch(() => null)));
+      return (await db.workItem(item.id))?.resolved_at;
+    });
+    expect(seen.size).toBeGreaterThan(0);
+    expect([...seen].join('')).not.toContain(secret);
+    expect(await answered(item)).toMatch(/^\[\[\], /);
+    expect(process.log()).toContain('iteration over');
+    expect(process.log()).not.toContain(secret);
+    await process.end('SIGTERM');
+    const tables = await database.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r'`);
+    for (const { name } of tables) expect(await database.query(`select from ledger.${name} t where t::text like '%${secret}%'`)).toEqual([]);
+    await start();
   });
 
   test('nothing is left behind: no container, no socket', async () => {
