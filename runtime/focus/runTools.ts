@@ -34,7 +34,7 @@ export async function runTools(calls: readonly OpenCall[], claim: Claimed, signa
 async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, isFromCode = false): Promise<boolean> {
   const { db } = runtime;
   if (signal.aborted) return false;
-  const prepared: Prepared = call.name === executeCode.name ? { kind: 'database' } : prepare(call, runtime);
+  const prepared = prepare(call, runtime);
   if (prepared.kind === 'refused') {
     await db.toolCallSettle(claim, call.id, prepared.outcome);
     return true;
@@ -46,7 +46,7 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
     const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
     return verdict.kind === 'go' ? runCall({ ...call, input: verdict.input, is_cleared: true }, claim, signal, runtime, isFromCode) : true;
   }
-  if (call.name === executeCode.name) return runCode(call, claim, signal, runtime, (nested, until) => runCall(nested, claim, until, runtime, true));
+  if (prepared.kind === 'code') return runCode(call, claim, signal, runtime, (nested, until) => runCall(nested, claim, until, runtime, true));
   if (prepared.kind === 'database') {
     await db.toolCallExecute(claim, call.id);
     return true;
@@ -73,9 +73,11 @@ const hookInput = (hook: string, call: OpenCall, claim: Claimed): Record<string,
 type Prepared =
   | { kind: 'refused'; outcome: ToolOutcome }
   | { kind: 'database' }
+  | { kind: 'code' }
   | { kind: 'runtime'; run: (context: ToolContext) => Promise<ToolOutcome>; isRepeatable: boolean };
 
 function prepare(call: OpenCall, runtime: Runtime): Prepared {
+  if (call.name === executeCode.name) return { kind: 'code' };
   if (call.implementation !== 'runtime') {
     const problem = check(schemaOf(call.input_schema), call);
     return problem ? { kind: 'refused', outcome: problem } : { kind: 'database' };
