@@ -19,6 +19,7 @@ export type SupervisorEvent =
 /** What the code itself answered. */
 export type CodeAnswer = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'error'; error: string; is_final?: boolean };
 
+/** The label of every container of ours; its value is the process that started it. */
 export const LABEL = 'work-ledger.sandbox';
 const supervisor = readFileSync(fileURLToPath(new URL('python/supervisor.py', import.meta.url)), 'utf8');
 const seccomp = JSON.stringify(JSON.parse(readFileSync(fileURLToPath(new URL('seccomp.json', import.meta.url)), 'utf8')));
@@ -37,7 +38,7 @@ export const containerOptions = (settings: ContainerSettings, socketDirectory: s
   WorkingDir: '/tmp',
   Hostname: 'sandbox',
   Env: ['PATH=/usr/bin:/bin', 'HOME=/tmp', 'LANG=C.UTF-8'],
-  Labels: { [LABEL]: 'code' },
+  Labels: { [LABEL]: String(process.pid) },
   OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false,
   StopSignal: 'SIGKILL',
   HostConfig: {

@@ -237,7 +237,7 @@ return [everything, bash("env").stdout]`, { timeout: 60 });
 
   test('nothing is left behind: no container, no socket', async () => {
     await worker.stop();
-    expect(await docker.listContainers({ all: true, filters: { label: ['work-ledger.sandbox'] } })).toEqual([]);
+    expect(await docker.listContainers({ all: true, filters: { label: [`work-ledger.sandbox=${process.pid}`] } })).toEqual([]);
     await start();
   });
 });

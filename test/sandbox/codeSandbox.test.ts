@@ -39,7 +39,8 @@ const json = async (code: string, of = sandbox): Promise<unknown> => {
   expect(result).toMatchObject({ verdict: 'ok', error: null });
   return JSON.parse(result.returned ?? 'null');
 };
-const containers = (): Promise<unknown[]> => docker.listContainers({ all: true, filters: { label: [LABEL] } });
+/** Those of a process; other test files have containers of their own. */
+const containers = (pid = process.pid, all = true): Promise<unknown[]> => docker.listContainers({ all, filters: { label: [`${LABEL}=${pid}`] } });
 
 describe.skipIf(noDocker !== null)('a sandbox', () => {
   beforeAll(async () => {
@@ -235,12 +236,12 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
     const starter = fileURLToPath(new URL('startSandbox.ts', import.meta.url));
     const child = spawn(process.execPath, [starter], { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(child.stdout, 'data'); // its code runs
-    expect(await docker.listContainers({ filters: { label: [LABEL] } })).toHaveLength(2); // and one waits
+    expect(await containers(child.pid, false)).toHaveLength(2); // and one waits
     child.kill('SIGKILL');
-    await until(async () => (await docker.listContainers({ filters: { label: [LABEL] } })).length === 0);
+    await until(async () => (await containers(child.pid, false)).length === 0);
     await until(async () => {
       await reap(docker);
-      return (await containers()).length === 0;
+      return (await containers(child.pid)).length === 0;
     });
     await clearSockets();
     expect((await readdir(tmpdir())).filter((name) => name.startsWith(`work-ledger-sandbox-${child.pid}-`))).toEqual([]);
