@@ -2,43 +2,26 @@
 // speaks for the model; everything else is real: the API over HTTP, the worker, the tools, the database, the test.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import { findLedger, modelAccess, shownUrl } from '../config.ts';
+import { shownUrl } from '../config.ts';
 import type { Settings } from '../config.ts';
-import { openDb } from '../db.ts';
-import { layOutProject, task } from '../demo/project.ts';
+import { task } from '../demo/project.ts';
 import { demoReplies } from '../demo/script.ts';
-import { createModelClient } from '../focus/callModel.ts';
-import { installLedger } from '../install.ts';
-import { scriptOf, startScriptedModel } from '../scriptedModel.ts';
+import { scriptOf } from '../scriptedModel.ts';
 import { hostTools } from '../tools/hostTools.ts';
-import { startWorker } from '../worker.ts';
+import { openStage } from './demoStage.ts';
 import { follow } from './follow.ts';
-import { entryLine, exit, note, print, visible } from './output.ts';
-import { logger } from './work.ts';
+import { entryLine, exit, print, visible } from './output.ts';
 
 const execute = promisify(execFile);
 
 export async function demo(options: Settings): Promise<number> {
-  const isJson = options.json ?? false;
-  const say = (text: string): void => (isJson ? note(text) : void process.stdout.write(`${text}\n`));
-
-  const access = modelAccess();
-  const scripted = access ? null : await startScriptedModel(scriptOf(demoReplies.map((reply) => ('content' in reply ? { ...reply, delayMs: 400 } : reply))));
-  const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
-  say(access
-    ? 'The model: the API that your ANTHROPIC_API_KEY opens.'
-    : 'The model: no ANTHROPIC_API_KEY is set, so a scripted server on this machine speaks its part over the real\nMessages API. Everything else is real: worker, tools, database, tests. Nothing leaves this machine.');
-
-  const place = await findLedger(options);
-  await installLedger(place.url, place.schema);
-  const db = await openDb(place.url, place.schema);
-  const workspace = await mkdtemp(join(tmpdir(), 'work-ledger-demo-'));
-  await layOutProject(workspace);
+  const stage = await openStage(options, scriptOf(demoReplies.map((reply) => ('content' in reply ? { ...reply, delayMs: 400 } : reply))));
+  const { db, place, say, workspace } = stage;
+  say(stage.isScripted
+    ? 'The model: no ANTHROPIC_API_KEY is set, so a scripted server on this machine speaks its part over the real\nMessages API. Everything else is real: worker, tools, database, tests. Nothing leaves this machine.'
+    : 'The model: the API that your ANTHROPIC_API_KEY opens.');
   say(`The database: ${place.isEmbedded ? 'embedded PostgreSQL' : 'yours'}, schema ${place.schema}.`);
   say(`The project: ${workspace} (the faculty says workspace = "host": its tools read, write and run commands there).\n`);
 
@@ -47,10 +30,8 @@ export async function demo(options: Settings): Promise<number> {
     accepts: ['demo'],
     engage: { workspace: 'host', workspace_dir: workspace, tools: hostTools.map((tool) => tool.name), max_turns: 30 },
   });
-  const worker = await startWorker({ ...place, model, tools: hostTools, log: logger('warn') });
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
   try {
+    await stage.work();
     const item = await db.workSubmit({ workType: 'demo', description: task, faculty });
     say(`select id from work_submit('demo', '${task}')\n→ ${item.id}\n`);
     let shown = 0;
@@ -63,8 +44,8 @@ export async function demo(options: Settings): Promise<number> {
           if (call) say(`  tool    ${call.tool_name} ${visible(JSON.stringify(call.input))} → ${call.status}`);
         }
       },
-    }, interrupted.signal);
-    if (interrupted.signal.aborted) return exit.interrupted;
+    }, stage.interrupted);
+    if (stage.interrupted.aborted) return exit.interrupted;
 
     say('\nThe project\'s own test, run once more from outside:');
     const test = await execute(process.execPath, ['--test'], { cwd: workspace }).catch((error: { stdout: string }) => error);
@@ -89,12 +70,10 @@ Look further:
     select context_at(id) from turns where work_item_id = '${item.id}' order by depth desc limit 1;
     \\df+ ledger_*`);
     const isDone = ended?.state === 'completed' && fails === '0';
-    if (isJson) print({ ...ended, workspace, test: { passes, fails } }, '', true);
+    if (stage.isJson) print({ ...ended, workspace, test: { passes, fails } }, '', true);
     say(isDone ? '\nDone: the work item is completed and the project\'s tests pass.' : `\nThe work item is ${ended?.state}: ${ended?.state_reason ?? ''}`);
     return isDone ? exit.ok : exit.workItemFailed;
   } finally {
-    await worker.stop();
-    await db.close();
-    await scripted?.close();
+    await stage.close();
   }
 }

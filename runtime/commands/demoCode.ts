@@ -1,25 +1,17 @@
 // `work-ledger demo --scene code`: 47,000 tokens of test output become one line. The agent's code runs the tests in a
 // container's Python, through the bash tool, and returns what matters.
 
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import Docker from 'dockerode';
 
 import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
-import { findLedger, modelAccess, shownUrl } from '../config.ts';
+import { shownUrl } from '../config.ts';
 import type { Settings } from '../config.ts';
-import { openDb } from '../db.ts';
-import { layOutProject } from '../demo/project.ts';
-import { createModelClient } from '../focus/callModel.ts';
-import { installLedger } from '../install.ts';
-import { startScriptedModel } from '../scriptedModel.ts';
-import { hostTools } from '../tools/hostTools.ts';
-import { startWorker } from '../worker.ts';
+import { openStage } from './demoStage.ts';
 import { follow } from './follow.ts';
 import { exit, note, print, visible } from './output.ts';
-import { logger } from './work.ts';
 
 const task = 'Run every_cent.js and say how many amounts are not kept, and which are the first of them. Its output is long: look at it by code.';
 
@@ -41,8 +33,6 @@ ledger_append("finding", f"{len(wrong)} of {result.line_count} amounts lose a ce
 return f"exit code {result.exit_code}: {len(wrong)} of {result.line_count} amounts are not kept, the first: " + "; ".join(line.split(" - ")[1] for line in wrong[:3])`;
 
 export async function demoCode(options: Settings): Promise<number> {
-  const isJson = options.json ?? false;
-  const say = (text: string): void => (isJson ? note(text) : void process.stdout.write(`${text}\n`));
   const docker = new Docker();
   const sandbox = new CodeSandbox({ docker, image: 'work-ledger-sandbox', memoryBytes: 1, cpus: 1, pool: 0 });
   const problem = await sandbox.problem();
@@ -51,32 +41,24 @@ export async function demoCode(options: Settings): Promise<number> {
     note(`This scene runs code in a container, and cannot: ${problem}`);
     return exit.error;
   }
-  const access = modelAccess();
-  const scripted = access ? null : await startScriptedModel((request, { exchange }) => ({
+  const stage = await openStage(options, (request, { exchange }) => ({
     delayMs: 400,
     content: exchange === 0
       ? [{ type: 'text', text: 'The output is long: I let code look at it.' }, { type: 'tool_use', name: 'execute_code', input: { code } }]
       : [{ type: 'text', text: /exit code[^\\"]*/.exec(JSON.stringify(request.messages.at(-1)?.content))?.[0] ?? 'The code said nothing.' }],
   }));
-  const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
-  const place = await findLedger(options);
-  await installLedger(place.url, place.schema);
-  const db = await openDb(place.url, place.schema);
-  const workspace = await mkdtemp(join(tmpdir(), 'work-ledger-demo-'));
-  await layOutProject(workspace);
+  const { db, place, say, workspace } = stage;
   await writeFile(join(workspace, 'every_cent.js'), everyCent);
   const faculty = await db.facultySave({
     name: 'demo-coder', accepts: ['demo-code'],
     engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash', 'read_file'], code_execution: true, max_turns: 10 },
   });
-  const worker = await startWorker({ ...place, model, tools: hostTools, log: logger('warn'), docker });
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
   try {
-    say(`${access ? 'The model: the API that your ANTHROPIC_API_KEY opens.' : 'The model: a scripted server on this machine; everything else is real.'}\nThe project: ${workspace}\n\n${task}\n`);
+    await stage.work(docker);
+    say(`${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n\n${task}\n`);
     const item = await db.workSubmit({ workType: 'demo-code', description: task, faculty });
-    const ended = await follow(db, place.url, item.id, {}, interrupted.signal);
-    if (interrupted.signal.aborted) return exit.interrupted;
+    const ended = await follow(db, place.url, item.id, {}, stage.interrupted);
+    if (stage.interrupted.aborted) return exit.interrupted;
     const calls = await db.codeCalls(item.id);
     for (const call of calls) {
       say(call.is_nested ? `    ${call.tool_name} → ${call.chars} characters, about ${Math.round(call.chars * 0.25)} tokens, seen by the code alone`
@@ -85,12 +67,10 @@ export async function demoCode(options: Settings): Promise<number> {
     const shown = calls.find((call) => !call.is_nested);
     say(`\nWhat entered the context, ${shown?.result.length ?? 0} characters:\n\n${visible(shown?.result ?? '').replace(/^/gm, '    ')}\n`);
     say(`Look further: psql '${shownUrl(place.url)}', set search_path = ${place.schema};\n    select tool_name, status, parent_call_id is not null as from_code, left(result #>> '{}', 60) from tool_calls where work_item_id = '${item.id}';`);
-    if (isJson) print({ ...ended, calls }, '', true);
+    if (stage.isJson) print({ ...ended, calls }, '', true);
     say(ended?.state === 'completed' ? `\nDone: ${visible(String(ended.outcome_data?.['summary']))}` : `\nThe work item is ${ended?.state}: ${ended?.state_reason ?? ''}`);
     return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
   } finally {
-    await worker.stop();
-    await db.close();
-    await scripted?.close();
+    await stage.close();
   }
 }

@@ -1,38 +1,21 @@
 // `work-ledger demo --scene team`: three faculties at once on one project. A lead delegates reading to two children, mends
 // and tests; a reviewer learns from its digest what one of the children found. The tree is shown as it changes.
 
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { findLedger, modelAccess, shownUrl } from '../config.ts';
+import { shownUrl } from '../config.ts';
 import type { Settings } from '../config.ts';
-import { openDb } from '../db.ts';
 import type { Db, WorkItem } from '../db.ts';
-import { layOutProject } from '../demo/project.ts';
 import { leadTask, reviewTask, teamScript } from '../demo/teamScript.ts';
-import { createModelClient } from '../focus/callModel.ts';
-import { installLedger } from '../install.ts';
-import { startScriptedModel } from '../scriptedModel.ts';
 import { hostTools } from '../tools/hostTools.ts';
-import { startWorker } from '../worker.ts';
+import { openStage } from './demoStage.ts';
 import { isFinal } from './follow.ts';
-import { entryLine, exit, note, print, visible } from './output.ts';
-import { logger } from './work.ts';
+import { entryLine, exit, print, visible } from './output.ts';
 
 export async function demoTeam(options: Settings): Promise<number> {
-  const isJson = options.json ?? false;
-  const say = (text: string): void => (isJson ? note(text) : void process.stdout.write(`${text}\n`));
-  const access = modelAccess();
-  const scripted = access ? null : await startScriptedModel(teamScript);
-  const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
-  const place = await findLedger(options);
-  await installLedger(place.url, place.schema);
-  const db = await openDb(place.url, place.schema);
-  const workspace = await mkdtemp(join(tmpdir(), 'work-ledger-demo-'));
-  await layOutProject(workspace);
-  say(`${access ? 'The model: the API that your ANTHROPIC_API_KEY opens.' : 'The model: a scripted server on this machine; everything else is real.'}\nThe project: ${workspace}\n`);
+  const stage = await openStage(options, teamScript);
+  const { db, place, say, workspace } = stage;
+  say(`${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n`);
 
   const tools = hostTools.map((tool) => tool.name);
   const engage = { workspace: 'host', workspace_dir: workspace, max_turns: 60 };
@@ -40,28 +23,24 @@ export async function demoTeam(options: Settings): Promise<number> {
   await db.facultySave({ name: 'demo-lead', accepts: ['demo-lead'], engage: { ...engage, tools } });
   await db.facultySave({ name: 'demo-reader', accepts: ['demo-read'], max_concurrent: 2, engage: readers });
   await db.facultySave({ name: 'demo-reviewer', accepts: ['demo-review'], engage: { ...readers, tools: ['read_file', 'glob', 'grep'] }, awareness: { include_child_work: true, refresh_every: 1 } });
-  const worker = await startWorker({ ...place, model, tools: hostTools, log: logger('warn') });
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
   try {
+    await stage.work();
     const roots = await Promise.all([
       db.workSubmit({ workType: 'demo-lead', description: leadTask }),
       db.workSubmit({ workType: 'demo-review', description: reviewTask }),
     ]);
-    const ended = await watchTrees(db, roots.map((root) => root.id), say, interrupted.signal);
-    if (interrupted.signal.aborted) return exit.interrupted;
+    const ended = await watchTrees(db, roots.map((root) => root.id), say, stage.interrupted);
+    if (stage.interrupted.aborted) return exit.interrupted;
     const told = await db.awarenessShown(roots[1]?.id ?? '');
     say('\nWhat the reviewer was told of the others: select * from v_awareness_shown\n');
     for (const one of told) say(`  iteration ${one.iteration}  ${one.kind}: ${visible(one.content)}`);
     say(`\nLook further: psql '${shownUrl(place.url)}', set search_path = ${place.schema}; select * from v_children;`);
     const isDone = ended.every((item) => item.state === 'completed');
-    if (isJson) print({ workspace, items: ended, told }, '', true);
+    if (stage.isJson) print({ workspace, items: ended, told }, '', true);
     say(isDone ? '\nDone: all of them are completed.' : '\nNot all of them are completed.');
     return isDone ? exit.ok : exit.workItemFailed;
   } finally {
-    await worker.stop();
-    await db.close();
-    await scripted?.close();
+    await stage.close();
   }
 }
 

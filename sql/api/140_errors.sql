@@ -29,7 +29,7 @@ $$;
 
 comment on function _raise_invalid(text, text) is 'Raises WL002: an argument that cannot be used.';
 
-create or replace function _fence(p_work_item_id uuid, p_lease uuid)
+create or replace function _open_item(p_work_item_id uuid)
   returns work_items
   language plpgsql
   volatile
@@ -48,6 +48,21 @@ begin
       message = format('work item %s is %s', v_item.id, v_item.state),
       detail = coalesce(v_item.state_reason, '');
   end if;
+  return v_item;
+end
+$$;
+
+comment on function _open_item(uuid) is 'Locks the row of a work item that is not over. Raises WL001, WL003.';
+
+create or replace function _fence(p_work_item_id uuid, p_lease uuid)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _open_item(p_work_item_id);
+begin
   if v_item.lease_token is distinct from p_lease then
     raise exception using
       errcode = case when p_lease is null then 'WL005' else 'WL004' end,

@@ -5,15 +5,8 @@ create or replace function context_compact(p_work_item_id uuid, p_focus text def
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_item work_items;
+  v_item work_items := _open_item(p_work_item_id);
 begin
-  select * into v_item from work_items where id = p_work_item_id for update;
-  if not found then
-    perform _raise_not_found('work item', p_work_item_id);
-  end if;
-  if v_item.resolved_at is not null then
-    raise exception using errcode = 'WL003', message = format('work item %s is %s', v_item.id, v_item.state);
-  end if;
   if v_item.focus_id is null then
     raise exception using errcode = 'WL008', message = format('work item %s has no focus whose context could be compacted', v_item.id);
   end if;

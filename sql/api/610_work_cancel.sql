@@ -46,15 +46,8 @@ create or replace function work_resume(p_work_item_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_item work_items;
+  v_item work_items := _open_item(p_work_item_id);
 begin
-  select * into v_item from work_items where id = p_work_item_id for update;
-  if not found then
-    perform _raise_not_found('work item', p_work_item_id);
-  end if;
-  if v_item.resolved_at is not null then
-    raise exception using errcode = 'WL003', message = format('work item %s is %s', v_item.id, v_item.state);
-  end if;
   if v_item.state = 'paused' or v_item.is_pausing then
     update work_items
        set state = case state when 'paused' then 'queued' else state end,
