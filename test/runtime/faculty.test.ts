@@ -294,7 +294,7 @@ class Writer {
   #count = 0;
 
   names(keys: string[]): string[] {
-    return keys.map((key) => `${key}${this.#count++}`);
+    return keys.map((key) => `${key}_${this.#count++}`);
   }
 
   mark(path: (string | number)[], offset = this.toml.length): void {
