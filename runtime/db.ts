@@ -324,6 +324,9 @@ export async function openDb(url: string, schema: string, options: { maximumPool
       value(z.object({ expired: z.number(), enqueued: z.number(), dead_workers: z.array(z.string()) }), (row) => sql.type(row)`
         select ${fn('work_sweep')}(make_interval(secs => ${workerTimeoutSeconds})) as value`),
 
+    workspacesOver: async (workItemIds: readonly string[]) =>
+      (await run(() => sql.type(z.object({ id: z.string() }))`select id from ${fn('workspaces_over')}(${sql.array(workItemIds, 'uuid')}) as id`)).map((row) => row.id),
+
     workerStop: (workerId: string) => run(() => sql.type(z.unknown())`select ${fn('worker_stop')}(${workerId})::text`),
   };
 }

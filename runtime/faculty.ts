@@ -11,16 +11,10 @@ import { commandKeys, programProblem, resolveCommand } from './hookCommands.ts';
 import { idOf, locateKeys } from './tomlPositions.ts';
 import type { Path } from './tomlPositions.ts';
 
-/** Applies to the keys that are given; with `only`, where that other key has that value. */
-type NotYet = { keys: string[]; only?: [key: string, value: unknown]; says: string };
-
-const takesEffectWith = (feature: string): string => `accepted, takes effect with ${feature}, which this version does not have yet`;
-
-/** What the documents define and this version does not do. A version that brings a feature deletes its line. */
-const notYet: NotYet[] = [
-  { keys: ['engage.truncate_processed_results'], says: 'accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included' },
-  { keys: ['engage.workspace'], only: ['engage.workspace', 'container'], says: takesEffectWith('workspace containers') },
-];
+/** What the documents define and has no effect here, and why. */
+const withoutEffect: Record<string, string> = {
+  'engage.truncate_processed_results': 'accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included',
+};
 
 // The message of each schema is what the value must be; the rest of the sentence is put around it.
 const text = z.string('a string').min(1, 'a string that is not empty').refine((given) => !given.includes('\0'), 'a string without NUL characters');
@@ -31,6 +25,7 @@ const whole = (from: number): z.ZodNumber => {
   return z.int(expected).min(from, expected).max(2147483647, expected);
 };
 const oneOf = <const T extends string>(...values: T[]) => z.enum(values, values.map((value) => `"${value}"`).join(' or '));
+const size = z.string('a size like "512m"').regex(/^[1-9]\d*[bkmg]?$/i, 'a size like "512m"');
 const tableOf = <T extends z.core.$ZodShape>(shape: T) => z.strictObject(shape, 'a table');
 
 const phaseKeys = { command: text.exactOptional(), timeout: whole(1).exactOptional(), on_failure: oneOf('fail', 'continue').exactOptional() };
@@ -68,12 +63,18 @@ const sections = {
     max_descendants: whole(0).exactOptional(),
     workspace: oneOf('host', 'container', 'none').exactOptional(),
     workspace_dir: text.exactOptional(),
+    workspace_image: text.exactOptional(),
+    workspace_memory: size.exactOptional(),
+    workspace_cpus: z.number('a number above 0').gt(0, 'a number above 0').exactOptional(),
+    workspace_size: size.exactOptional(),
+    workspace_keep_hours: whole(0).exactOptional(),
     web_fetch_allow: texts.exactOptional(),
     code_execution: flag.exactOptional(),
     code_execution_timeout: whole(1).exactOptional(),
     code_execution_image: text.exactOptional(),
-    code_execution_memory: z.string('a size like "512m"').regex(/^[1-9]\d*[bkmg]?$/i, 'a size like "512m"').exactOptional(),
+    code_execution_memory: size.exactOptional(),
     code_execution_pool: whole(0).exactOptional(),
+    code_execution_session: flag.exactOptional(),
     code_execution_cpus: z.number('a number above 0').gt(0, 'a number above 0').exactOptional(),
   }),
   awareness: tableOf({
@@ -197,7 +198,7 @@ export function parseFaculty(toml: string, file: string, files: FacultyFiles): L
   for (const [path, command] of commands.resolved) (valueAt(parsed, path.slice(0, -1)) as Record<PropertyKey, unknown>)[path.at(-1) ?? ''] = command;
   const { faculty: config } = parsed;
   if (config.engage && prompt.text !== undefined) config.engage.system_prompt = prompt.text;
-  return { config, warnings: findNotYet(document).map(at).toSorted(byPosition).map(atPosition) };
+  return { config, warnings: findWithoutEffect(document).map(at).toSorted(byPosition).map(atPosition) };
 }
 
 /** zod takes a Date for an object without keys; no key of a faculty is a date. */
@@ -231,12 +232,12 @@ function findMistakes(issues: readonly z.core.$ZodIssue[], document: unknown): F
   });
 }
 
-function findNotYet(document: unknown): Finding[] {
-  const isOne = (key: string, value: unknown): boolean => valueAt(document, ['faculty', ...key.split('.')]) === value;
-  return notYet.filter(({ only }) => !only || isOne(...only)).flatMap(({ keys, says }) => keys.filter((one) => !isOne(one, undefined)).map((key): Finding => {
+function findWithoutEffect(document: unknown): Finding[] {
+  return Object.entries(withoutEffect).flatMap(([key, says]): Finding[] => {
     const path = ['faculty', ...key.split('.')];
-    return [path, `${path.at(-1)} = ${shown(valueAt(document, path))}: ${says}`];
-  }));
+    const value = valueAt(document, path);
+    return value === undefined ? [] : [[path, `${path.at(-1)} = ${shown(value)}: ${says}`]];
+  });
 }
 
 function findPrompt(document: unknown, directory: string, readPrompt: (path: string) => string): { text?: string; errors: Finding[] } {
@@ -264,6 +265,8 @@ function findCommands(document: unknown, directory: string, problemOf: FacultyFi
   for (const path of commandKeys) {
     const given = valueAt(document, path);
     if (typeof given !== 'string') continue;
+    const isInContainer = path.at(-1) === 'check_command' && !['host', 'none'].includes(String(valueAt(document, ['faculty', 'engage', 'workspace'])));
+    if (isInContainer) continue; // nor are its files here
     const { command, program } = resolveCommand(given, directory);
     resolved.push([path, command]);
     const problem = program === null ? null : problemOf(program);

@@ -9,6 +9,8 @@ import { demo } from './commands/demo.ts';
 import { demoCode } from './commands/demoCode.ts';
 import { demoTeam } from './commands/demoTeam.ts';
 import { doctor } from './commands/doctor.ts';
+import { pull, push } from './commands/files.ts';
+import type { FileOptions } from './commands/files.ts';
 import { approvals, approve, budget, cancel, digest, faculty, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
 import type { SubmitOptions } from './commands/items.ts';
 import { exit, note, print, UsageError } from './commands/output.ts';
@@ -106,6 +108,17 @@ command('submit <description>', 'queue a work item and print its id')
 command('show [id]', 'a work item, or the newest ones').action(async (id: string | undefined, options: Settings) => {
   exitCode = await show(id, options);
 });
+
+for (const [name, way, act] of [['pull', 'from', pull], ['push', 'into', push]] as const) {
+  program.command(`${name} <id> <dir>`).description(`copy files ${way} the workspace container of a work item${name === 'pull' ? ' into a directory' : ', from a directory'}`)
+    .option('--image <image>', 'any image that the daemon has', 'work-ledger-sandbox')
+    .option('--max-size <size>', 'the most that is copied', '1g')
+    .option('--json', 'print JSON')
+    .exitOverride()
+    .action(async (id: string, directory: string, options: FileOptions) => {
+      exitCode = await act(id, directory, options);
+    });
+}
 
 command('ledger <id>', 'the ledger of a work item')
   .option('--type <type>', 'entries of this type only')

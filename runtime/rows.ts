@@ -9,12 +9,17 @@ const engage = z.looseObject({
   max_parallel_tools: z.number(),
   workspace: z.string(),
   workspace_dir: z.string().nullable(),
+  workspace_image: z.string(),
+  workspace_memory: z.string(),
+  workspace_cpus: z.number(),
+  workspace_size: z.string(),
   web_fetch_allow: z.array(z.string()),
   code_execution_timeout: z.number(),
   code_execution_image: z.string(),
   code_execution_memory: z.string(),
   code_execution_cpus: z.number(),
   code_execution_pool: z.number(),
+  code_execution_session: z.boolean(),
 });
 const hooks = z.looseObject({ before_tool: z.string().nullable(), after_tool: z.string().nullable(), timeout: z.number() });
 const faculty = z.looseObject({ name: z.string(), engage, hooks });

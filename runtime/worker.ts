@@ -12,7 +12,8 @@ import type { Crew } from './crew.ts';
 import { openDb } from './db.ts';
 import type { Db } from './db.ts';
 import type { ModelClient } from './focus/callModel.ts';
-import { createSandboxes, executeCode } from './focus/runCode.ts';
+import { openContainers } from './focus/containers.ts';
+import { executeCode } from './focus/runCode.ts';
 import { listen } from './listener.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -27,7 +28,7 @@ export type WorkerOptions = {
   /** How long a stopping worker lets iterations end by themselves. */
   graceSeconds?: number;
   onDelta?: (workItemId: string, text: string) => void;
-  /** Runs agents' code; default: the daemon of DOCKER_HOST or of this machine. Null: none. */
+  /** Runs agents' code and has their workspaces; default: the daemon of DOCKER_HOST or of this machine. Null: none. */
   docker?: Docker | null;
 };
 
@@ -42,14 +43,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const db = await openDb(url, schema, { maximumPoolSize: concurrency * 2 + 2 });
   await registerTools(options.tools, db);
   const docker = options.docker === undefined ? new Docker() : options.docker;
-  const code = docker === null ? null : createSandboxes(docker);
+  const containers = docker === null ? null : openContainers(docker, db, log);
   let isCodeOffered = docker === null || (await offerCode(docker, db));
-  if (!isCodeOffered) log.info('no Docker daemon answers: execute_code is not offered until one does');
+  if (!isCodeOffered) log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
 
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
-  const runtime = { db, model: options.model, tools, log, ...(code && { sandboxes: code.sandboxes }), ...(options.onDelta && { onDelta: options.onDelta }) };
+  const runtime = { db, model: options.model, tools, log, ...(containers && { containers }), ...(options.onDelta && { onDelta: options.onDelta }) };
   const newCrew = (): Promise<Crew> => startCrew({ url, schema, db, log, concurrency, leaseSeconds, runtime });
   let crew = await newCrew();
 
@@ -97,7 +98,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       await tending;
       await crew.stop(options.graceSeconds ?? 5);
       await listener.close();
-      await code?.close();
+      await containers?.close();
       await db.close();
       log.info('worker stopped');
     },

@@ -1,12 +1,13 @@
-// Runs an agent's code in a container that is used once. A few containers wait started, so that code need not wait for one.
+// Runs an agent's code in a container that is used once, or by one session. A few containers wait started, so that code
+// need not wait for one.
 
 import { rm } from 'node:fs/promises';
 
 import Docker from 'dockerode';
 
-import { reap, SandboxContainer } from './sandboxContainer.ts';
-import type { ContainerSettings } from './sandboxContainer.ts';
-import { clearSockets, socketRoot, ToolSocket } from './toolSocket.ts';
+import { containerOptions, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
+import type { ContainerKind, ContainerSettings } from './sandboxContainer.ts';
+import { socketRoot, ToolSocket } from './toolSocket.ts';
 import type { CodeCall, CodeCallAnswer } from './toolSocket.ts';
 
 export type Code = {
@@ -14,6 +15,8 @@ export type Code = {
   /** Python source that defines the tools. */
   sdk: string;
   timeoutSeconds: number;
+  /** Code of one session finds the files that earlier code of it left in /tmp. Default: a container of its own. */
+  session?: string;
   signal: AbortSignal;
   onCall: (call: CodeCall) => Promise<CodeCallAnswer>;
 };
@@ -39,14 +42,30 @@ export type SandboxOptions = ContainerSettings & {
   docker?: Docker;
 };
 
-type Warm = { container: SandboxContainer; socket: ToolSocket };
+/** What PID 1 says. */
+type SupervisorEvent =
+  | { event: 'ready' } | { event: 'started' }
+  | { event: 'ended'; ending: 'timeout' | 'output' | 'result' | null; result: CodeAnswer | null; output: string; printed: number; signal: number | null; exit_code: number | null }
+  | { event?: undefined; connection: number; data: string };
+
+/** What the code itself answered. */
+type CodeAnswer = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'error'; error: string; is_final?: boolean };
+
+type Warm = { container: SandboxContainer<SupervisorEvent>; socket: ToolSocket };
+
+const program = pythonProgram('supervisor');
+
+const codeContainer = (socketDirectory: string | null): ContainerKind => ({
+  program, workingDir: '/tmp', maxProcesses: 64, maxOpenFiles: 256, maxFileBytes: 67_108_864,
+  mounts: socketDirectory === null ? {} : { Binds: [`${socketDirectory}:/run/work-ledger:ro`] },
+});
 
 export class CodeSandbox {
   readonly #docker: Docker;
   readonly #options: SandboxOptions;
   readonly #transport: 'socket' | 'stdio';
   readonly #warm: Promise<Warm>[] = [];
-  readonly #reaper: NodeJS.Timeout;
+  readonly #sessions = new Map<string, { warm: Warm; restsSince: number }>();
   #root: Promise<string> | undefined;
   #isClosed = false;
 
@@ -55,9 +74,6 @@ export class CodeSandbox {
     this.#docker = options.docker ?? new Docker();
     const isLocal = process.platform === 'linux' && (this.#docker.modem as { socketPath?: string }).socketPath !== undefined;
     this.#transport = options.transport === undefined || options.transport === 'auto' ? (isLocal ? 'socket' : 'stdio') : options.transport;
-    const clear = (): void => void Promise.allSettled([reap(this.#docker), clearSockets()]);
-    this.#reaper = setInterval(clear, 60_000).unref();
-    clear();
     this.#fill();
   }
 
@@ -87,33 +103,47 @@ export class CodeSandbox {
     const nothing = { returned: null, error: null, output: '' };
     let warm: Warm;
     try {
-      warm = await this.#take();
+      warm = await this.#take(code.session);
     } catch (error) {
       return { ...nothing, verdict: 'infrastructure', error: advice(error, this.#options.image), durationMs: took(), isPassing: (error as { statusCode?: number }).statusCode !== 404 };
     }
     const { container, socket } = warm;
     const kill = (): void => void container.kill();
     code.signal.addEventListener('abort', kill, { once: true });
+    let isReusable = false;
     try {
       socket.serve(code.onCall);
-      container.tell({ code: code.code, sdk: code.sdk, timeout: code.timeoutSeconds, transport: this.#transport });
+      container.tell({ code: code.code, sdk: code.sdk, timeout: code.timeoutSeconds, transport: this.#transport, is_session: code.session !== undefined });
       const ended = code.signal.aborted ? null : await this.#follow(warm, code.timeoutSeconds);
-      await container.kill();
-      await socket.close();
+      // PID 1 has ended all that ran before it says what came of it.
+      isReusable = code.session !== undefined && !code.signal.aborted && ended !== null && ended !== 'late' && ended.ending === null && ended.result !== null;
+      if (isReusable) socket.rest();
+      else {
+        await container.kill();
+        await socket.close();
+      }
       if (code.signal.aborted) return { ...nothing, verdict: 'aborted', durationMs: took() };
       if (ended === 'late') return { ...nothing, verdict: 'timeout', error: `The code was killed after ${code.timeoutSeconds} seconds.`, durationMs: took() };
-      const isOutOfMemory = await container.wasOutOfMemory();
+      const isOutOfMemory = isReusable ? false : await container.wasOutOfMemory();
       return { ...judge(ended, isOutOfMemory, code.timeoutSeconds, this.#options.memoryBytes), durationMs: took() };
     } finally {
       code.signal.removeEventListener('abort', kill);
-      await discard(warm);
+      if (isReusable && !this.#isClosed && code.session !== undefined && !this.#sessions.has(code.session)) this.#sessions.set(code.session, { warm, restsSince: Date.now() });
+      else await discard(warm);
       this.#fill();
     }
   }
 
+  /** Ends the sessions that have rested for so long. */
+  async endSessions(restMs: number): Promise<void> {
+    const resting = [...this.#sessions].filter(([, { restsSince }]) => Date.now() - restsSince >= restMs);
+    for (const [session] of resting) this.#sessions.delete(session);
+    await Promise.all(resting.map(([, { warm }]) => discard(warm)));
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearInterval(this.#reaper);
+    await this.endSessions(0);
     for (const warm of await Promise.allSettled(this.#warm.splice(0))) if (warm.status === 'fulfilled') await discard(warm.value);
     if (this.#root) await rm(await this.#root, { recursive: true, force: true });
   }
@@ -132,7 +162,13 @@ export class CodeSandbox {
     }
   }
 
-  async #take(): Promise<Warm> {
+  async #take(session: string | undefined): Promise<Warm> {
+    const own = session === undefined ? undefined : this.#sessions.get(session)?.warm;
+    if (session !== undefined && own) {
+      this.#sessions.delete(session);
+      if (!own.container.isGone) return own;
+      await discard(own);
+    }
     for (;;) {
       const warm = this.#warm.shift();
       if (!warm) return this.#start();
@@ -145,7 +181,7 @@ export class CodeSandbox {
   async #start(): Promise<Warm> {
     const socket = this.#transport === 'socket' ? await ToolSocket.listen(await (this.#root ??= socketRoot())) : ToolSocket.relayed();
     try {
-      return { container: await SandboxContainer.start(this.#docker, this.#options, socket.directory), socket };
+      return { container: await SandboxContainer.start(this.#docker, containerOptions(this.#options, codeContainer(socket.directory))), socket };
     } catch (error) {
       await socket.close();
       throw error;
@@ -167,7 +203,7 @@ async function discard({ container, socket }: Warm): Promise<void> {
   await container.remove();
 }
 
-type Ended = Extract<Awaited<ReturnType<SandboxContainer['next']>>, { event: 'ended' }>;
+type Ended = Extract<SupervisorEvent, { event: 'ended' }>;
 
 function judge(ended: Ended | null, isOutOfMemory: boolean | null, timeoutSeconds: number, memoryBytes: number): Omit<CodeResult, 'durationMs'> {
   const memory = `The code used up its memory of ${Math.round(memoryBytes / 1024 / 1024)} MiB and was killed.`;

@@ -6,39 +6,20 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-export type ProcessResult = {
-  stdout: string;
-  stderr: string;
-  exitCode: number | null;
-  signal: NodeJS.Signals | null;
-  isTimedOut: boolean;
-  isAborted: boolean;
-  /** More was printed on stdout than was kept. */
-  isTruncated: boolean;
-  durationMs: number;
-};
-
-export type ProcessOptions = {
-  cwd: string;
-  timeoutSeconds: number;
-  signal: AbortSignal;
-  /** Bytes kept of each stream, half from its head and half from its tail. */
-  maxBytes?: number;
-  stdin?: string;
-};
+import type { ProcessResult, RunOptions } from './workspace.ts';
 
 const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL'];
 
 /** A watchdog in the group waits on descriptor 3, which only we hold: when we die it ends the group. */
 const script = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" -c "$1"';
 
-export async function runProcess(command: string, options: ProcessOptions): Promise<ProcessResult> {
+export async function runProcess(command: string, options: RunOptions & { cwd: string }): Promise<ProcessResult> {
   const result = await runWith('bash', command, options);
   return result ?? (await runWith('sh', command, options)) ?? Promise.reject(new Error('this machine has no shell'));
 }
 
 /** Null where there is no such shell. */
-function runWith(shell: string, command: string, options: ProcessOptions): Promise<ProcessResult | null> {
+function runWith(shell: string, command: string, options: RunOptions & { cwd: string }): Promise<ProcessResult | null> {
   const startedAt = performance.now();
   const maxBytes = options.maxBytes ?? 1_000_000;
   return new Promise((resolve, reject) => {
@@ -56,18 +37,17 @@ function runWith(shell: string, command: string, options: ProcessOptions): Promi
     child.stdin?.on('error', () => {}); // it need not read what it is given
     child.stdin?.end(options.stdin);
 
-    let isTimedOut = false;
-    let isAborted = false;
+    let cause: ProcessResult['cause'] = null;
     const end = (): void => {
       killGroup(child, 'SIGTERM');
       setTimeout(() => killGroup(child, 'SIGKILL'), 2000).unref();
     };
     const timer = setTimeout(() => {
-      isTimedOut = true;
+      cause ??= 'timeout';
       end();
     }, options.timeoutSeconds * 1000);
     const onAbort = (): void => {
-      isAborted = true;
+      cause ??= 'abort';
       end();
     };
     if (options.signal.aborted) onAbort();
@@ -89,7 +69,7 @@ function runWith(shell: string, command: string, options: ProcessOptions): Promi
       killGroup(child, 'SIGKILL');
       void ended.then(() =>
         resolve({
-          stdout: stdout.text(), stderr: stderr.text(), exitCode, signal, isTimedOut, isAborted, isTruncated: stdout.isTruncated,
+          stdout: stdout.text(), stderr: stderr.text(), exitCode, signal, cause, isTruncated: stdout.isTruncated,
           durationMs: Math.round(performance.now() - startedAt),
         }));
     });

@@ -10,26 +10,27 @@ import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 
+import { runProcess } from './hostProcess.ts';
+import { WorkspaceError } from './workspace.ts';
+import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
+
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const hasProc = existsSync('/proc/self/fd');
 
-/** A path or a file that the workspace refuses; the message is fit for a model. */
-export class WorkspaceError extends Error {
-  override name = 'WorkspaceError';
-}
-
-export type FoundFile = { path: string; modifiedMs: number; size: number };
-
 type Directory = { handle: FileHandle; path: string };
 
-export class HostWorkspace {
+export class HostWorkspace implements Workspace {
   readonly root: string;
 
   constructor(root: string) {
     this.root = resolve(root);
   }
 
-  /** The bytes of a regular file of at most `maxBytes`. */
+  /** bash is not kept inside the directory: it may do whatever this process's user may. */
+  run(command: string, options: RunOptions): Promise<ProcessResult> {
+    return runProcess(command, { cwd: this.root, ...options });
+  }
+
   async readFile(path: string, maxBytes: number): Promise<Buffer> {
     return this.#inParent(path, false, async (parent, name) => {
       const file = await this.#openFile(parent, name, path);
@@ -43,12 +44,11 @@ export class HostWorkspace {
     });
   }
 
-  /** Replaces or makes a file in one step, with the directories above it; an existing file keeps its mode. */
-  async writeFile(path: string, content: string): Promise<void> {
+  async writeFile(path: string, content: string | Buffer | AsyncIterable<Buffer>, newMode = 0o644): Promise<void> {
     await this.#inParent(path, true, async (parent, name) => {
       const mode = await this.#modeOf(parent, name, path);
       const temporary = at(parent, `.work-ledger-${randomBytes(8).toString('hex')}`);
-      const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode ?? 0o644);
+      const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode ?? newMode);
       try {
         await file.writeFile(content);
         if (mode !== null) await file.chmod(mode);
@@ -62,7 +62,7 @@ export class HostWorkspace {
     });
   }
 
-  /** Every regular file below `path`, symbolic links not followed, in no order; `.git` and `node_modules` only when asked for. */
+  /** Symbolic links are not followed. */
   async *files(path: string, options: { isEverything?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<FoundFile> {
     const components = this.#components(path);
     const start = await this.#walk(components, false, path);

@@ -1,27 +1,29 @@
-// One container that runs code once: how it is locked up, how it is talked to, and how it is cleared away. It ends by
-// itself when whoever started it is gone: its PID 1 watches stdin, which the daemon closes then.
+// One container of ours: how each is locked up, how its PID 1 is talked to, and how it is cleared away. It ends by itself
+// when whoever started it is gone: its PID 1 watches stdin, which the daemon closes then.
 
 import { readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 import type Docker from 'dockerode';
-import type { Container, ContainerCreateOptions } from 'dockerode';
+import type { Container, ContainerCreateOptions, HostConfig } from 'dockerode';
 
 export type ContainerSettings = { image: string; memoryBytes: number; cpus: number };
 
-/** What PID 1 says, one line of JSON each. */
-export type SupervisorEvent =
-  | { event: 'ready' } | { event: 'started' }
-  | { event: 'ended'; ending: 'timeout' | 'output' | 'result' | null; result: CodeAnswer | null; output: string; printed: number; signal: number | null; exit_code: number | null }
-  | { event?: undefined; connection: number; data: string };
-
-/** What the code itself answered. */
-export type CodeAnswer = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'error'; error: string; is_final?: boolean };
+/** What one kind of container has besides the settings that lock each one up. */
+export type ContainerKind = {
+  /** Python source of PID 1. It says `{"event": "ready"}` first. */
+  program: string;
+  workingDir: string;
+  maxProcesses: number;
+  maxOpenFiles: number;
+  maxFileBytes: number;
+  mounts: Pick<HostConfig, 'Binds' | 'Mounts'>;
+  labels?: Record<string, string>;
+};
 
 /** The label of every container of ours; its value is the process that started it. */
 export const LABEL = 'work-ledger.sandbox';
-const supervisor = readFileSync(fileURLToPath(new URL('python/supervisor.py', import.meta.url)), 'utf8');
 const seccomp = JSON.stringify(JSON.parse(readFileSync(fileURLToPath(new URL('seccomp.json', import.meta.url)), 'utf8')));
 
 const maskedPaths = [
@@ -31,14 +33,16 @@ const maskedPaths = [
   '/sys/firmware', '/sys/devices', '/sys/kernel', '/sys/module',
 ];
 
-export const containerOptions = (settings: ContainerSettings, socketDirectory: string | null): ContainerCreateOptions => ({
+export const pythonProgram = (name: string): string => readFileSync(fileURLToPath(new URL(`python/${name}.py`, import.meta.url)), 'utf8');
+
+export const containerOptions = (settings: ContainerSettings, kind: ContainerKind): ContainerCreateOptions => ({
   Image: settings.image,
-  Cmd: ['python3', '-I', '-u', '-c', supervisor],
+  Cmd: ['python3', '-I', '-u', '-c', kind.program],
   User: '65534:65534',
-  WorkingDir: '/tmp',
+  WorkingDir: kind.workingDir,
   Hostname: 'sandbox',
   Env: ['PATH=/usr/bin:/bin', 'HOME=/tmp', 'LANG=C.UTF-8'],
-  Labels: { [LABEL]: String(process.pid) },
+  Labels: { [LABEL]: String(process.pid), ...kind.labels },
   OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false,
   StopSignal: 'SIGKILL',
   HostConfig: {
@@ -46,27 +50,32 @@ export const containerOptions = (settings: ContainerSettings, socketDirectory: s
     IpcMode: 'none',
     ReadonlyRootfs: true,
     Tmpfs: { '/tmp': 'rw,nosuid,nodev,noexec,size=64m,mode=1777' },
-    ...(socketDirectory !== null && { Binds: [`${socketDirectory}:/run/work-ledger:ro`] }),
+    ...kind.mounts,
     Memory: settings.memoryBytes, MemorySwap: settings.memoryBytes,
     NanoCpus: Math.round(settings.cpus * 1e9),
-    PidsLimit: 64,
+    PidsLimit: kind.maxProcesses,
     CapDrop: ['ALL'],
     SecurityOpt: ['no-new-privileges', `seccomp=${seccomp}`],
     LogConfig: { Type: 'none', Config: {} },
-    Ulimits: [{ Name: 'nofile', Soft: 256, Hard: 256 }, { Name: 'core', Soft: 0, Hard: 0 }, { Name: 'fsize', Soft: 67_108_864, Hard: 67_108_864 }],
+    Ulimits: [
+      { Name: 'nofile', Soft: kind.maxOpenFiles, Hard: kind.maxOpenFiles }, { Name: 'core', Soft: 0, Hard: 0 },
+      { Name: 'fsize', Soft: kind.maxFileBytes, Hard: kind.maxFileBytes },
+    ],
     OomScoreAdj: 1000,
     MaskedPaths: maskedPaths,
     ReadonlyPaths: ['/proc/bus', '/proc/fs', '/proc/irq', '/proc/sys', '/proc/sysrq-trigger'],
   },
 });
 
-/** A container whose PID 1 waits for its job. */
-export class SandboxContainer {
+/** A container whose PID 1 is ready, and says one line of JSON for each event. */
+export class SandboxContainer<Event extends object> {
+  /** What PID 1 said first. */
+  ready: Record<string, unknown> = {};
   readonly #container: Container;
   readonly #stream: NodeJS.ReadWriteStream;
   /** Events that nobody has asked for yet, and whoever asked before there were any. */
-  readonly #events: SupervisorEvent[] = [];
-  #waiting: ((event: SupervisorEvent | null) => void) | undefined;
+  readonly #events: Event[] = [];
+  #waiting: ((event: Event | null) => void) | undefined;
   #hasEnded = false;
   #rest = '';
 
@@ -85,13 +94,14 @@ export class SandboxContainer {
   }
 
   /** Starts one. Throws what the daemon says. */
-  static async start(docker: Docker, settings: ContainerSettings, socketDirectory: string | null): Promise<SandboxContainer> {
-    const container = await docker.createContainer(containerOptions(settings, socketDirectory));
+  static async start<Event extends object>(docker: Docker, options: ContainerCreateOptions): Promise<SandboxContainer<Event>> {
+    const container = await docker.createContainer(options);
     try {
-      const started = new SandboxContainer(container, await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true }));
+      const started = new SandboxContainer<Event>(container, await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true }));
       await container.start();
       const first = await started.next(30_000);
-      if (first === null || first === 'late' || first.event !== 'ready') throw new Error(`the image ${settings.image} does not start Python`);
+      if (first === null || first === 'late' || !('event' in first) || first.event !== 'ready') throw new Error(`the image ${options.Image} does not start Python`);
+      started.ready = { ...first };
       return started;
     } catch (error) {
       await container.remove({ force: true, v: true }).catch(() => {});
@@ -108,7 +118,7 @@ export class SandboxContainer {
   }
 
   /** What PID 1 says next; null when it is over, 'late' when it says nothing in time. */
-  next(withinMs: number): Promise<SupervisorEvent | null | 'late'> {
+  next(withinMs: number): Promise<Event | null | 'late'> {
     const event = this.#events.shift();
     if (event) return Promise.resolve(event);
     if (this.#hasEnded) return Promise.resolve(null);
@@ -123,6 +133,11 @@ export class SandboxContainer {
         resolve(said);
       };
     });
+  }
+
+  /** Puts a tar archive into a directory of its volumes. */
+  async put(archive: NodeJS.ReadableStream, path: string): Promise<void> {
+    await this.#container.putArchive(archive, { path });
   }
 
   async kill(): Promise<void> {
@@ -144,10 +159,14 @@ export class SandboxContainer {
   }
 
   #read(text: string): void {
+    if (!text.includes('\n')) {
+      this.#rest += text; // a long line is put together once
+      return;
+    }
     const lines = (this.#rest + text).split('\n');
     this.#rest = lines.pop() ?? '';
     for (const line of lines) {
-      const event = JSON.parse(line) as SupervisorEvent;
+      const event = JSON.parse(line) as Event;
       if (this.#waiting) this.#waiting(event);
       else this.#events.push(event);
     }

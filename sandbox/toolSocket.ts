@@ -74,11 +74,17 @@ export class ToolSocket {
     if (data.length === 0) this.#relayed.delete(connection);
   }
 
-  async close(): Promise<void> {
+  /** Ends what is connected; nobody is answered before the next serve(). */
+  rest(): void {
     this.#answer = undefined;
     this.#server.closeAllConnections();
-    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
     for (const duplex of this.#relayed.values()) duplex.destroy();
+    this.#relayed.clear();
+  }
+
+  async close(): Promise<void> {
+    this.rest();
+    if (this.#server.listening) await new Promise((resolve) => this.#server.close(resolve));
     if (this.directory !== null) await rm(this.directory, { recursive: true, force: true });
   }
 

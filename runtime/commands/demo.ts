@@ -9,7 +9,7 @@ import type { Settings } from '../config.ts';
 import { task } from '../demo/project.ts';
 import { demoReplies } from '../demo/script.ts';
 import { scriptOf } from '../scriptedModel.ts';
-import { hostTools } from '../tools/hostTools.ts';
+import { builtinTools } from '../tools/builtinTools.ts';
 import { openStage } from './demoStage.ts';
 import { follow } from './follow.ts';
 import { entryLine, exit, print, visible } from './output.ts';
@@ -28,7 +28,7 @@ export async function demo(options: Settings): Promise<number> {
   const faculty = await db.facultySave({
     name: 'demo-engineer',
     accepts: ['demo'],
-    engage: { workspace: 'host', workspace_dir: workspace, tools: hostTools.map((tool) => tool.name), max_turns: 30 },
+    engage: { workspace: 'host', workspace_dir: workspace, tools: builtinTools.map((tool) => tool.name), max_turns: 30 },
   });
   try {
     await stage.work();

@@ -15,7 +15,7 @@ import { createModelClient } from '../focus/callModel.ts';
 import { installLedger } from '../install.ts';
 import { startScriptedModel } from '../scriptedModel.ts';
 import type { Script } from '../scriptedModel.ts';
-import { hostTools } from '../tools/hostTools.ts';
+import { builtinTools } from '../tools/builtinTools.ts';
 import { startWorker } from '../worker.ts';
 import type { Worker } from '../worker.ts';
 import { note } from './output.ts';
@@ -57,7 +57,7 @@ export async function openStage(options: Settings, script: Script): Promise<Stag
     isScripted: scripted !== null,
     interrupted: interrupted.signal,
     work: async (docker) => {
-      worker = await startWorker({ ...place, model, tools: hostTools, log: logger('warn'), ...(docker && { docker }) });
+      worker = await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), ...(docker && { docker }) });
     },
     close: async () => {
       await worker?.stop();

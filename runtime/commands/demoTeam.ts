@@ -7,7 +7,7 @@ import { shownUrl } from '../config.ts';
 import type { Settings } from '../config.ts';
 import type { Db, WorkItem } from '../db.ts';
 import { leadTask, reviewTask, teamScript } from '../demo/teamScript.ts';
-import { hostTools } from '../tools/hostTools.ts';
+import { builtinTools } from '../tools/builtinTools.ts';
 import { openStage } from './demoStage.ts';
 import { isFinal } from './follow.ts';
 import { entryLine, exit, print, visible } from './output.ts';
@@ -17,7 +17,7 @@ export async function demoTeam(options: Settings): Promise<number> {
   const { db, place, say, workspace } = stage;
   say(`${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n`);
 
-  const tools = hostTools.map((tool) => tool.name);
+  const tools = builtinTools.map((tool) => tool.name);
   const engage = { workspace: 'host', workspace_dir: workspace, max_turns: 60 };
   const readers = { ...engage, tools: ['read_file', 'glob', 'grep', 'bash'] };
   await db.facultySave({ name: 'demo-lead', accepts: ['demo-lead'], engage: { ...engage, tools } });

@@ -1,5 +1,7 @@
 // `work-ledger doctor`: what would make the ledger lose or stall work, looked for and said.
 
+import Docker from 'dockerode';
+
 import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
 import { openDb } from '../db.ts';
@@ -24,6 +26,7 @@ export async function doctor(options: Settings): Promise<number> {
       { check: 'leases', isFine: expired.length === 0, detail: expired.length === 0 ? 'none expired' : `${expired.length} expired: is a worker running?` },
       { check: 'routing', isFine: unroutable.length === 0, detail: unroutable.length === 0 ? 'every queued item has a faculty' : `${unroutable.length} queued items that no faculty accepts: ${[...new Set(unroutable.map((row) => row.work_type))].join(', ')}` },
       { check: 'tools', isFine: missing.length === 0, detail: missing.length === 0 ? 'every tool a faculty names is registered' : `not registered: ${missing.map((row) => `${row.tool} (${row.faculty})`).join(', ')}` },
+      await lookAtDocker(),
       { check: 'model key', isFine: Boolean(process.env['ANTHROPIC_API_KEY']), detail: process.env['ANTHROPIC_API_KEY'] ? 'ANTHROPIC_API_KEY is set' : 'ANTHROPIC_API_KEY is not set: work and run need it' },
     ];
     print(checks, checks.map((c) => `${c.isFine ? 'ok  ' : 'look'}  ${c.check.padEnd(16)} ${c.detail}`).join('\n'), options.json ?? false);
@@ -31,4 +34,22 @@ export async function doctor(options: Settings): Promise<number> {
   } finally {
     await db.close();
   }
+}
+
+/** Docker is optional: without it there is no code and there are no workspaces in containers. What is older was never tried. */
+async function lookAtDocker(): Promise<Check> {
+  try {
+    const { Version, Components } = await new Docker().version();
+    const runc = (Components as { Name: string; Version: string }[] | undefined)?.find(({ Name }) => Name === 'runc')?.Version;
+    const isRecent = isAtLeast(Version, [20, 10]) && (runc === undefined || isAtLeast(runc, [1, 1, 5]));
+    return { check: 'Docker', isFine: isRecent, detail: `${Version}${runc ? `, runc ${runc}` : ''}${isRecent ? '' : ': needs 20.10 and runc 1.1.5, with the fixes of your distribution'}` };
+  } catch (error) {
+    return { check: 'Docker', isFine: true, detail: `none (${(error as NodeJS.ErrnoException).code ?? String(error)}): no execute_code, and only workspace = "host"` };
+  }
+}
+
+function isAtLeast(version: string, wanted: readonly number[]): boolean {
+  const parts = (/^v?(\d+(?:\.\d+)*)/.exec(version)?.[1] ?? '0').split('.').map(Number);
+  const [at, want] = wanted.map((number, i) => [parts[i] ?? 0, number] as const).find(([a, b]) => a !== b) ?? [0, 0];
+  return at >= want;
 }

@@ -3,13 +3,13 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { hostTools } from '../tools/hostTools.ts';
+import { builtinTools } from '../tools/builtinTools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { UsageError } from './output.ts';
 
 /** Each file's default export is a tool or an array of them; a tool of a built-in name takes its place. */
 export async function loadTools(files: readonly string[]): Promise<Tool[]> {
-  const tools = new Map(hostTools.map((tool) => [tool.name, tool]));
+  const tools = new Map(builtinTools.map((tool) => [tool.name, tool]));
   for (const file of files) {
     const module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
     const exported = Array.isArray(module.default) ? module.default : [module.default];

@@ -7,7 +7,7 @@ import { openDb } from '../db.ts';
 import type { Db, WorkItem } from '../db.ts';
 import type { ModelClient } from '../focus/callModel.ts';
 import { installLedger } from '../install.ts';
-import { hostTools } from '../tools/hostTools.ts';
+import { builtinTools } from '../tools/builtinTools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
 import { follow } from './follow.ts';
@@ -43,7 +43,7 @@ async function saveWorkspaceFaculty(db: Db, directory: string, workType: string)
   return db.facultySave({
     name: 'worker',
     accepts: [workType],
-    engage: { workspace: 'host', workspace_dir: resolve(directory), tools: hostTools.map((tool) => tool.name) },
+    engage: { workspace: 'host', workspace_dir: resolve(directory), tools: builtinTools.map((tool) => tool.name) },
   });
 }
 

@@ -4,10 +4,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type Docker from 'dockerode';
 import { z } from 'zod';
 
-import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
 import type { CodeResult } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
@@ -46,7 +44,7 @@ export async function runCode(call: OpenCall, claim: Claimed, signal: AbortSigna
     return true;
   };
   if (!input.success) return settle(`[engine] The input does not match the schema of execute_code:\n${z.prettifyError(input.error)}`, true);
-  const sandbox = runtime.sandboxes?.(claim.faculty.engage);
+  const sandbox = runtime.containers?.sandbox(claim.faculty.engage);
   if (!sandbox) return settle('[engine] This worker has no sandbox (no Docker daemon). It is not the code\'s fault; do without code for now.', true);
 
   await db.toolCallBegin(claim, call.id);
@@ -56,6 +54,7 @@ export async function runCode(call: OpenCall, claim: Claimed, signal: AbortSigna
       code: input.data.code,
       sdk: generateSdk(call.code_tools ?? [], sandbox.socketPath),
       timeoutSeconds: Math.min(input.data.timeout_seconds ?? 120, claim.faculty.engage.code_execution_timeout),
+      ...(claim.faculty.engage.code_execution_session && { session: claim.focus_id }),
       signal: calls.signal,
       onCall: (one) => calls.answer(one),
     });
@@ -174,31 +173,4 @@ function said(result: CodeResult): string {
   if (result.verdict === 'ok') return result.returned ?? (result.output === '' ? '(the code returned nothing)' : `${result.output.trimEnd()}\n(printed; the code returned nothing)`);
   const printed = result.output.trim() === '' ? '' : `\n\nIt had printed:\n${result.output.trimEnd().slice(-2000)}`;
   return `${result.error ?? result.verdict}${printed}`;
-}
-
-export type Sandboxes = (engage: Claimed['faculty']['engage']) => CodeSandbox;
-
-/** Sandboxes as faculties want them, one for each set of limits. */
-export function createSandboxes(docker: Docker): { sandboxes: Sandboxes; close(): Promise<void> } {
-  const made = new Map<string, CodeSandbox>();
-  return {
-    sandboxes: (engage) => {
-      const options = { image: engage.code_execution_image, memoryBytes: bytesOf(engage.code_execution_memory), cpus: engage.code_execution_cpus, pool: engage.code_execution_pool };
-      const key = JSON.stringify(options);
-      const sandbox = made.get(key) ?? new CodeSandbox({ docker, ...options });
-      made.set(key, sandbox);
-      return sandbox;
-    },
-    close: async () => {
-      await Promise.all([...made.values()].map((sandbox) => sandbox.close()));
-    },
-  };
-}
-
-const units: Record<string, number> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
-
-/** "512m" in bytes. */
-function bytesOf(size: string): number {
-  const [, amount, unit] = /^(\d+)([bkmg]?)$/i.exec(size) ?? [];
-  return Number(amount ?? 512) * (units[(unit || 'b').toLowerCase()] ?? 1);
 }

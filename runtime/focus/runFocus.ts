@@ -9,9 +9,10 @@ import type { Leases } from '../leases.ts';
 import type { Tool } from '../tools/tool.ts';
 import { askModel } from './askModel.ts';
 import type { ModelClient } from './callModel.ts';
-import type { Sandboxes } from './runCode.ts';
+import type { Containers } from './containers.ts';
 import { runHook } from './runHook.ts';
 import { runTools } from './runTools.ts';
+import { checkPlace, operatorPlace } from './workspaceOf.ts';
 
 export type Runtime = {
   db: Db;
@@ -19,8 +20,8 @@ export type Runtime = {
   model: ModelClient;
   tools: ReadonlyMap<string, Tool>;
   log: Logger;
-  /** Where code runs; none without a Docker daemon. */
-  sandboxes?: Sandboxes;
+  /** None on a worker without Docker. */
+  containers?: Containers;
   /** Text of the model as it arrives, for whoever watches. */
   onDelta?: (workItemId: string, text: string) => void;
 };
@@ -60,7 +61,7 @@ async function runIteration(claim: Claimed, signal: AbortSignal, runtime: Runtim
     await db.summaryRecord(claim, begin.turn_id, answer.response);
     return runIteration(claim, signal, runtime);
   }
-  if (begin.kind === 'run_hook') return (await hook(begin, claim, signal, db)) ?? runIteration(claim, signal, runtime);
+  if (begin.kind === 'run_hook') return (await hook(begin, claim, signal, runtime)) ?? runIteration(claim, signal, runtime);
   if (begin.kind !== 'call_model' && begin.kind !== 'run_tools') return begin;
 
   let calls = begin.kind === 'run_tools' ? begin.calls : [];
@@ -76,14 +77,16 @@ async function runIteration(claim: Claimed, signal: AbortSignal, runtime: Runtim
   for (;;) {
     const finish = await db.iterationFinish(claim);
     if (finish.kind !== 'run_hook') return finish;
-    const outcome = await hook(finish, claim, signal, db);
+    const outcome = await hook(finish, claim, signal, runtime);
     if (outcome !== null) return outcome;
   }
 }
 
 /** Runs a command that the database asked for. Null: it is recorded, and the stage that asked comes once more. */
-async function hook(order: HookOrder, claim: Claimed, signal: AbortSignal, db: Db): Promise<FocusOutcome | null> {
-  const result = await runHook(order.command, order.timeout_seconds, order.input, claim, signal);
+async function hook(order: HookOrder, claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<FocusOutcome | null> {
+  const { db } = runtime;
+  const place = order.input['hook'] === 'check' ? checkPlace(claim, runtime) : operatorPlace(claim);
+  const result = await runHook(order.command, order.timeout_seconds, order.input, place, signal);
   if (result === null) return giveBack(claim, signal, db);
   const recorded = await db.hookRecord(claim, order.hook_run_id, result);
   return recorded.kind === 'recorded' ? null : recorded;

@@ -10,6 +10,7 @@ import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
 import type { Runtime } from './runFocus.ts';
 import { executeCode, runCode } from './runCode.ts';
 import { runHook } from './runHook.ts';
+import { operatorPlace, workspaceOf } from './workspaceOf.ts';
 
 /** Runs the calls, at most as many at once as the faculty allows. False where some were left open because work has to stop. */
 export async function runTools(calls: readonly OpenCall[], claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<boolean> {
@@ -41,7 +42,7 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
   }
   const { before_tool: before, after_tool: after, timeout } = claim.faculty.hooks;
   if (before !== null && call.implementation !== 'engine' && !call.is_cleared) {
-    const said = await runHook(before, timeout, hookInput('before_tool', call, claim), claim, signal);
+    const said = await runHook(before, timeout, hookInput('before_tool', call, claim), operatorPlace(claim), signal);
     if (said === null) return false;
     const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
     return verdict.kind === 'go' ? runCall({ ...call, input: verdict.input, is_cleared: true }, claim, signal, runtime, isFromCode) : true;
@@ -52,7 +53,7 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
     return true;
   }
   await db.toolCallBegin(claim, call.id);
-  const outcome = await execute(prepared.run, contextOf(call, claim, signal, isFromCode));
+  const outcome = await execute(prepared.run, contextOf(call, claim, signal, runtime, isFromCode));
   // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return false;
   const result = { ...outcome, content: clean(outcome.content) };
@@ -60,7 +61,7 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
     await db.toolCallSettle(claim, call.id, result);
     return true;
   }
-  const said = await runHook(after, timeout, { ...hookInput('after_tool', call, claim), result: { content: result.content, is_error: result.isError } }, claim, signal);
+  const said = await runHook(after, timeout, { ...hookInput('after_tool', call, claim), result: { content: result.content, is_error: result.isError } }, operatorPlace(claim), signal);
   if (said !== null) await db.toolHookRecord(claim, call.id, 'after_tool', said, result);
   else if (prepared.isRepeatable) return false;
   else await db.toolCallSettle(claim, call.id, failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'));
@@ -115,11 +116,10 @@ async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, cont
   }
 }
 
-function contextOf(call: OpenCall, claim: Claimed, signal: AbortSignal, isFromCode: boolean): ToolContext {
-  const { engage } = claim.faculty;
+function contextOf(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, isFromCode: boolean): ToolContext {
   return {
-    workspace: engage.workspace === 'host' ? (engage.workspace_dir ?? process.cwd()) : null,
-    webFetchAllow: engage.web_fetch_allow,
+    workspace: workspaceOf(claim, runtime),
+    webFetchAllow: claim.faculty.engage.web_fetch_allow,
     workItemId: claim.work_item_id,
     toolCallId: call.id,
     isFromCode,

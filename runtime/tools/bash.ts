@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 
-import { runProcess } from '../../sandbox/hostProcess.ts';
-import { defineTool } from './tool.ts';
-import { noWorkspace } from './workspace.ts';
+import type { ProcessResult } from '../../sandbox/workspace.ts';
+import { defineTool, failed } from './tool.ts';
+import { inWorkspace } from './workspace.ts';
 
 export const bash = defineTool({
   name: 'bash',
@@ -15,25 +15,32 @@ export const bash = defineTool({
   }),
   effect: 'unsafe',
   risk: 'dangerous',
-  async execute(input, context) {
-    if (context.workspace === null) return noWorkspace;
-    if (input.command.includes('\0')) return { content: 'a command holds no NUL', isError: true };
-    const result = await runProcess(input.command, { cwd: context.workspace, timeoutSeconds: input.timeout, signal: context.signal, maxBytes: context.isFromCode ? 8_000_000 : 100_000 });
-    const ending = result.isTimedOut
-      ? `[killed after ${input.timeout} s: timeout]`
-      : result.isAborted
-        ? '[killed: the worker was told to stop]'
-        : result.exitCode === 0
-          ? null
-          : result.exitCode === null ? `[killed by ${result.signal}]` : `[exit code ${result.exitCode}]`;
-    const parts = [result.stdout.trimEnd(), result.stderr === '' ? '' : `[stderr]\n${result.stderr.trimEnd()}`, ending ?? ''];
-    return {
-      content: parts.filter((part) => part !== '').join('\n') || '(no output)',
-      isError: ending !== null,
-      value: {
-        stdout: result.stdout, stderr: result.stderr, exit_code: result.exitCode ?? -1, duration_ms: result.durationMs,
-        line_count: result.stdout === '' ? 0 : result.stdout.replace(/\n$/, '').split('\n').length, timed_out: result.isTimedOut,
-      },
-    };
-  },
+  execute: (input, context) =>
+    inWorkspace(context, async (workspace) => {
+      if (input.command.includes('\0')) return failed('a command holds no NUL');
+      const result = await workspace.run(input.command, { timeoutSeconds: input.timeout, signal: context.signal, maxBytes: context.isFromCode ? 8_000_000 : 100_000 });
+      const ending = endingOf(result, input.timeout);
+      const parts = [result.stdout.trimEnd(), result.stderr === '' ? '' : `[stderr]\n${result.stderr.trimEnd()}`, ending ?? ''];
+      return {
+        content: parts.filter((part) => part !== '').join('\n') || '(no output)',
+        isError: ending !== null,
+        value: {
+          stdout: result.stdout, stderr: result.stderr, exit_code: result.exitCode ?? -1, duration_ms: result.durationMs,
+          line_count: result.stdout === '' ? 0 : result.stdout.replace(/\n$/, '').split('\n').length, timed_out: result.cause === 'timeout',
+        },
+      };
+    }),
 });
+
+function endingOf({ cause, exitCode, signal }: ProcessResult, timeout: number): string | null {
+  if (cause !== null) {
+    return {
+      timeout: `[killed after ${timeout} s: timeout]`,
+      abort: '[killed: the worker was told to stop]',
+      memory: '[killed: it used up the memory of the workspace]',
+      full: '[killed: the workspace is full; remove what is not needed]',
+    }[cause];
+  }
+  if (exitCode === 0) return null;
+  return exitCode === null ? `[killed by ${signal}]` : `[exit code ${exitCode}]`;
+}

@@ -5,6 +5,7 @@ import { Worker } from 'node:worker_threads';
 
 import { z } from 'zod';
 
+import type { Workspace } from '../../sandbox/workspace.ts';
 import { matches, namesHidden } from './glob.ts';
 import { defineTool, failed, ok } from './tool.ts';
 import { inWorkspace, isBinary, MAX_FILE_BYTES, textOf } from './workspace.ts';
@@ -12,6 +13,7 @@ import { inWorkspace, isBinary, MAX_FILE_BYTES, textOf } from './workspace.ts';
 const MAX_MATCHES = 200;
 const MAX_LINE = 500;
 const MAX_MILLISECONDS = 10_000;
+const READ_AHEAD = 8;
 
 type Match = { path: string; line: number; content: string };
 
@@ -48,8 +50,7 @@ export const grep = defineTool({
       const found: Match[] = [];
       const matcher = startMatcher(input.pattern, max);
       try {
-        for await (const file of filesOf(workspace, input, context.signal)) {
-          const bytes = await workspace.readFile(file, MAX_FILE_BYTES).catch(() => null);
+        for await (const { file, bytes } of contentsOf(workspace, filesOf(workspace, input, context.signal))) {
           if (!bytes || isBinary(bytes)) continue;
           found.push(...(await matcher.match(file, textOf(bytes))));
           if (found.length >= max || context.signal.aborted) break;
@@ -66,8 +67,22 @@ export const grep = defineTool({
     }),
 });
 
+/** A few files are read ahead: a workspace may be some way off. */
+async function* contentsOf(workspace: Workspace, files: AsyncIterable<string>): AsyncGenerator<{ file: string; bytes: Buffer | null }> {
+  const ahead: { file: string; reading: Promise<Buffer | null> }[] = [];
+  const next = async () => {
+    const { file, reading } = ahead.shift()!;
+    return { file, bytes: await reading };
+  };
+  for await (const file of files) {
+    ahead.push({ file, reading: workspace.readFile(file, MAX_FILE_BYTES).catch(() => null) });
+    if (ahead.length >= READ_AHEAD) yield await next();
+  }
+  while (ahead.length > 0) yield await next();
+}
+
 async function* filesOf(
-  workspace: Parameters<Parameters<typeof inWorkspace>[1]>[0],
+  workspace: Workspace,
   input: { path: string; glob?: string | undefined },
   signal: AbortSignal,
 ): AsyncGenerator<string> {

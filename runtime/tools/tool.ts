@@ -3,13 +3,15 @@
 
 import type { z } from 'zod';
 
+import type { Workspace } from '../../sandbox/workspace.ts';
+
 /** What a crash in the middle of a call means: run it again (pure, idempotent) or tell the model that it may have happened. */
 export type Effect = 'pure' | 'idempotent' | 'unsafe';
 export type Risk = 'safe' | 'moderate' | 'dangerous';
 
 export type ToolContext = {
-  /** Absolute path of the directory that the tools may touch, or null where the faculty grants none. */
-  workspace: string | null;
+  /** Where files are and commands run; null where the faculty grants none, or wants a container and there is no Docker. */
+  workspace: Workspace | null;
   /** Hosts (`name` or `name:port`) that web_fetch may reach even when they resolve to private addresses. */
   webFetchAllow: readonly string[];
   workItemId: string;

@@ -1,6 +1,7 @@
-// What the file tools share: the workspace that the faculty grants, and refusals as outcomes.
+// What the tools of a workspace share: the workspace that the faculty grants, and refusals as outcomes.
 
-import { HostWorkspace, WorkspaceError } from '../../sandbox/hostWorkspace.ts';
+import { WorkspaceError, WorkspaceUnavailable } from '../../sandbox/workspace.ts';
+import type { Workspace } from '../../sandbox/workspace.ts';
 import { failed } from './tool.ts';
 import type { ToolContext, ToolOutcome } from './tool.ts';
 
@@ -9,15 +10,16 @@ export const MAX_FILE_BYTES = 10_000_000;
 /** The most text that a tool returns. */
 export const MAX_RESULT_CHARS = 200_000;
 
-export const noWorkspace = failed('This work has no workspace: its faculty does not say workspace = "host".');
+const noWorkspace = failed('[engine] This work has no workspace: either its faculty says workspace = "none", or no Docker daemon answers here and it does not say workspace = "host". It is not your fault; do without files and commands.');
 
-/** Runs a file tool in the workspace; what the workspace refuses becomes the outcome. */
-export async function inWorkspace(context: ToolContext, use: (workspace: HostWorkspace) => Promise<ToolOutcome>): Promise<ToolOutcome> {
+/** Runs a tool in the workspace; what the workspace refuses becomes the outcome. */
+export async function inWorkspace(context: ToolContext, use: (workspace: Workspace) => Promise<ToolOutcome>): Promise<ToolOutcome> {
   if (context.workspace === null) return noWorkspace;
   try {
-    return await use(new HostWorkspace(context.workspace));
+    return await use(context.workspace);
   } catch (error) {
     if (error instanceof WorkspaceError) return failed(error.message);
+    if (error instanceof WorkspaceUnavailable) return failed(`[engine] The workspace cannot be used now: ${error.message}. It is not your fault; look what was done before you try again.`);
     return failed(`the file system refused (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
   }
 }

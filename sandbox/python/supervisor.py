@@ -1,6 +1,6 @@
-# PID 1 of a code sandbox. Waits for one job on stdin, runs the agent's code in a child, and ends it at the deadline, at the
-# end of its output's patience, or when whoever started it is gone (stdin closes). Says one line of JSON for each thing that
-# happens, on stdout, which the code cannot reach.
+# PID 1 of a code sandbox. Waits for a job on stdin, runs the agent's code in a child, and ends it at the deadline, at the
+# end of its output's patience, or when whoever started it is gone (stdin closes); a session has one job after the other.
+# Says one line of JSON for each thing that happens, on stdout, which the code cannot reach.
 
 import base64
 import ctypes
@@ -67,26 +67,34 @@ def start(job):
 class Relay:
     """Tool calls where no socket can be mounted: connections of the code, as frames on stdin and stdout."""
 
+    count = 0  # of all relays: a late frame finds no connection of a later job
+
     def __init__(self, path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
+        self.path = path
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen(64)
-        self.connections, self.count = {}, 0
+        self.connections = {}
 
     def descriptors(self):
         return [self.listener, *self.connections.values()]
 
     def take(self, ready):
         if ready is self.listener:
-            self.count += 1
-            self.connections[self.count] = self.listener.accept()[0]
+            Relay.count += 1
+            self.connections[Relay.count] = self.listener.accept()[0]
             return
         number = next(n for n, c in self.connections.items() if c is ready)
         data = ready.recv(1 << 16)
         say(connection=number, data=base64.b64encode(data).decode())
         if not data:
             self.connections.pop(number).close()
+
+    def close(self):
+        for one in self.descriptors():
+            one.close()
+        os.unlink(self.path)
 
     def give(self, frame):
         connection = self.connections.get(frame["connection"])
@@ -98,17 +106,8 @@ class Relay:
                 self.connections.pop(frame["connection"]).close()
 
 
-def main():
-    ctypes.CDLL(None).prctl(4, 0)  # not dumpable: the code, under the same user, opens nothing of ours in /proc
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
-    stdin = Lines(0)
-    say(event="ready")
-    jobs = []
-    while not jobs:
-        jobs = stdin.read()
-        if jobs is None:
-            return
-    job, early = jobs[0], jobs[1:]
+def run(job, early, stdin):
+    """Runs one job to its end. Whether there may be another."""
     relay = Relay("/tmp/.work-ledger/tool.sock") if job["transport"] == "stdio" else None
     deadline = time.monotonic() + job["timeout"]
     signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
@@ -136,7 +135,7 @@ def main():
                 frames = stdin.read()
                 if frames is None:
                     os.kill(-1, signal.SIGKILL)
-                    return
+                    return False
                 for frame in frames:
                     relay.give(frame)
             elif one == answer:
@@ -171,6 +170,11 @@ def main():
         pass
     if status is None:
         status = os.waitpid(pid, 0)[1]
+    while job["is_session"]:  # nothing of this job may reach into the next
+        try:
+            os.waitpid(-1, 0)
+        except ChildProcessError:
+            break
     dropped = printed - len(head) - len(tail)
     text = head + (b"\n[... %d bytes ...]\n" % dropped if dropped > 0 else b"") + tail
     try:
@@ -179,6 +183,29 @@ def main():
         result = None
     say(event="ended", ending=ending, result=result, output=text.decode("utf-8", "replace"), printed=printed,
         signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None, exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None)
+    signal.alarm(0)
+    for fd in (answer, output):
+        os.close(fd)
+    if relay:
+        relay.close()
+    return job["is_session"]
+
+
+def main():
+    ctypes.CDLL(None).prctl(4, 0)  # not dumpable: the code, under the same user, opens nothing of ours in /proc
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    stdin = Lines(0)
+    say(event="ready")
+    goes_on, lines = True, []
+    while goes_on:
+        while lines and "code" not in lines[0]:
+            lines.pop(0)  # an answer that came too late
+        if lines:
+            job, *early = lines
+            lines, goes_on = [], run(job, early, stdin)
+        else:
+            lines = stdin.read()
+            goes_on = lines is not None
 
 
 main()

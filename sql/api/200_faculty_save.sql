@@ -19,9 +19,11 @@ create or replace function _faculty_defaults()
       "truncate_closed_blocks": true, "truncate_processed_results": true, "elide_budget": 15000, "max_result_chars": 50000,
       "require_approval": "never", "approval_timeout": 86400,
       "max_children": 20, "max_descendants": 100,
-      "workspace": "none", "workspace_dir": null, "web_fetch_allow": [],
+      "workspace": "container", "workspace_dir": null, "workspace_image": "work-ledger-sandbox", "workspace_memory": "1g",
+      "workspace_cpus": 2.0, "workspace_size": "1g", "workspace_keep_hours": 24, "web_fetch_allow": [],
       "code_execution": false, "code_execution_timeout": 300, "code_execution_image": "work-ledger-sandbox",
-      "code_execution_memory": "512m", "code_execution_cpus": 2.0, "code_execution_pool": 1
+      "code_execution_memory": "512m", "code_execution_cpus": 2.0, "code_execution_pool": 1,
+      "code_execution_session": false
     },
     "awareness": {
       "enabled": true, "lookback_hours": 24, "max_running": 10,

@@ -13,7 +13,7 @@ import { openDb } from '../../runtime/db.ts';
 import type { Db, WorkItem } from '../../runtime/db.ts';
 import { createModelClient } from '../../runtime/focus/callModel.ts';
 import type { ScriptedModel, ScriptedReply } from '../../runtime/scriptedModel.ts';
-import { hostTools } from '../../runtime/tools/hostTools.ts';
+import { builtinTools } from '../../runtime/tools/builtinTools.ts';
 import { defineTool, failed, ok } from '../../runtime/tools/tool.ts';
 import { startWorker } from '../../runtime/worker.ts';
 import type { Worker } from '../../runtime/worker.ts';
@@ -58,7 +58,7 @@ afterAll(async () => {
 });
 const start = async (): Promise<void> => {
   worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [...hostTools, count], log: pino({ level: 'silent' }), concurrency: 4, graceSeconds: 0, docker: noDocker === null ? docker : null,
+    url: database.url, schema: 'ledger', tools: [...builtinTools, count], log: pino({ level: 'silent' }), concurrency: 4, graceSeconds: 0, docker: noDocker === null ? docker : null,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
 };

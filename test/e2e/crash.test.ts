@@ -67,8 +67,8 @@ import { z } from '${import.meta.resolve('zod')}';
 export default {
   name: 'slow_look', description: 'Looks slowly.', input: z.strictObject({}), effect: 'pure', risk: 'safe',
   async execute(_input, context) {
-    appendFileSync(context.workspace + '/looked', 'x');
-    if (readFileSync(context.workspace + '/looked', 'utf8') === 'x') await sleep(60_000, undefined, { signal: context.signal }).catch(() => {});
+    appendFileSync(context.workspace.root + '/looked', 'x');
+    if (readFileSync(context.workspace.root + '/looked', 'utf8') === 'x') await sleep(60_000, undefined, { signal: context.signal }).catch(() => {});
     return { content: 'seen', isError: false };
   },
 };

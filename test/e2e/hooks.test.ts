@@ -194,14 +194,14 @@ test('a check decides whether done counts: its first failure is told to the mode
   const file = join(directory, 'mended');
   const check = `test -e ${file} || { echo "$PWD: 1 test fails"; exit 1; }`;
   const complete = (summary: string): ScriptedReply => calls(call('work_complete', { summary }));
-  const failed = await work({ engage: { check_command: check } }, ({ exchange, said: texts }) => (exchange === 0 ? complete('Done, I think.') : done(texts.at(-1) ?? '')));
+  const failed = await work({ engage: { check_command: check, workspace: 'none' } }, ({ exchange, said: texts }) => (exchange === 0 ? complete('Done, I think.') : done(texts.at(-1) ?? '')));
   expect(failed).toMatchObject({ state: 'failed', state_reason: `the check (${check}) ended with exit code 1: ${process.cwd()}: 1 test fails` });
   // The model was told, and repeated it.
   expect(failed.outcome_data?.['summary']).toBe(
     `[engine] Not completed: the check (${check}) ended with exit code 1: ${process.cwd()}: 1 test fails. What it printed:\n\n${process.cwd()}: 1 test fails\n\nMend that and finish again; when the check fails once more, the work item fails.`);
   expect(failed.outcome_data?.['check']).toContain('1 test fails');
 
-  const item = await work({ engage: { check_command: check } }, ({ exchange }) => {
+  const item = await work({ engage: { check_command: check, workspace: 'none' } }, ({ exchange }) => {
     if (exchange === 1) writeFileSync(file, '');
     return exchange === 0 ? done('Done.') : exchange === 1 ? calls(call('shout', { words: 'now' })) : done('Done now.');
   });

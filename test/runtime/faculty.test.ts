@@ -84,7 +84,6 @@ function errorOf(toml: string, files: Partial<FacultyFiles> = {}): FacultyError 
 }
 
 const engage = (lines: string): string => `[faculty]\nname = "a"\n[faculty.engage]\n${lines}\n`;
-const later = (feature: string): string => `accepted, takes effect with ${feature}, which this version does not have yet`;
 
 describe('a faculty file', () => {
   it('with every section of the engage document is read as it is written, the prompt file besides', () => {
@@ -157,7 +156,6 @@ faculty.engage.code_execution_cpus = 0.5
     });
     expect(warnings).toEqual([
       'a.toml:9:16: truncate_processed_results = false: accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included',
-      `a.toml:10:16: workspace = "container": ${later('workspace containers')}`,
     ]);
   });
 });

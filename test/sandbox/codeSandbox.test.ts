@@ -134,6 +134,76 @@ verdicts["personality"] = [libc.syscall(135, 0x0040000), ctypes.get_errno()]
 return {name: verdict for name, verdict in verdicts.items() if verdict != [-1, 1]}`)).toEqual({});
   });
 
+  test('fails at the known ways out: runc, core_pattern, release_agent, the daemon\'s socket, devices, the host\'s files', async () => {
+    const host = await mkdtemp(join(tmpdir(), 'escape-'));
+    expect(await json(`
+import glob, socket, stat, subprocess
+def tried(what):
+    try:
+        return repr(what() or "done")
+    except (OSError, IndexError) as error:
+        return ""
+def write(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+def connect(path):
+    socket.socket(socket.AF_UNIX).connect(path)
+shell = "#!/bin/sh\\necho out > ${host}/out\\n"
+open("/tmp/shell", "w").write(shell)
+os.chmod("/tmp/shell", 0o755)
+ways = {
+  "overwrite the runtime that started us": lambda: write("/proc/1/exe", "x"),
+  "overwrite it by a descriptor": lambda: os.open("/proc/1/exe", os.O_RDWR),
+  "core_pattern": lambda: write("/proc/sys/kernel/core_pattern", "|/tmp/shell"),
+  "modprobe": lambda: write("/proc/sys/kernel/modprobe", "/tmp/shell"),
+  "uevent_helper": lambda: write("/sys/kernel/uevent_helper", "/tmp/shell"),
+  "release_agent": lambda: [write(path, "/tmp/shell") for path in glob.glob("/sys/fs/cgroup/*/release_agent") + ["/sys/fs/cgroup/release_agent"]],
+  "notify_on_release": lambda: [write(path, "1") for path in glob.glob("/sys/fs/cgroup/*/notify_on_release") + ["/sys/fs/cgroup/notify_on_release"]],
+  "a cgroup of its own": lambda: os.mkdir(glob.glob("/sys/fs/cgroup/*")[0] + "/mine"),
+  "sysrq": lambda: write("/proc/sysrq-trigger", "h"),
+  "the daemon": lambda: connect("/var/run/docker.sock"),
+  "the daemon, by /run": lambda: connect("/run/docker.sock"),
+  "containerd": lambda: connect("/run/containerd/containerd.sock"),
+  "an abstract socket of the host": lambda: connect("\\0/containerd-shim/x.sock"),
+  "a device": lambda: os.mknod("/tmp/disk", stat.S_IFBLK | 0o600, os.makedev(8, 0)),
+  "memory": lambda: open("/dev/mem", "rb"),
+  "kernel memory": lambda: open("/proc/kcore", "rb").read(1),
+  "a descriptor that leaked": lambda: [os.listdir(f"/proc/self/fd/{n}") for n in range(3, 64) if os.path.exists(f"/proc/self/fd/{n}")][0],
+  "the working directory of the runtime": lambda: os.listdir("/proc/1/cwd/../../../../var/lib/docker"),
+  "the root of PID 1": lambda: os.listdir("/proc/1/root/"),
+  "another namespace": lambda: open("/proc/1/ns/mnt"),
+  "a map of users": lambda: write("/proc/self/uid_map", "0 0 1"),
+  "oom of others": lambda: write("/proc/1/oom_score_adj", "-1000"),
+  "a setuid program": lambda: [p for p in ("/bin/su", "/bin/mount", "/usr/bin/newuidmap") if os.path.exists(p) and os.stat(p).st_mode & stat.S_ISUID][0],
+  "a shell from scratch": lambda: subprocess.run(["/tmp/shell"]),
+}
+return {name: worked for name, way in ways.items() if (worked := tried(way))}`)).toEqual({});
+    expect(await readdir(host)).toEqual([]);
+    expect(await docker.ping()).toBeTruthy();
+    await rm(host, { recursive: true });
+  });
+
+  test('is set up as section 5 of the CIS benchmark for Docker asks', async () => {
+    const seen: Record<string, never>[] = [];
+    await run('return echo("look")', 20, sandbox, async (call) => {
+      for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${process.pid}`] } })) seen.push((await docker.getContainer(Id).inspect()) as never);
+      return answer(call);
+    });
+    expect(seen).toHaveLength(1);
+    const { HostConfig: host, Config: config } = seen[0] as unknown as { HostConfig: Record<string, unknown>; Config: Record<string, unknown> };
+    for (const none of [host['Devices'], host['PortBindings'], config['ExposedPorts']]) expect(Object.keys(none ?? {})).toEqual([]); // null or empty, by version
+    expect((host['RestartPolicy'] as { Name: string }).Name).toMatch(/^(no)?$/);
+    expect(seen[0]).toMatchObject({
+      Config: { User: '65534:65534', Tty: false },
+      HostConfig: {
+        Privileged: false, ReadonlyRootfs: true, NetworkMode: 'none', PidMode: '', IpcMode: 'none', UTSMode: '', UsernsMode: '', PublishAllPorts: false, DeviceRequests: null,
+        CapDrop: ['ALL'], CapAdd: null, Memory: 128 * MiB, MemorySwap: 128 * MiB, PidsLimit: 64, CgroupParent: '',
+        SecurityOpt: ['no-new-privileges', expect.stringMatching(/^seccomp=\{/)], Ulimits: expect.arrayContaining([{ Name: 'core', Soft: 0, Hard: 0 }]), LogConfig: { Type: 'none' },
+        Binds: [expect.stringMatching(/:\/run\/work-ledger:ro$/)],
+      },
+    });
+  });
+
   test('sees nothing of PID 1 and cannot end it', async () => {
     expect(await json(`
 import signal
@@ -204,7 +274,7 @@ def raw(data, wait=True):
 slow = [raw(b"POST /call HTTP/1.1\\r\\nx-slow: ", False) for _ in range(20)]
 return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"POST / HTTP/1.1\\r\\nx: " + b"x" * 20000 + b"\\r\\n\\r\\n")[:12], "no json": raw(b"POST / HTTP/1.1\\r\\nhost: x\\r\\ncontent-length: 2\\r\\n\\r\\nno")[:12],
   "still": echo("here"), "slow": len(slow)}`)).toMatchObject({ malformed: '', 'no json': 'HTTP/1.1 200', still: 'here', slow: 20 });
-    expect(await json('import socket\nkept = 0\nfor _ in range(2000):\n    s = socket.socket(socket.AF_UNIX)\n    s.connect("/run/work-ledger/tool.sock")\n    s.close()\n    kept += 1\nreturn [kept, echo("here")]')).toEqual([2000, 'here']);
+    expect(await json('import socket\nkept = 0\nfor _ in range(10_000):\n    s = socket.socket(socket.AF_UNIX)\n    s.connect("/run/work-ledger/tool.sock")\n    s.close()\n    kept += 1\nreturn [kept, echo("here")]')).toEqual([10_000, 'here']);
     expect(await run('try:\n    echo("x" * 20_000_000)\nexcept ToolError as error:\n    return str(error)')).toMatchObject({ returned: 'a call holds at most 16777216 bytes' });
     expect(await run('import threading\nfound = []\ndef one(n):\n    found.append(echo(str(n)) == str(n))\nts = [threading.Thread(target=one, args=(n,)) for n in range(40)]\n[t.start() for t in ts]\n[t.join() for t in ts]\nreturn [len(found), all(found)]'))
       .toMatchObject({ returned: '[40, true]' });
@@ -218,6 +288,27 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
       expect(await run('while True: pass', 1, relayed)).toMatchObject({ verdict: 'timeout' });
     } finally {
       await relayed.close();
+    }
+  });
+
+  test.each(['socket', 'stdio'] as const)('serves a session: files in /tmp stay, nothing that runs does, what ends badly ends it (%s)', { timeout: 60_000 }, async (transport) => {
+    const own = open({ transport });
+    const next = (code: string, session = 'a', timeoutSeconds = 20) =>
+      own.run({ code, session, sdk: generateSdk([echo], own.socketPath), timeoutSeconds, signal: new AbortController().signal, onCall: answer });
+    try {
+      expect(await next('import subprocess\nsubprocess.Popen("sleep 60 & setsid sleep 61", shell=True)\nopen("/tmp/kept", "w").write("x")\nreturn echo("one")')).toMatchObject({ verdict: 'ok', returned: 'one' });
+      expect(await next('import subprocess\nreturn [os.path.exists("/tmp/kept"), echo("two"), subprocess.run("grep -l sleep /proc/[0-9]*/comm", shell=True, capture_output=True, text=True).stdout]')).toMatchObject({ returned: '[true, "two", ""]' });
+      expect(await next('return os.path.exists("/tmp/kept")', 'b')).toMatchObject({ returned: 'false' });
+      expect(await next('raise ValueError("no")')).toMatchObject({ verdict: 'error' });
+      expect(await Promise.all([next('return os.path.exists("/tmp/kept")'), next('return os.path.exists("/tmp/kept")')])).toMatchObject([{ returned: 'true' }, { returned: 'false' }]); // at once: one of its own
+      expect(await next('while True: pass', 'b', 1)).toMatchObject({ verdict: 'timeout' });
+      expect(await containers()).toHaveLength(1); // a rests, b is over
+      await own.endSessions(60_000);
+      expect(await containers()).toHaveLength(1);
+      await own.endSessions(0);
+      expect(await containers()).toEqual([]);
+    } finally {
+      await own.close();
     }
   });
 

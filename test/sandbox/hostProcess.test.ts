@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { runProcess } from '../../sandbox/hostProcess.ts';
-import type { ProcessOptions } from '../../sandbox/hostProcess.ts';
+import type { RunOptions } from '../../sandbox/workspace.ts';
 import { until } from '../workerProcess.ts';
 
 let cwd: string;
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
-const run = (command: string, options: Partial<ProcessOptions> = {}) =>
+const run = (command: string, options: Partial<RunOptions> = {}) =>
   runProcess(command, { cwd, timeoutSeconds: 30, signal: new AbortController().signal, ...options });
 
 const isAlive = (pid: number): boolean => {
@@ -32,19 +32,19 @@ const isAlive = (pid: number): boolean => {
 const pidIn = async (file: string): Promise<number> => Number(await until(() => readFile(join(cwd, file), 'utf8').then((text) => text.trim(), () => null)));
 
 test('output, errors and exit code come back apart', async () => {
-  expect(await run('echo out; echo err >&2; exit 3')).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 3, isTimedOut: false });
+  expect(await run('echo out; echo err >&2; exit 3')).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 3, cause: null });
 });
 
 test('a timeout ends the command and all that it started', async () => {
   const result = await run('sleep 300 & echo $! > grandchild; sleep 300', { timeoutSeconds: 1 });
-  expect(result).toMatchObject({ isTimedOut: true, exitCode: null });
+  expect(result).toMatchObject({ cause: 'timeout', exitCode: null });
   const pid = await pidIn('grandchild');
   await until(() => !isAlive(pid));
 });
 
 test('a command that ignores SIGTERM is killed all the same', async () => {
   const result = await run(`trap '' TERM; while :; do sleep 0.1; done`, { timeoutSeconds: 1 });
-  expect(result).toMatchObject({ isTimedOut: true, signal: 'SIGKILL' });
+  expect(result).toMatchObject({ cause: 'timeout', signal: 'SIGKILL' });
 });
 
 test('a background process that holds the output open neither hangs the call nor outlives it', async () => {
@@ -59,7 +59,7 @@ test('an abort ends it', async () => {
   const running = run('echo $$ > self; sleep 300', { signal: controller.signal });
   const pid = await pidIn('self');
   controller.abort();
-  expect(await running).toMatchObject({ isAborted: true, isTimedOut: false });
+  expect(await running).toMatchObject({ cause: 'abort' });
   await until(() => !isAlive(pid));
 });
 

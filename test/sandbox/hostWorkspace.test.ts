@@ -7,7 +7,8 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
-import { HostWorkspace, WorkspaceError } from '../../sandbox/hostWorkspace.ts';
+import { HostWorkspace } from '../../sandbox/hostWorkspace.ts';
+import { WorkspaceError } from '../../sandbox/workspace.ts';
 
 let base: string;
 let root: string;

@@ -9,4 +9,4 @@ import type { Tool } from './tool.ts';
 import { webFetch } from './web_fetch.ts';
 import { writeFile } from './write_file.ts';
 
-export const hostTools: readonly Tool[] = [readFile, writeFile, editFile, glob, grep, bash, webFetch];
+export const builtinTools: readonly Tool[] = [readFile, writeFile, editFile, glob, grep, bash, webFetch];

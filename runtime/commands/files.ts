@@ -1,0 +1,39 @@
+// Files of workspaces in containers, into them and out of them.
+
+import { mkdir } from 'node:fs/promises';
+
+import Docker from 'dockerode';
+
+import { pullFiles, pushFiles } from '../../sandbox/containerWorkspace.ts';
+import { bytesOf } from '../focus/containers.ts';
+import { exit, note, print, UsageError, visible } from './output.ts';
+
+export type FileOptions = { image: string; maxSize: string; json?: boolean };
+
+const MAX_FILES = 100_000;
+
+/** Copies the files of a work item into a directory, which is made. */
+export async function pull(workItemId: string, directory: string, options: FileOptions): Promise<number> {
+  await mkdir(directory, { recursive: true });
+  const { files, leftOut } = await pullFiles(new Docker(), idOf(workItemId), options.image, directory, limits(options));
+  if (leftOut.length > 0) note(`left out, being no regular files: ${visible(leftOut.slice(0, 20).join(', '))}`);
+  print({ files, leftOut }, `${files} files`, options.json ?? false);
+  return exit.ok;
+}
+
+/** Copies what is below a directory into the workspace of a work item, which is made. */
+export async function push(workItemId: string, directory: string, options: FileOptions): Promise<number> {
+  await pushFiles(new Docker(), idOf(workItemId), options.image, directory, limits(options));
+  print({}, '', options.json ?? false);
+  return exit.ok;
+}
+
+function limits({ maxSize }: FileOptions) {
+  if (!/^[1-9]\d*[bkmg]?$/i.test(maxSize)) throw new UsageError(`--max-size must be a size like "512m", not "${maxSize}"`);
+  return { maxBytes: bytesOf(maxSize), maxFiles: MAX_FILES };
+}
+
+function idOf(text: string): string {
+  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) throw new UsageError(`"${text}" is not the id of a work item`);
+  return text;
+}

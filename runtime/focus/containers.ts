@@ -1,0 +1,75 @@
+// What a worker has at a Docker daemon: sandboxes for code, workspaces of work items, and the clearing away of both.
+
+import type Docker from 'dockerode';
+import type { Logger } from 'pino';
+
+import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
+import { ContainerWorkspace, listVolumes, removeVolume } from '../../sandbox/containerWorkspace.ts';
+import { reap } from '../../sandbox/sandboxContainer.ts';
+import { clearSockets } from '../../sandbox/toolSocket.ts';
+import type { Workspace } from '../../sandbox/workspace.ts';
+import type { Claimed, Db } from '../db.ts';
+
+type Engage = Claimed['faculty']['engage'];
+
+export type Containers = {
+  /** Where code of such a faculty runs. */
+  sandbox(engage: Engage): CodeSandbox;
+  /** Where the files of a work item are and its commands run. */
+  workspace(claim: Claimed): Workspace;
+  close(): Promise<void>;
+};
+
+const SWEEP_MS = 60_000;
+const REST_MS = 300_000;
+
+export function openContainers(docker: Docker, db: Db, log: Logger): Containers {
+  const sandboxes = new Map<string, CodeSandbox>();
+  const workspaces = new Map<string, ContainerWorkspace>();
+
+  const sweep = async (): Promise<void> => {
+    try {
+      for (const [workItemId, workspace] of workspaces) {
+        if (workspace.restsForMs < REST_MS) continue;
+        workspaces.delete(workItemId);
+        await workspace.close();
+      }
+      await Promise.all([...sandboxes.values()].map((sandbox) => sandbox.endSessions(REST_MS)));
+      await clearSockets();
+      await reap(docker);
+      for (const over of await db.workspacesOver(await listVolumes(docker))) await removeVolume(docker, over);
+    } catch (error) {
+      log.debug({ err: error }, 'containers not swept'); // no daemon, now
+    }
+  };
+  void sweep();
+  const sweeper = setInterval(() => void sweep(), SWEEP_MS).unref();
+
+  return {
+    sandbox(engage) {
+      const options = { image: engage.code_execution_image, memoryBytes: bytesOf(engage.code_execution_memory), cpus: engage.code_execution_cpus, pool: engage.code_execution_pool };
+      return remembered(sandboxes, JSON.stringify(options), () => new CodeSandbox({ docker, ...options }));
+    },
+    workspace: ({ work_item_id: workItemId, faculty: { engage } }) => remembered(workspaces, workItemId, () => new ContainerWorkspace(docker, workItemId, {
+      image: engage.workspace_image, memoryBytes: bytesOf(engage.workspace_memory), cpus: engage.workspace_cpus, sizeBytes: bytesOf(engage.workspace_size), seed: engage.workspace_dir,
+    })),
+    async close() {
+      clearInterval(sweeper);
+      await Promise.all([...sandboxes.values(), ...workspaces.values()].map((one) => one.close()));
+    },
+  };
+}
+
+function remembered<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
+}
+
+const units: Record<string, number> = { b: 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+
+/** "512m" in bytes. */
+export function bytesOf(size: string): number {
+  const [, amount, unit] = /^(\d+)([bkmg]?)$/i.exec(size) ?? [];
+  return Number(amount ?? 512) * (units[(unit || 'b').toLowerCase()] ?? 1);
+}

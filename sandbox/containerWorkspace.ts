@@ -1,0 +1,215 @@
+// The workspace of a work item in a container: its files are on a volume, which stays until somebody removes it; the
+// container belongs to this process and goes with it, and the next worker makes another on the same volume.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type Docker from 'dockerode';
+
+import { packFiles, unpackFiles } from './fileArchive.ts';
+import type { ArchiveLimits } from './fileArchive.ts';
+import { containerOptions, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
+import type { ContainerKind, ContainerSettings } from './sandboxContainer.ts';
+import { WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
+import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
+
+export type WorkspaceSettings = ContainerSettings & {
+  /** The most that its files may take. */
+  sizeBytes: number;
+  /** A directory of this host whose files it begins with; null: none. */
+  seed: string | null;
+};
+
+type Answer = { id: number; refused?: string } & Record<string, unknown>;
+
+/** Where a volume is mounted. The workspace is the directory `agent` in it: the daemon gives what it unpacks an owner, but never the volume itself. */
+const MOUNT = '/home';
+const MAX_FILES = 100_000;
+/** The label of every volume of ours; its value is the work item. */
+export const VOLUME_LABEL = 'work-ledger.workspace';
+const program = pythonProgram('workspace');
+
+export const volumeOf = (workItemId: string): string => `work-ledger-${workItemId}`;
+
+const workspaceContainer = (workItemId: string, sizeBytes: number): ContainerKind => ({
+  program, workingDir: MOUNT, maxProcesses: 256, maxOpenFiles: 1024, maxFileBytes: sizeBytes,
+  mounts: { Mounts: [{ Type: 'volume', Source: volumeOf(workItemId), Target: MOUNT, ReadOnly: false, VolumeOptions: { NoCopy: true, Labels: {}, DriverConfig: { Name: 'local', Options: {} } } }] },
+  labels: { [VOLUME_LABEL]: workItemId },
+});
+
+export class ContainerWorkspace implements Workspace {
+  readonly #docker: Docker;
+  readonly #workItemId: string;
+  readonly #settings: WorkspaceSettings;
+  readonly #asked = new Map<number, { of: SandboxContainer<Answer>; settle: (answer: Answer | null) => void }>();
+  #container: Promise<SandboxContainer<Answer>> | undefined;
+  #listening: Promise<void> | undefined;
+  #count = 0;
+  #usedAt = Date.now();
+
+  constructor(docker: Docker, workItemId: string, settings: WorkspaceSettings) {
+    this.#docker = docker;
+    this.#workItemId = workItemId;
+    this.#settings = settings;
+  }
+
+  /** Milliseconds since it was last used; 0 while it is. */
+  get restsForMs(): number {
+    return this.#asked.size > 0 ? 0 : Date.now() - this.#usedAt;
+  }
+
+  async readFile(path: string, maxBytes: number): Promise<Buffer> {
+    const { data } = await this.#ask({ op: 'read', path, max_bytes: maxBytes }, 60);
+    return Buffer.from(String(data), 'base64');
+  }
+
+  async writeFile(path: string, content: string | Buffer): Promise<void> {
+    await this.#ask({ op: 'write', path, data: Buffer.from(content).toString('base64') }, 60);
+  }
+
+  async *files(path: string, options: { isEverything?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<FoundFile> {
+    const { files } = await this.#ask({ op: 'files', path, is_everything: options.isEverything ?? false }, 60);
+    for (const [found, modifiedMs, size] of files as [string, number, number][]) yield { path: found, modifiedMs, size };
+  }
+
+  async run(command: string, options: RunOptions): Promise<ProcessResult> {
+    const { timeoutSeconds, signal, maxBytes = 1_000_000, stdin } = options;
+    const ended = await this.#ask({ op: 'run', command, timeout: timeoutSeconds, max_bytes: maxBytes, stdin: stdin ?? null }, timeoutSeconds, signal);
+    return {
+      stdout: String(ended['stdout']), stderr: String(ended['stderr']), exitCode: ended['exit_code'] as number | null, signal: ended['signal'] as string | null,
+      cause: ended['cause'] as ProcessResult['cause'], isTruncated: ended['is_truncated'] === true, durationMs: Number(ended['duration_ms']),
+    };
+  }
+
+  /** Ends what runs there. The files stay. */
+  async close(): Promise<void> {
+    const container = await this.#container?.catch(() => null);
+    this.#container = undefined;
+    if (!container) return;
+    await container.kill();
+    await this.#listening;
+  }
+
+  async #ask(request: Record<string, unknown>, seconds: number, signal?: AbortSignal): Promise<Answer> {
+    const container = await this.#running();
+    const id = ++this.#count;
+    const answered = new Promise<Answer | null>((settle) => this.#asked.set(id, { of: container, settle }));
+    const kill = (): void => container.tell({ op: 'kill', id });
+    // It answers by itself within its time; what does not is stuck.
+    const late = setTimeout(() => void container.kill(), (seconds + 30) * 1000);
+    container.tell({ id, ...request });
+    if (signal?.aborted) kill();
+    signal?.addEventListener('abort', kill, { once: true });
+    try {
+      const answer = await answered;
+      if (answer === null) throw new WorkspaceUnavailable('the container of the workspace went away in the middle of this');
+      if (answer.refused !== undefined) throw new WorkspaceError(answer.refused);
+      return answer;
+    } finally {
+      clearTimeout(late);
+      signal?.removeEventListener('abort', kill);
+      this.#asked.delete(id);
+      this.#usedAt = Date.now();
+    }
+  }
+
+  async #running(): Promise<SandboxContainer<Answer>> {
+    const running = await this.#container?.catch(() => null);
+    if (running && !running.isGone) return running;
+    this.#container = this.#start();
+    return this.#container;
+  }
+
+  /** A daemon that was there and restarts is waited for. */
+  async #start(): Promise<SandboxContainer<Answer>> {
+    for (const seconds of this.#count === 0 ? [null] : [1, 3, 8, null]) {
+      try {
+        return await this.#startOnce();
+      } catch (error) {
+        if (error instanceof WorkspaceError) throw error;
+        const { statusCode, message } = error as { statusCode?: number; message?: string };
+        if (seconds === null || statusCode === 404) throw new WorkspaceUnavailable(statusCode === 404 ? `there is no image ${this.#settings.image}` : (message ?? String(error)));
+        await sleep(seconds * 1000);
+      }
+    }
+    throw new WorkspaceUnavailable('no Docker daemon answers');
+  }
+
+  async #startOnce(): Promise<SandboxContainer<Answer>> {
+    const { sizeBytes, seed } = this.#settings;
+    const isLimited = await makeVolume(this.#docker, this.#workItemId, sizeBytes);
+    const container = await SandboxContainer.start<Answer>(this.#docker, containerOptions(this.#settings, workspaceContainer(this.#workItemId, sizeBytes)));
+    try {
+      if (container.ready['is_writable'] !== true) await container.put(await packFiles(seed, { maxBytes: sizeBytes, maxFiles: MAX_FILES }), MOUNT);
+      container.tell({ op: 'limit', bytes: isLimited ? null : sizeBytes });
+    } catch (error) {
+      await container.kill();
+      await container.remove();
+      throw error;
+    }
+    this.#listening = this.#listen(container);
+    return container;
+  }
+
+  async #listen(container: SandboxContainer<Answer>): Promise<void> {
+    for (;;) {
+      const answer = await container.next(3_600_000);
+      if (answer === null) break;
+      if (answer !== 'late') this.#asked.get(answer.id)?.settle(answer);
+    }
+    for (const { of, settle } of this.#asked.values()) if (of === container) settle(null);
+    await container.remove();
+  }
+}
+
+/** Makes the volume of a work item unless it is there. Whether the daemon itself holds it to its size (it does on XFS with project quotas). */
+async function makeVolume(docker: Docker, workItemId: string, sizeBytes: number): Promise<boolean> {
+  const Name = volumeOf(workItemId);
+  const there = await docker.getVolume(Name).inspect().catch((error: { statusCode?: number }) => {
+    if (error.statusCode === 404) return null;
+    throw error;
+  });
+  if (there) return there.Options?.['size'] !== undefined;
+  const make = (DriverOpts: Record<string, string>): Promise<unknown> => docker.createVolume({ Name, Driver: 'local', DriverOpts, Labels: { [VOLUME_LABEL]: workItemId } });
+  try {
+    await make({ size: String(sizeBytes) });
+    return true;
+  } catch (error) {
+    if (!/quota/i.test((error as Error).message)) throw error;
+    await make({});
+    return false;
+  }
+}
+
+/** Copies the files of a work item's workspace into a directory of this host; links and the like are left out. */
+export async function pullFiles(docker: Docker, workItemId: string, image: string, directory: string, limits: ArchiveLimits): Promise<{ files: number; leftOut: string[] }> {
+  await docker.getVolume(volumeOf(workItemId)).inspect();
+  return withVolume(docker, workItemId, image, async (container) => unpackFiles(await container.getArchive({ path: `${MOUNT}/agent` }), directory, limits));
+}
+
+/** Copies what is below a directory of this host into a work item's workspace, which it makes where there is none yet. */
+export async function pushFiles(docker: Docker, workItemId: string, image: string, directory: string, limits: ArchiveLimits): Promise<void> {
+  const archive = await packFiles(directory, limits);
+  await makeVolume(docker, workItemId, limits.maxBytes);
+  await withVolume(docker, workItemId, image, async (container) => container.putArchive(archive, { path: MOUNT }));
+}
+
+/** A container that is never started: what it mounts can be read and written. */
+async function withVolume<T>(docker: Docker, workItemId: string, image: string, use: (container: Docker.Container) => Promise<T>): Promise<T> {
+  const container = await docker.createContainer(containerOptions({ image, memoryBytes: 64 * 1024 * 1024, cpus: 1 }, workspaceContainer(workItemId, 1)));
+  try {
+    return await use(container);
+  } finally {
+    await container.remove({ force: true }).catch(() => {});
+  }
+}
+
+/** The work items that have a volume at this daemon. */
+export async function listVolumes(docker: Docker): Promise<string[]> {
+  const { Volumes } = await docker.listVolumes({ filters: { label: [VOLUME_LABEL] } });
+  return Volumes.flatMap(({ Labels }) => Labels[VOLUME_LABEL] ?? []);
+}
+
+/** Removes a work item's files. False where something still uses them. */
+export async function removeVolume(docker: Docker, workItemId: string): Promise<boolean> {
+  return docker.getVolume(volumeOf(workItemId)).remove().then(() => true, () => false);
+}

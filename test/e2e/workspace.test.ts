@@ -1,0 +1,140 @@
+// A faculty that says nothing of its workspace has one in a container: the model, its code and the check meet the same files
+// there, workers come and go, and the files go some time after the work is over.
+
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import Docker from 'dockerode';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Db, WorkItem } from '../../runtime/db.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
+import type { ScriptedModel, ScriptedReply } from '../../runtime/scriptedModel.ts';
+import { builtinTools } from '../../runtime/tools/builtinTools.ts';
+import { startWorker } from '../../runtime/worker.ts';
+import type { Worker } from '../../runtime/worker.ts';
+import { listVolumes, removeVolume } from '../../sandbox/containerWorkspace.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { docker, noDocker } from '../docker.ts';
+import { call, calls, done, startTeam } from '../team.ts';
+import type { Seen } from '../team.ts';
+import { until } from '../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+let model: ScriptedModel;
+let directory: string;
+let worker: Worker | undefined;
+let number = 0;
+const items: string[] = [];
+const roles: Record<string, (seen: Seen) => ScriptedReply> = {};
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  directory = await mkdtemp(join(tmpdir(), 'workspace-e2e-'));
+  model = await startTeam(roles);
+});
+afterAll(async () => {
+  await worker?.stop();
+  for (const id of items) await removeVolume(docker, id);
+  await model?.close();
+  await db?.close();
+  await database?.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function start(daemon: Docker | null = docker): Promise<void> {
+  await worker?.stop();
+  worker = await startWorker({
+    url: database.url, schema: 'ledger', tools: builtinTools, log: pino({ level: 'silent' }), concurrency: 4, graceSeconds: 0, docker: daemon,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+}
+
+/** A work item whose model makes one call after the other, and reports what it was shown. */
+async function submit(steps: ReturnType<typeof call>[], engage: object = {}): Promise<WorkItem> {
+  const name = `worker ${++number}:`;
+  const seen: string[] = [];
+  roles[name] = ({ exchange, results }) => {
+    seen.push(...results);
+    const step = steps[exchange];
+    return step ? calls(step) : done(seen.join('|'));
+  };
+  await db.facultySave({ name, awareness: { enabled: false }, engage: { tools: ['read_file', 'write_file', 'edit_file', 'bash', 'grep', 'glob'], code_execution: true, ledger_nudge_interval: 0, code_execution_pool: 0, ...engage } });
+  const item = await db.workSubmit({ workType: 'files', description: `${name} work`, faculty: name });
+  items.push(item.id);
+  return item;
+}
+async function answered(item: WorkItem): Promise<string> {
+  await until(async () => (await db.workItem(item.id))?.resolved_at);
+  return String((await db.workItem(item.id))?.outcome_data?.['summary']);
+}
+
+describe.skipIf(noDocker !== null)('a workspace in a container', () => {
+  test('is the default: tools, code and check meet the same files, and none of the host', { timeout: 90_000 }, async () => {
+    await start();
+    const seed = join(directory, 'seed');
+    await mkdir(seed);
+    await writeFile(join(seed, 'given.txt'), 'given\n');
+    const item = await submit([
+      call('bash', { command: `cat given.txt; pwd; ls ${directory}; ls /work 2>&1; echo made > made.txt` }),
+      call('execute_code', { code: 'edit_file("made.txt", "made", "mended")\nreturn [read_file("made.txt"), glob("*.txt"), bash("cat made.txt").stdout, grep("mend")[0].line]' }),
+      call('read_file', { path: 'made.txt' }),
+    ], { workspace_dir: seed, check_command: 'grep -q mended made.txt && echo checked-inside && pwd' });
+    const said = await answered(item);
+    expect(said).toMatch(/^given\n\/home\/agent\n.*No such file/s);
+    expect(said).toContain('["mended\\n", ["made.txt", "given.txt"], "mended\\n", 1]');
+    expect(said).toContain('mended');
+    const [check] = await database.query<{ output: string }>(`select output from ledger.hook_runs where work_item_id = '${item.id}' and hook = 'check'`);
+    expect(check?.output.trimEnd()).toBe('checked-inside\n/home/agent');
+    expect(await readFile(join(seed, 'given.txt'), 'utf8')).toBe('given\n');
+    const pulled = join(directory, 'pulled');
+    expect((await promisify(execFile)(process.execPath, ['runtime/main.ts', 'pull', item.id, pulled])).stdout).toBe('2 files\n');
+    expect(await readFile(join(pulled, 'made.txt'), 'utf8')).toBe('mended\n');
+  });
+
+  test('another worker goes on with the files', { timeout: 90_000 }, async () => {
+    await start();
+    const item = await submit([call('bash', { command: 'echo first > kept' }), call('bash', { command: 'sleep 4; cat kept; echo second >> kept' }), call('bash', { command: 'cat kept' })]);
+    await until(async () => (await database.query(`select from ledger.tool_calls where work_item_id = '${item.id}' and status = 'running' and ordinal = 0`)).length === 1 && (await db.toolCalls(item.id)).length === 2);
+    await start(); // the old one stops in the middle of the second command, which is not repeated
+    expect(await answered(item)).toMatch(/first/);
+  });
+
+  test('is gone when the work has been over for as long as the faculty keeps it', { timeout: 90_000 }, async () => {
+    await start();
+    const [gone, kept] = [await submit([call('bash', { command: 'echo x > x' })], { workspace_keep_hours: 0 }), await submit([call('bash', { command: 'echo x > x' })])];
+    await answered(gone);
+    await answered(kept);
+    expect(await listVolumes(docker)).toEqual(expect.arrayContaining([gone.id, kept.id]));
+    await start(); // sweeps at once
+    await until(async () => !(await listVolumes(docker)).includes(gone.id));
+    expect(await listVolumes(docker)).toContain(kept.id);
+  });
+
+  test('code of one focus shares a container where the faculty wants a session', { timeout: 90_000 }, async () => {
+    await start();
+    const steps = [
+      call('execute_code', { code: 'open("/tmp/set", "w").write("large")\nbash("true")\nreturn "put"' }),
+      call('execute_code', { code: 'return [os.path.exists("/tmp/set"), bash("echo called").stdout]' }),
+    ];
+    expect(await answered(await submit(steps, { code_execution_session: true }))).toMatch(/^put\n\n\[code.*\|\[true, "called\\n"\]/s);
+    expect(await answered(await submit(steps))).toMatch(/^put\n\n\[code.*\|\[false, "called\\n"\]/s);
+  });
+});
+
+test('without Docker the tools say so, and the work goes on', { timeout: 60_000 }, async () => {
+  await start(null);
+  const item = await submit([call('bash', { command: 'true' }), call('read_file', { path: 'x' })]);
+  const told = /\[engine\] This work has no workspace: .*It is not your fault/;
+  expect((await answered(item)).split('|')).toEqual([expect.stringMatching(told), expect.stringMatching(told)]);
+  await start(new Docker({ socketPath: '/nowhere.sock' }));
+  expect(await answered(await submit([call('bash', { command: 'true' })]))).toMatch(/^\[engine\] The workspace cannot be used now: .*ENOENT.*It is not your fault/);
+});
