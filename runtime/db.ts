@@ -148,6 +148,9 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     workCancel: (workItemId: string, reason: string | null) =>
       run(() => sql.type(workItem)`select * from ${fn('work_cancel')}(${workItemId}::uuid, ${reason})`),
 
+    workFork: (turnId: string, message: string | null, faculty: string | null) =>
+      one(() => sql.type(workItem)`select * from ${fn('work_fork')}(${turnId}::uuid, ${message}, ${faculty})`),
+
     workPause: (workItemId: string, reason: string | null) =>
       one(() => sql.type(workItem)`select * from ${fn('work_pause')}(${workItemId}::uuid, ${reason})`),
 

@@ -11,7 +11,7 @@ import { demoTeam } from './commands/demoTeam.ts';
 import { doctor } from './commands/doctor.ts';
 import { pull, push } from './commands/files.ts';
 import type { FileOptions } from './commands/files.ts';
-import { approvals, approve, budget, cancel, digest, faculty, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
+import { approvals, approve, budget, cancel, digest, faculty, fork, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
 import type { SubmitOptions } from './commands/items.ts';
 import { exit, note, print, UsageError } from './commands/output.ts';
 import { replay } from './commands/replay.ts';
@@ -165,6 +165,12 @@ command('reject <call>', 'refuse a tool call; the model is told')
   .option('--reason <text>', 'why')
   .action(async (call: string, options: Settings & { reason?: string }) => {
     exitCode = await reject(call, options);
+  });
+
+command('fork <turn> [text]', 'go on from a turn on a branch of its own, and print the new work item\'s id; the text is said to it first')
+  .option('--faculty <name>', 'another faculty')
+  .action(async (turn: string, text: string | undefined, options: Settings & { faculty?: string }) => {
+    exitCode = await fork(turn, text, options);
   });
 
 command('pause <id>', 'pause a work item when its iteration is over')

@@ -44,6 +44,7 @@ select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
 select faculty_save('{"name": "worker", "accepts": ["analyze"], "orient": {"command": "true"}, "budget": {"calls": 100}, "engage": {"tools": ["look", "erase"], "require_approval": "dangerous", "elide_budget": 0, "compact_keep_recent": 0}}');
 select ledger_append((work_submit('other', 'Something else')).id, 'finding', 'Found elsewhere');
+select session_alias('also', (session_create('main')).label);
 select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
 select lease_renew('worker-1', '{}');
 do $do$
@@ -68,6 +69,7 @@ begin
   end loop;
   v_lease := (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid;
   perform work_complete((spawn_child_work(v_item, 'analyze', 'A part of it', p_lease => v_lease)).id, 'Found');
+  perform turn_workspace_set(v_turn, 'commit 3f2a');
   perform iteration_release(v_item, v_lease);
   perform model_save('claude-sonnet-5-5', 200000), context_compact(v_item);
   v_lease := (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid;

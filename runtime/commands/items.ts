@@ -143,6 +143,13 @@ export const message = (workItemId: string, text: string, options: Settings & { 
     return exit.ok;
   });
 
+export const fork = (turnId: string, text: string | undefined, options: Settings & { faculty?: string }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const item = await db.workFork(uuid(turnId), text ?? null, options.faculty ?? null);
+    print(item, item.id, options.json ?? false);
+    return exit.ok;
+  });
+
 export const pause = (workItemId: string, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
     const item = await db.workPause(uuid(workItemId), options.reason ?? null);

@@ -117,7 +117,11 @@ begin
   insert into budgets (work_item_id, resource, amount)
   select p_item.id, b.key, b.value::numeric from jsonb_each_text(v_faculty.config -> 'budget') b where b.value is not null
   on conflict do nothing;
-  insert into sessions (label, task_description) values (v_label, _one_line(p_item.description, 240));
+  insert into sessions (label, task_description, parent_session_label, parent_turn_id)
+  values (v_label, _one_line(p_item.description, 240), _session_of(p_item.fork_turn_id), p_item.fork_turn_id);
+  if v_attempt = 1 and p_item.fork_turn_id is not null then
+    perform _session_advance(v_label, p_item.fork_turn_id);
+  end if;
   insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens)
   values (p_item.id, v_attempt, v_faculty.name, v_faculty.content_hash, v_label,
           (v_faculty.config -> 'engage' ->> 'max_output_tokens')::integer)

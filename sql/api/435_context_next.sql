@@ -24,7 +24,7 @@ begin
     return;
   end if;
   head := _asking_turn(last.id);
-  say := _engine_message(head);
+  say := case when head.focus_id = p_focus.id then _engine_message(head) else _branch_message(head) end;
   v_attempt := _summary_attempt(last.id);
   cuts := _elision_chain(coalesce(v_attempt.base_elision_id, last.elision_id));
   cuts := _elision_due(p_item, p_focus, v_engage, head, cuts);

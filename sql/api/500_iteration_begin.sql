@@ -160,12 +160,11 @@ declare
   v_cut elisions;
 begin
   insert into turns (
-    parent_turn_id, depth, turn_type, status, work_item_id, focus_id, chain_tokens, block, elision_id, config_hash, completed_at)
+    parent_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, block, elision_id, config_hash)
   values (
-    p_last.id, p_last.depth + 1, 'compaction', case when p_compaction.is_applied then 'completed' else 'pending' end,
+    p_last.id, p_last.depth + 1, 'compaction',
     p_item.id, p_focus.id, p_last.chain_tokens, _next_block(p_head), coalesce(p_compaction.elision_id, p_compaction.base_elision_id),
-    case when v_model is not null then _summary_config(v_model, _context_window_of(p_engage)) end,
-    case when p_compaction.is_applied then _now() end)
+    case when v_model is not null then _summary_config(v_model, _context_window_of(p_engage)) end)
   returning * into v_turn;
   p_compaction.turn_id := v_turn.id;
   p_compaction.created_at := _now();
@@ -186,6 +185,9 @@ begin
     perform _session_advance(p_focus.session_label, v_turn.id);
   end if;
   insert into compactions select p_compaction.*;
+  if p_compaction.is_applied then
+    update turns set status = 'completed', completed_at = _now() where id = v_turn.id returning * into v_turn;
+  end if;
   return v_turn;
 end
 $$;

@@ -117,7 +117,7 @@ begin
       from (select f.*, case when v_query is null then 0 else ts_rank_cd(to_tsvector('english', f.content), v_query) end as rank
               from (select l.content, l.created_at, l.seq, l.work_item_id
                       from work_ledger l
-                     where l.entry_type = 'finding' and l.created_at > v_since and l.work_item_id is distinct from p_work_item_id
+                     where l.entry_type = 'finding' and not l.is_inherited and l.created_at > v_since and l.work_item_id is distinct from p_work_item_id
                        and (v_children or not l.is_child_work)
                        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
                      order by l.created_at desc

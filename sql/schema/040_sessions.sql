@@ -30,6 +30,19 @@ create table session_history (
 create index session_history_label on session_history (session_label, id desc);
 create index session_history_turn on session_history (turn_id);
 
+create table session_aliases (
+  alias text primary key,
+  session_label text not null references sessions (label),
+  reason text not null default 'manual',
+  created_at timestamptz not null default _now(),
+  constraint reason_is_known check (reason in ('identity_promotion', 'identity_merge', 'manual'))
+);
+
+create index session_aliases_label on session_aliases (session_label);
+create index sessions_parent on sessions (parent_session_label) where parent_session_label is not null;
+create index sessions_origin on sessions (origin, origin_session_id) where origin_session_id is not null;
+
+comment on table session_aliases is 'Other names of sessions: looked up where no session has the name itself.';
 comment on table sessions is 'Stable labels pointing at the newest turn of a conversation. A session holds no turns; the chain does.';
 comment on column sessions.head_turn_id is 'Newest turn; null before the first. Moved only by functions, each move logged in session_history.';
 comment on table session_history is 'Append-only log of every move of a session''s head.';

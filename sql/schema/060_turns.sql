@@ -56,6 +56,13 @@ alter table sessions add foreign key (head_turn_id) references turns (id);
 alter table sessions add foreign key (parent_turn_id) references turns (id);
 alter table session_history add foreign key (turn_id) references turns (id);
 
+create table turn_workspaces (
+  turn_id uuid primary key references turns (id),
+  ref text not null,
+  created_at timestamptz not null default _now(),
+  constraint ref_is_short check (char_length(ref) between 1 and 1000)
+);
+
 create table messages (
   id uuid primary key default _uuidv7(),
   turn_id uuid not null references turns (id),
@@ -119,6 +126,7 @@ comment on column turns.error is 'The newest failure of the model call.';
 comment on column turns.input_tokens is 'Input tokens neither read from nor written to the cache, as the provider counts them.';
 comment on column turns.chain_tokens is 'total_tokens of this turn and all its ancestors.';
 comment on column turns.reserved_tokens is 'Held in the budgets above while the model is asked: its input as estimated, and as much output as it may write.';
+comment on table turn_workspaces is 'The state of the files at a turn, by which somebody finds them again: a git commit, a snapshot. Written by turn_workspace_set().';
 comment on table messages is 'What was said, as the provider''s content blocks, kept exactly and never changed. Tool results are not here: tool_calls has them.';
 comment on column messages.source is 'Who speaks in a user message; engine: Work Ledger itself.';
 comment on table tool_calls is 'One row for each tool call: its arguments, what a crash does to it (effect) and its result, which is written once.';

@@ -16,6 +16,7 @@ create table work_ledger (
   is_auto boolean not null default false,
   is_watched boolean not null default false,
   is_child_work boolean not null default false,
+  is_inherited boolean not null default false,
   idempotency_key text,
   created_at timestamptz not null default _now(),
   primary key (work_item_id, seq),
@@ -38,4 +39,5 @@ comment on column work_ledger.id is 'For references from outside; look entries u
 comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before any focus started.';
 comment on column work_ledger.is_auto is 'Drafted by the engine, not by the agent.';
 comment on column work_ledger.is_watched is 'Somebody watched when it was written, so a notification went out.';
+comment on column work_ledger.is_inherited is 'Copied by work_fork() from the item whose conversation goes on here.';
 comment on column work_ledger.is_child_work is 'Its work item has a parent: a digest without child work does not read past it.';

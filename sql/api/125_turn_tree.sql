@@ -1,0 +1,61 @@
+-- What must hold of the tree of turns, whoever writes it. Deferred, so that a function may write in the order it likes;
+-- on updates only where a dump restores the other table later.
+
+create or replace function _check_turn()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_parent turns;
+begin
+  if tg_op = 'UPDATE' then
+    if not exists (select from compactions where turn_id = new.id) then
+      raise exception using errcode = 'WL007', message = format('compaction turn %s has no row in compactions', new.id);
+    end if;
+    return null;
+  end if;
+  if new.parent_turn_id is null then
+    return null;
+  end if;
+  select * into v_parent from turns where id = new.parent_turn_id;
+  if new.depth <> v_parent.depth + 1 then
+    raise exception using errcode = 'WL007', message = format('turn %s has depth %s, its parent %s', new.id, new.depth, v_parent.depth);
+  end if;
+  if exists (select from tool_calls where turn_id = v_parent.id and completed_at is null) then
+    raise exception using errcode = 'WL007', message = format('turn %s follows one whose tool calls are not all resolved', new.id);
+  end if;
+  return null;
+end
+$$;
+
+comment on function _check_turn() is 'Trigger: a turn is one deeper than its parent, whose calls are resolved; a compaction turn that is over has its details. Raises WL007.';
+
+create or replace function _check_head()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if (select head_turn_id from sessions where label = new.label) is distinct from
+     (select turn_id from session_history where session_label = new.label order by id desc limit 1) then
+    raise exception using errcode = 'WL007', message = format('the head of session "%s" was moved without a row in session_history', new.label);
+  end if;
+  return null;
+end
+$$;
+
+comment on function _check_head() is 'Trigger: every move of a session''s head is logged. Raises WL007.';
+
+do $do$
+begin
+  if not exists (select from pg_trigger where tgname = 'check_turn' and tgrelid = 'turns'::regclass) then
+    create constraint trigger check_turn after insert on turns deferrable initially deferred
+      for each row execute function _check_turn();
+    create constraint trigger check_compaction after update of status on turns deferrable initially deferred
+      for each row when (new.turn_type = 'compaction' and new.status = 'completed') execute function _check_turn();
+    create constraint trigger check_head after update of head_turn_id on sessions deferrable initially deferred
+      for each row when (new.head_turn_id is distinct from old.head_turn_id) execute function _check_head();
+  end if;
+end
+$do$;

@@ -1,0 +1,312 @@
+-- Sessions: stable names for heads in the tree of turns. Forking, rolling back and archiving move or make a pointer and
+-- copy nothing; every move is logged, so that any earlier state can be asked for.
+
+create or replace function session_find(p_name text)
+  returns sessions
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select s
+    from sessions s
+   where s.label = coalesce((select label from sessions where label = p_name), (select session_label from session_aliases where alias = p_name));
+$$;
+
+comment on function session_find(text) is 'The session of that label or else of that alias; null where there is neither.';
+
+create or replace function _session(p_name text, p_is_locked boolean default false)
+  returns sessions
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_session sessions := session_find(p_name);
+begin
+  if v_session.label is null then
+    raise exception using errcode = 'WL001', message = format('there is no session "%s"', p_name);
+  end if;
+  if p_is_locked then
+    select * into v_session from sessions where label = v_session.label for update;
+  end if;
+  return v_session;
+end
+$$;
+
+comment on function _session(text, boolean) is 'session_find(), its row locked where wanted. Raises WL001.';
+
+create or replace function session_create(
+    p_label text,
+    p_turn_id uuid default null,
+    p_persona_id text default 'default',
+    p_routing_key text default null,
+    p_origin text default 'work-ledger',
+    p_origin_session_id text default null)
+  returns sessions
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_session sessions;
+begin
+  if coalesce(p_label, '') !~ '\S' or char_length(p_label) > 500 then
+    perform _raise_invalid('a session needs a label of at most 500 characters');
+  end if;
+  if p_turn_id is not null and not exists (select from turns where id = p_turn_id) then
+    perform _raise_not_found('turn', p_turn_id);
+  end if;
+  if exists (select from session_aliases where alias = p_label) then
+    raise exception using errcode = 'unique_violation', message = format('"%s" is another name of session "%s"', p_label, (session_find(p_label)).label);
+  end if;
+  insert into sessions (label, persona_id, routing_key, origin, origin_session_id)
+  values (p_label, coalesce(p_persona_id, 'default'), p_routing_key, coalesce(p_origin, 'work-ledger'), p_origin_session_id);
+  if p_turn_id is not null then
+    perform _session_advance(p_label, p_turn_id);
+  end if;
+  select * into v_session from sessions where label = p_label;
+  return v_session;
+end
+$$;
+
+comment on function session_create(text, uuid, text, text, text, text) is
+  'Makes a session, whose head is p_turn_id or nothing yet: select session_create(''main''). p_persona_id: whose it is; p_routing_key: by which messages find it; p_origin and p_origin_session_id: where it was imported from. Raises WL001 (turn), WL002, 23505 (label taken).';
+
+create or replace function session_open(p_name text)
+  returns sessions
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_session sessions := session_find(p_name);
+begin
+  while v_session.label is null loop
+    begin
+      return session_create(p_name);
+    exception when unique_violation then
+      v_session := session_find(p_name); -- somebody else has just made it
+    end;
+  end loop;
+  return v_session;
+end
+$$;
+
+comment on function session_open(text) is 'The session of that label, else of that alias, else a new one. Raises WL002.';
+
+create or replace function session_alias(p_alias text, p_session text, p_reason text default 'manual')
+  returns session_aliases
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_session sessions := _session(p_session);
+  v_alias session_aliases;
+begin
+  if coalesce(p_alias, '') !~ '\S' then
+    perform _raise_invalid('an alias is not blank');
+  end if;
+  if exists (select from sessions where label = p_alias) then
+    raise exception using errcode = 'unique_violation', message = format('there is a session "%s", which would hide the alias', p_alias);
+  end if;
+  insert into session_aliases (alias, session_label, reason) values (p_alias, v_session.label, p_reason)
+  on conflict (alias) do update set session_label = excluded.session_label, reason = excluded.reason
+  returning * into v_alias;
+  return v_alias;
+end
+$$;
+
+comment on function session_alias(text, text, text) is
+  'Gives a session another name, or lets a name that is an alias already mean another one. p_reason: identity_promotion, identity_merge or manual. Raises WL001, 23505 (a session has that label), 23514 (reason).';
+
+create or replace function session_fork(p_session text, p_turn_id uuid, p_new_label text)
+  returns sessions
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_session sessions := _session(p_session);
+begin
+  perform _turn_of_session(v_session, p_turn_id);
+  perform session_create(p_new_label, p_turn_id, v_session.persona_id, null, v_session.origin, null);
+  update sessions
+     set parent_session_label = v_session.label, parent_turn_id = p_turn_id, task_description = v_session.task_description
+   where label = p_new_label
+  returning * into v_session;
+  return v_session;
+end
+$$;
+
+comment on function session_fork(text, uuid, text) is
+  'Makes a session that begins at a turn of another one''s past or present: both share the turns up to there, nothing is copied. To let an agent go on from a turn, use work_fork(). Raises WL001 (session, turn), WL002 (the turn was never in that session; label), 23505 (label taken).';
+
+create or replace function session_rollback(p_session text, p_turn_id uuid)
+  returns sessions
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_session sessions := _session(p_session);
+  v_item work_items;
+begin
+  -- The item that the session belongs to first, then the session: the order of all.
+  select w.* into v_item
+    from foci f join work_items w on w.focus_id = f.id
+   where f.session_label = v_session.label
+     for update of w;
+  v_session := _session(v_session.label, true);
+  if v_item.lease_token is not null or exists (select from turns where focus_id = v_item.focus_id and status = 'pending') then
+    raise exception using errcode = 'WL008', message = format('session "%s" is being driven', v_session.label),
+      hint = 'work_pause() the work item first, or work_fork() the turn.';
+  end if;
+  perform _turn_of_session(v_session, p_turn_id);
+  perform _turn_settled(p_turn_id);
+  if v_item.id is not null and (select focus_id from turns where id = p_turn_id) is distinct from v_item.focus_id then
+    perform _raise_invalid('that turn belongs to another attempt', 'work_fork() goes on from any turn.');
+  end if;
+  perform _session_advance(v_session.label, p_turn_id);
+  return _session(v_session.label);
+end
+$$;
+
+comment on function session_rollback(text, uuid) is
+  'Moves a session back (or forward again) to a turn that it has been at: what came after stays in the tree and in session_history, the ledger keeps its entries, files and the outside world are not taken back. Raises WL001, WL002, WL008 (it is being driven; calls of the turn are open).';
+
+create or replace function session_archive(p_session text, p_status text default 'archived')
+  returns sessions
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_session sessions := _session(p_session, true);
+begin
+  update sessions set status = p_status, updated_at = _now() where label = v_session.label returning * into v_session;
+  return v_session;
+end
+$$;
+
+comment on function session_archive(text, text) is 'Marks a session as archived, deleted or active again. Its turns stay. Raises WL001, 23514 (status).';
+
+create or replace function session_head_at(p_session text, p_at timestamptz)
+  returns uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select turn_id from session_history where session_label = (session_find(p_session)).label and changed_at <= p_at order by id desc limit 1;
+$$;
+
+comment on function session_head_at(text, timestamptz) is 'The turn that was a session''s head at a time; null before its first.';
+
+create or replace function sessions_with_turn(p_turn_id uuid)
+  returns table (session_label text, is_current boolean, first_at timestamptz)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive below(id) as (
+    select p_turn_id
+    union all
+    select t.id from below b join turns t on t.parent_turn_id = b.id
+  )
+  select h.session_label, bool_or(s.head_turn_id = h.turn_id), min(h.changed_at)
+    from below b
+    join session_history h on h.turn_id = b.id
+    join sessions s on s.label = h.session_label
+   group by h.session_label
+   order by min(h.changed_at), h.session_label;
+$$;
+
+comment on function sessions_with_turn(uuid) is 'The sessions that have ever had a turn in their conversation, whether they still do (is_current), and since when.';
+
+create or replace function turn_ancestry(p_turn_id uuid)
+  returns setof turns
+  language sql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive chain(turn) as (
+    select t from turns t where t.id = p_turn_id
+    union all
+    select p from chain c join turns p on p.id = (c.turn).parent_turn_id
+  )
+  select (c.turn).* from chain c order by (c.turn).depth;
+$$;
+
+comment on function turn_ancestry(uuid) is 'A turn and all that led to it, from the root.';
+
+create or replace function turn_workspace_set(p_turn_id uuid, p_ref text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into turn_workspaces (turn_id, ref) values (p_turn_id, p_ref);
+exception
+  when foreign_key_violation then
+    perform _raise_not_found('turn', p_turn_id);
+end
+$$;
+
+comment on function turn_workspace_set(uuid, text) is
+  'Notes the state of the files at a turn, by which somebody finds them again (a git commit, a snapshot): a fork says it. Once for each turn. Raises WL001, 23505.';
+
+create or replace function _session_of(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(
+    (select f.session_label from turns t join foci f on f.id = t.focus_id where t.id = p_turn_id),
+    (select session_label from session_history where turn_id = p_turn_id order by id limit 1));
+$$;
+
+comment on function _session_of(uuid) is 'The session that a turn was made in; null where it is in none.';
+
+create or replace function _turn_of_session(p_session sessions, p_turn_id uuid)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not exists (select from turns where id = p_turn_id) then
+    perform _raise_not_found('turn', p_turn_id);
+  end if;
+  if not exists (select from sessions_with_turn(p_turn_id) w where w.session_label = p_session.label) then
+    perform _raise_invalid(format('turn %s was never in session "%s"', p_turn_id, p_session.label));
+  end if;
+end
+$$;
+
+comment on function _turn_of_session(sessions, uuid) is 'Raises WL001 where there is no such turn, WL002 where the session never had it.';
+
+create or replace function _turn_settled(p_turn_id uuid)
+  returns turns
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+begin
+  select * into v_turn from turns where id = p_turn_id;
+  if not found then
+    perform _raise_not_found('turn', p_turn_id);
+  end if;
+  if v_turn.status <> 'completed' or exists (select from tool_calls where turn_id = p_turn_id and completed_at is null) then
+    raise exception using errcode = 'WL008', message = format('turn %s is not over: its response or results of its calls are still to come', p_turn_id);
+  end if;
+  return v_turn;
+end
+$$;
+
+comment on function _turn_settled(uuid) is 'The turn, from which a conversation can go on. Raises WL001, WL008.';
