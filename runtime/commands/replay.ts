@@ -78,6 +78,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
         max_turns: run.exchanges.length + 5,
         // The recorded agent had no ledger to be reminded of, and its requests were as large as they were.
         ledger_nudge_interval: 0,
+        parallel_tool_execution: false, // calls of equal input are answered in their order
         context_window: 2_000_000_000,
         max_result_chars: 2_000_000_000,
         ...(run.system !== '' && { system_prompt: run.system }),

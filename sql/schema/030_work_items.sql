@@ -52,6 +52,8 @@ create unique index work_items_external_id on work_items (external_id) where ext
 create unique index work_items_open_dedup_key on work_items (dedup_key)
   where dedup_key is not null and state not in ('completed', 'failed', 'dead', 'cancelled');
 create index work_items_parent on work_items (parent_id) where parent_id is not null;
+create index work_items_created on work_items (created_at desc, id desc);
+create index work_items_open on work_items (created_at desc, id desc) where resolved_at is null;
 create index work_items_running on work_items (created_at desc) where state = 'running';
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
 create index work_items_root_running on work_items (created_at desc) where state = 'running' and parent_id is null;

@@ -37,6 +37,7 @@ create table turns (
   reserved_tokens bigint,
   reserved_money numeric,
   source_event_id text,
+  external_id text,
   workspace_path text,
   started_at timestamptz not null default _now(),
   completed_at timestamptz,
@@ -72,6 +73,7 @@ create table messages (
   content json not null,
   context jsonb,
   metadata jsonb,
+  external_id text,
   created_at timestamptz not null default _now(),
   constraint messages_are_ordered unique (turn_id, sequence),
   constraint role_is_known check (role in ('user', 'assistant', 'system', 'tool')),
@@ -100,6 +102,8 @@ create table tool_calls (
   is_truncated boolean not null default false,
   attempts integer not null default 0,
   spawned_work_item_id uuid references work_items (id),
+  end_message_id uuid references messages (id) deferrable initially deferred,
+  external_id text,
   created_at timestamptz not null default _now(),
   started_at timestamptz,
   completed_at timestamptz,
@@ -113,6 +117,10 @@ create table tool_calls (
   constraint only_completed_calls_succeed check (is_error is null or is_error = (status <> 'completed'))
 ) with (fillfactor = 85);
 
+create unique index turns_external_id on turns (external_id) where external_id is not null;
+create unique index messages_external_id on messages (external_id) where external_id is not null;
+create unique index tool_calls_external_id on tool_calls (external_id) where external_id is not null;
+create index messages_time on messages (turn_id, created_at, sequence);
 create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
 create index tool_calls_tool on tool_calls (tool_name);
 create index tool_calls_path on tool_calls (work_item_id, _touched_path(input)) where _touched_path(input) is not null;
@@ -128,8 +136,10 @@ comment on column turns.chain_tokens is 'total_tokens of this turn and all its a
 comment on column turns.reserved_tokens is 'Held in the budgets above while the model is asked: its input as estimated, and as much output as it may write.';
 comment on table turn_workspaces is 'The state of the files at a turn, by which somebody finds them again: a git commit, a snapshot. Written by turn_workspace_set().';
 comment on table messages is 'What was said, as the provider''s content blocks, kept exactly and never changed. Tool results are not here: tool_calls has them.';
+comment on column messages.external_id is 'The caller''s own identifier, unique in this ledger; so in turns and tool_calls.';
 comment on column messages.source is 'Who speaks in a user message; engine: Work Ledger itself.';
 comment on table tool_calls is 'One row for each tool call: its arguments, what a crash does to it (effect) and its result, which is written once.';
+comment on column tool_calls.end_message_id is 'The message that announced its end, where a caller says so.';
 comment on column tool_calls.ordinal is 'Position among the calls of the turn, from 0.';
 comment on column tool_calls.provider_id is 'Id under which the conversation knows the call.';
 comment on column tool_calls.status is 'waiting: for children, until wait_ends_at at most. uncertain: its worker died while it ran and it may or may not have happened.';

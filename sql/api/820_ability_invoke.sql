@@ -1,0 +1,93 @@
+-- Calling what is registered, by name, from psql or any language.
+
+create or replace function ability_invoke(p_name text, p_input jsonb default '{}', p_work_item_id uuid default null, p_lease uuid default null)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_ability abilities;
+  v_path text := current_setting('search_path');
+  v_result jsonb;
+begin
+  select * into v_ability from abilities where name = p_name;
+  if not found then
+    raise exception using errcode = 'WL001', message = format('there is no ability "%s"', p_name);
+  end if;
+  perform _input_check(v_ability, p_input);
+  if v_ability.implementation = 'runtime' or v_ability.name = 'await_child_work' then
+    raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
+      hint = case v_ability.implementation when 'runtime' then 'A worker runs it: name it in a faculty''s tools.' else 'Waiting is the loop''s; ask with check_child_work.' end;
+  end if;
+  if v_ability.implementation = 'engine' and v_ability.name <> 'artifact_read' then
+    if p_work_item_id is null or not exists (select from work_items where id = p_work_item_id) then
+      perform _raise_not_found('work item', p_work_item_id);
+    end if;
+    if v_ability.name = 'work_complete' then
+      return jsonb_build_object('state', (work_complete(p_work_item_id, p_input ->> 'summary', p_input -> 'evidence', p_lease)).state);
+    end if;
+    if v_ability.name in ('ledger_append', 'ledger_read', 'spawn_child_work') then
+      v_ability.function_name := format('%I.%I', _ledger_schema(), '_code_' || v_ability.name); -- data, not sentences
+    end if;
+  end if;
+  perform set_config('work_ledger.work_item_id', coalesce(p_work_item_id::text, ''), true),
+          set_config('work_ledger.lease', coalesce(p_lease::text, ''), true),
+          set_config('work_ledger.turn_id', '', true),
+          set_config('work_ledger.tool_call_id', gen_random_uuid()::text, true);
+  if v_ability.implementation = 'sql' and not v_ability.is_builtin then
+    perform set_config('search_path', concat_ws(', ',
+      nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
+  end if;
+  execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using p_input;
+  perform set_config('search_path', v_path, true),
+          set_config('work_ledger.work_item_id', '', true),
+          set_config('work_ledger.lease', '', true),
+          set_config('work_ledger.tool_call_id', '', true);
+  return case when v_ability.name in ('ledger_append', 'ledger_read') then (v_result #>> '{}')::jsonb else v_result end;
+end
+$$;
+
+comment on function ability_invoke(text, jsonb, uuid, uuid) is
+  'Calls an ability by its name: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need the work item that calls, and its lease where a focus drives it. Input that does not fit the ability''s schema is refused. Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and what the ability raises.';
+
+create or replace function _input_check(p_ability abilities, p_input jsonb)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_schema jsonb := p_ability.input_schema::jsonb;
+  v_key text;
+  v_value jsonb;
+  v_types text[];
+begin
+  if jsonb_typeof(p_input) is distinct from 'object' then
+    perform _raise_invalid(format('the input of %s is a JSON object', p_ability.name));
+  end if;
+  for v_key in select jsonb_array_elements_text(v_schema -> 'required') loop
+    if p_input -> v_key is null then
+      perform _raise_invalid(format('%s needs "%s"', p_ability.name, v_key), coalesce(v_schema #>> array['properties', v_key, 'description'], ''));
+    end if;
+  end loop;
+  for v_key, v_value in select key, value from jsonb_each(p_input) loop
+    select case jsonb_typeof(t) when 'array' then array(select jsonb_array_elements_text(t)) when 'string' then array[t #>> '{}'] end
+      into v_types
+      from (select v_schema #> array['properties', v_key, 'type']) s(t);
+    if v_types is not null and not (jsonb_typeof(v_value) = any (v_types)
+         or (jsonb_typeof(v_value) = 'number' and 'integer' = any (v_types) and (v_value #>> '{}')::numeric = trunc((v_value #>> '{}')::numeric))) then
+      perform _raise_invalid(format('"%s" of %s is a %s, not a %s', v_key, p_ability.name, array_to_string(v_types, ' or '), jsonb_typeof(v_value)));
+    end if;
+    if v_schema #> array['properties', v_key, 'enum'] is not null and not v_schema #> array['properties', v_key, 'enum'] @> jsonb_build_array(v_value) then
+      perform _raise_invalid(format('"%s" of %s is one of %s', v_key, p_ability.name, v_schema #> array['properties', v_key, 'enum']));
+    end if;
+    if v_schema -> 'properties' -> v_key is null and v_schema -> 'additionalProperties' = 'false' then
+      perform _raise_invalid(format('%s knows no "%s"', p_ability.name, v_key));
+    end if;
+  end loop;
+end
+$$;
+
+comment on function _input_check(abilities, jsonb) is
+  'Holds an input against the ability''s schema as far as the engine reads one: required keys, types and enums of the top level, additionalProperties = false. What lies deeper is the ability''s own to refuse. Raises WL002.';
