@@ -19,6 +19,7 @@ import { z } from 'zod';
 import type { ModelError, ModelResponse } from './focus/callModel.ts';
 import type { HookResult } from './focus/runHook.ts';
 import type { ToolOutcome } from './tools/tool.ts';
+import { journalQueries } from './dbJournal.ts';
 import { errorCodes, LedgerError } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { begin, call, claim, entry, failure, finish, hookRecorded, nestedCall, toolHookRecorded, workItem } from './rows.ts';
@@ -109,6 +110,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
   return {
     pool,
     schema,
+    journal: journalQueries(run, fn),
     close: () => pool.end(),
 
     version: () => value(z.string(), (row) => sql.type(row)`select ${fn('work_ledger_version')}() as value`),

@@ -5,6 +5,8 @@ export type { Db, LedgerEntry, Submission, WorkItem } from './db.ts';
 export { errorCodes, LedgerError } from './errors.ts';
 export { createModelClient } from './focus/callModel.ts';
 export type { ModelClient } from './focus/callModel.ts';
+export { JournalStore, WorkJournal } from './journal.ts';
+export type { Checkpoint, EntryImportance, EntryType, JournalEntry, JournalSession, JournalState, JournalStatus, ResumptionContext } from './journal.ts';
 export { installLedger } from './install.ts';
 export { builtinTools } from './tools/builtinTools.ts';
 export { defineTool, failed, ok } from './tools/tool.ts';

@@ -119,6 +119,40 @@ export const entry = z.object({
   created_at: z.string(),
 });
 
+export const journalSession = z.object({
+  id: z.string(), conversationId: z.string(), originalPrompt: z.string(), status: z.enum(['active', 'paused', 'completed', 'crashed']),
+  createdAt: z.number(), updatedAt: z.number(), completedAt: z.number().nullable(), tokenEstimate: z.number(), entryCount: z.number(),
+});
+
+export const journalEntry = z.object({
+  /** What stays, whatever commits late. */
+  entryId: z.string(),
+  sequenceNum: z.number(),
+  entryType: z.enum([
+    'session_start', 'thinking', 'tool_request', 'tool_approved', 'tool_rejected', 'tool_result', 'code_generated', 'file_read', 'file_written',
+    'decision', 'error', 'recovery', 'checkpoint', 'user_feedback', 'summary', 'session_end',
+  ]),
+  timestamp: z.number(),
+  content: json,
+  tokenEstimate: z.number(),
+  importance: z.enum(['low', 'normal', 'high', 'critical']),
+});
+
+const texts = z.array(z.string());
+
+export const checkpoint = z.object({
+  id: z.string(), sessionId: z.string(), createdAt: z.number(), trigger: z.string(), summary: z.string(), keyDecisions: texts, currentState: z.string(), filesModified: texts, pendingActions: texts,
+});
+
+export const resumptionContext = z.object({
+  originalPrompt: z.string(), workSummary: z.string(), keyDecisions: texts, currentState: z.string(), filesModified: texts, pendingActions: texts,
+  errorHistory: texts, suggestedNextSteps: texts, tokenCount: z.number(),
+});
+
+export type JournalSession = z.infer<typeof journalSession>;
+export type JournalEntry = z.infer<typeof journalEntry>;
+export type Checkpoint = z.infer<typeof checkpoint>;
+export type ResumptionContext = z.infer<typeof resumptionContext>;
 export type Claim = z.infer<typeof claim>;
 export type Claimed = Extract<Claim, { kind: 'claimed' }>;
 export type Begin = z.infer<typeof begin>;

@@ -29,6 +29,11 @@ begin
         message = format('work item %s is %s: a final state never changes', old.id, old.state),
         hint = 'Submit a new work item.';
     end if;
+  elsif tg_table_name = 'journal_entries' then
+    if old.deleted_at is not null or new.deleted_at is null
+       or (old.id, old.work_item_id, old.entry_type, old.importance, old.created_at) is distinct from (new.id, new.work_item_id, new.entry_type, new.importance, new.created_at) then
+      raise exception using errcode = 'WL007', message = 'a journal entry can be deleted, not changed';
+    end if;
   elsif old.completed_at is not null then
     raise exception using
       errcode = 'WL007',
@@ -38,17 +43,17 @@ begin
 end
 $$;
 
-comment on function _refuse_rewrite() is 'Trigger: a settled tool call or turn and the final state of a work item are written once.';
+comment on function _refuse_rewrite() is 'Trigger: a settled tool call or turn and the final state of a work item are written once; a journal entry can only lose its content.';
 
 do $do$
 declare
   v_table text;
 begin
-  foreach v_table in array array['work_ledger', 'messages', 'session_history', 'turn_configs', 'elisions', 'artifacts', 'awareness_shown', 'turn_workspaces'] loop
+  foreach v_table in array array['work_ledger', 'messages', 'session_history', 'turn_configs', 'elisions', 'artifacts', 'awareness_shown', 'turn_workspaces', 'work_checkpoints', 'message_lints'] loop
     execute format('create or replace trigger refuse_change before update or delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_change', v_table);
   end loop;
-  foreach v_table in array array['work_items', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'budgets', 'foci', 'faculties', 'sessions'] loop
+  foreach v_table in array array['work_items', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'budgets', 'foci', 'faculties', 'sessions', 'journal_entries'] loop
     execute format('create or replace trigger refuse_delete before delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_delete', v_table);
   end loop;
@@ -57,6 +62,8 @@ begin
     for each row when (old.resolved_at is not null) execute function _refuse_rewrite();
   create or replace trigger refuse_rewrite before update on tool_calls
     for each row when (old.completed_at is not null) execute function _refuse_rewrite();
+  create or replace trigger refuse_rewrite before update on journal_entries
+    for each row execute function _refuse_rewrite();
   create or replace trigger refuse_rewrite before update on turns
     for each row when (old.completed_at is not null) execute function _refuse_rewrite();
 end

@@ -2,6 +2,7 @@
 --   work_item_completed   a work item reached a final state; payload: its id
 --   work_approval_requested  a tool call waits for a person; payload: its id
 --   work_lease_revoked    a lease was taken away by a person; payload: the token, which is void
+--   work_journal          an entry was logged to a work item's journal; payload: the work item's id
 --   work_ledger           an entry was appended to a watched work item; payload: the work item's id
 
 create or replace function _notify_completed()
@@ -29,6 +30,22 @@ end
 $$;
 
 comment on function _notify_ledger() is 'Trigger: tells channel work_ledger the id of a watched work item that got an entry.';
+
+create or replace function _notify_journal()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  perform pg_notify('work_journal', new.work_item_id::text);
+  return null;
+end
+$$;
+
+comment on function _notify_journal() is 'Trigger: tells channel work_journal the id of a work item to whose journal somebody logged an entry.';
+
+create or replace trigger notify_journal after insert on journal_entries
+  for each row execute function _notify_journal();
 
 create or replace trigger notify_completed after update of state on work_items
   for each row when (new.resolved_at is not null and old.resolved_at is null) execute function _notify_completed();

@@ -63,6 +63,7 @@ begin
   returning * into v_focus;
   if v_call_count > 0
     or (v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded') and v_focus.stall_count < 4) then
+    perform _checkpoint_due(v_item, v_turn);
     perform _iteration_next(v_item, v_focus, v_turn);
     return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
   end if;

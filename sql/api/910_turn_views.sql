@@ -48,3 +48,19 @@ create or replace view v_fork_points with (security_invoker = true) as
            where l.entry_type in ('step', 'decision', 'error') and not l.is_inherited and t.status = 'completed' and t.turn_type = 'normal'
              and not exists (select from tool_calls k where k.turn_id = t.id and k.completed_at is null)) p;
 comment on view v_fork_points is 'Where a work item might go another way, best first: before something failed, before something was decided, after a step. work_fork(turn_id) goes on from there.';
+
+create or replace view message_files with (security_invoker = true) as
+  select k.message_id, k.id as tool_call_id, case k.tool_name when 'read_file' then 'read' when 'write_file' then 'written' when 'edit_file' then 'written' else 'referenced' end as kind,
+         _touched_path(k.input) as file_path, case when k.tool_name = 'read_file' then (k.input ->> 'offset')::integer + 1 end as line_start,
+         case when k.tool_name = 'read_file' then (k.input ->> 'offset')::integer + (k.input ->> 'limit')::integer end as line_end
+    from tool_calls k
+   where _touched_path(k.input) is not null and k.message_id is not null;
+comment on view message_files is 'Files that the calls of a message read, wrote or named, with their lines where the call says.';
+
+create or replace view message_codeblocks with (security_invoker = true) as
+  select m.id as message_id, (b.idx - 1)::integer as idx, nullif(substring(b.part[1] from '^\s*([\w+#.-]+)'), '') as language, b.part[2] as content,
+         substring(b.part[1] from '(?:[:\s]|title="|file=)((?:[\w.@-]+/)*[\w@-]+\.\w+)') as file_path
+    from messages m
+    cross join lateral regexp_matches(_result_text(m.content), '^ {0,3}?```([^\n`]*?)\n(.*?)\n {0,3}?```[ \t]*?$', 'gw') with ordinality as b(part, idx)
+   where m.role = 'assistant';
+comment on view message_codeblocks is 'Fenced code blocks of what models wrote, with their language and the file that the fence names.';

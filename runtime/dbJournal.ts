@@ -1,0 +1,73 @@
+// The journal's functions, typed.
+
+import { randomUUID } from 'node:crypto';
+
+import { sql } from 'slonik';
+import type { QuerySqlToken } from 'slonik';
+import { z } from 'zod';
+
+import { checkpoint, journalEntry, journalSession, resumptionContext } from './rows.ts';
+
+type Run = <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => Promise<readonly z.output<Schema>[]>;
+
+/** `run` repeats a query whose connection broke, so that what writes has an id of its own. */
+export function journalQueries(run: Run, fn: (name: string) => ReturnType<typeof sql.identifier>) {
+  const sessionOf = sql.fragment`
+    s.id, s.conversation_id as "conversationId", s.original_prompt as "originalPrompt", s.status, ${fn('_ms')}(s.created_at) as "createdAt",
+    ${fn('_ms')}(s.updated_at) as "updatedAt", ${fn('_ms')}(s.completed_at) as "completedAt", s.token_estimate as "tokenEstimate", s.entry_count as "entryCount"`;
+  const checkpointOf = sql.fragment`
+    c.id, c.work_item_id as "sessionId", ${fn('_ms')}(c.created_at) as "createdAt", c.trigger, c.summary, c.key_decisions as "keyDecisions", c.current_state as "currentState",
+    c.files_modified as "filesModified", c.pending_actions as "pendingActions"`;
+  const entryOf = sql.fragment`
+    j.entry_id as "entryId", j.sequence_num as "sequenceNum", j.entry_type as "entryType", ${fn('_ms')}(j.created_at) as timestamp, j.content, j.token_estimate as "tokenEstimate", j.importance`;
+  const first = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>): Promise<z.output<Schema> | null> => (await run(query))[0] ?? null;
+  async function one<Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>): Promise<z.output<Schema>> {
+    const row = await first(query);
+    if (row === null) throw new Error('the ledger returned no row');
+    return row;
+  }
+  const text = z.object({ value: z.string() });
+
+  return {
+    sessionCreate: async (conversationId: string, originalPrompt: string) => {
+      const id = randomUUID();
+      await run(() => sql.type(z.unknown())`select id from ${fn('journal_session_create')}(${conversationId}, ${originalPrompt}, p_id => ${id}::uuid)`);
+      return one(() => sql.type(journalSession)`select ${sessionOf} from ${fn('work_sessions')} s where s.id = ${id}::uuid`);
+    },
+
+    session: (sessionId: string) => first(() => sql.type(journalSession)`select ${sessionOf} from ${fn('work_sessions')} s where s.id = ${sessionId}::uuid`),
+
+    sessionActive: (conversationId: string) =>
+      first(() => sql.type(journalSession)`select ${sessionOf} from ${fn('work_sessions')} s where s.id = (select id from ${fn('journal_session_active')}(${conversationId}))`),
+
+    sessionStatus: (sessionId: string, status: string) => run(() => sql.type(z.unknown())`select id from ${fn('journal_session_status')}(${sessionId}::uuid, ${status})`),
+
+    log: (sessionId: string, entryType: string, content: object, importance: string) => {
+      const id = randomUUID();
+      return one(() => sql.type(journalEntry)`
+        with logged as (select * from ${fn('journal_log')}(${sessionId}::uuid, ${entryType}, ${JSON.stringify(content)}::jsonb, ${importance}, ${id}::uuid))
+        select l.entry_type || '/' || l.id as "entryId", (select count(*) from ${fn('work_journal')} j where j.work_item_id = l.work_item_id) + 1 as "sequenceNum", l.entry_type as "entryType",
+               ${fn('_ms')}(l.created_at) as timestamp, l.content || jsonb_build_object('type', l.entry_type) as content, ceil(char_length(l.content::text) / 4.0)::integer as "tokenEstimate", l.importance
+          from logged l`);
+    },
+
+    read: (sessionId: string, since: number, limit: number | null, importance: readonly string[] | null) =>
+      run(() => sql.type(journalEntry)`
+        select ${entryOf} from ${fn('journal_read')}(${sessionId}::uuid, to_timestamp(${since} / 1000.0), ${limit}::integer, ${importance === null ? null : sql.array(importance, 'text')}::text[]) j`),
+
+    checkpointCreate: (sessionId: string) => one(() => sql.type(checkpoint)`select ${checkpointOf} from ${fn('checkpoint_create')}(${sessionId}::uuid) c`),
+
+    checkpointLatest: (sessionId: string) => first(() => sql.type(checkpoint)`select ${checkpointOf} from ${fn('checkpoint_latest')}(${sessionId}::uuid) c where c.id is not null`),
+
+    resumptionContext: async (sessionId: string, targetTokens: number) =>
+      (await one(() => sql.type(z.object({ value: resumptionContext }))`select ${fn('resumption_context')}(${sessionId}::uuid, ${targetTokens}) as value`)).value,
+
+    sessionSummary: async (sessionId: string) => (await one(() => sql.type(text)`select ${fn('session_summary')}(${sessionId}::uuid) as value`)).value,
+
+    exportForResumption: async (sessionId: string, targetTokens: number) =>
+      (await one(() => sql.type(text)`select ${fn('export_for_resumption')}(${sessionId}::uuid, ${targetTokens}) as value`)).value,
+
+    export: async (sessionId: string) =>
+      (await one(() => sql.type(z.object({ value: z.record(z.string(), z.unknown()) }))`select ${fn('journal_export')}(${sessionId}::uuid) as value`)).value,
+  };
+}

@@ -1,0 +1,227 @@
+// The journal from TypeScript: the operations of its manager, a subscription that neither loses nor doubles an entry, and
+// the state of one session for a user interface of any framework.
+
+import type { Db } from './db.ts';
+import type { Checkpoint, JournalEntry, JournalSession, ResumptionContext } from './rows.ts';
+import { listen } from './listener.ts';
+
+export type { Checkpoint, JournalEntry, JournalSession, ResumptionContext } from './rows.ts';
+
+export type EntryType = JournalEntry['entryType'];
+export type EntryImportance = JournalEntry['importance'];
+export type JournalStatus = 'active' | 'paused' | 'completed';
+
+/** What commits may be seen in another order than it was written; so much of the past is read again. */
+const OVERLAP_MS = 60_000;
+const POLL_MS = 2000;
+
+export class WorkJournal {
+  readonly #db: Db;
+  readonly #url: string;
+
+  /** `url`: the database of `db`, to listen to. */
+  constructor(db: Db, url: string) {
+    this.#db = db;
+    this.#url = url;
+  }
+
+  /** A session that this program drives itself. */
+  createSession(conversationId: string, originalPrompt: string): Promise<JournalSession> {
+    return this.#db.journal.sessionCreate(conversationId, originalPrompt);
+  }
+
+  /** Any work item is one. */
+  getSession(sessionId: string): Promise<JournalSession | null> {
+    return this.#db.journal.session(sessionId);
+  }
+
+  getActiveSession(conversationId: string): Promise<JournalSession | null> {
+    return this.#db.journal.sessionActive(conversationId);
+  }
+
+  async updateSessionStatus(sessionId: string, status: JournalStatus): Promise<void> {
+    await this.#db.journal.sessionStatus(sessionId, status);
+  }
+
+  /** Throws LedgerError WL002 where the content is not that of the type. */
+  logEntry(sessionId: string, entryType: EntryType, content: Record<string, unknown>, importance: EntryImportance = 'normal'): Promise<JournalEntry> {
+    return this.#db.journal.log(sessionId, entryType, content, importance);
+  }
+
+  getEntries(sessionId: string, options: { since?: number; limit?: number; importance?: EntryImportance[] } = {}): Promise<readonly JournalEntry[]> {
+    return this.#db.journal.read(sessionId, options.since ?? 0, options.limit ?? null, options.importance ?? null);
+  }
+
+  createCheckpoint(sessionId: string): Promise<Checkpoint> {
+    return this.#db.journal.checkpointCreate(sessionId);
+  }
+
+  getLatestCheckpoint(sessionId: string): Promise<Checkpoint | null> {
+    return this.#db.journal.checkpointLatest(sessionId);
+  }
+
+  generateResumptionContext(sessionId: string, targetTokens = 4000): Promise<ResumptionContext> {
+    return this.#db.journal.resumptionContext(sessionId, targetTokens);
+  }
+
+  getSessionSummary(sessionId: string): Promise<string> {
+    return this.#db.journal.sessionSummary(sessionId);
+  }
+
+  exportForResumption(sessionId: string, targetTokens = 4000): Promise<string> {
+    return this.#db.journal.exportForResumption(sessionId, targetTokens);
+  }
+
+  /** Tells every entry from now on, each once; returns what ends it. Notifications only make it faster. */
+  subscribe(sessionId: string, callback: (entry: JournalEntry) => void): () => void {
+    const seen = new Set<string>();
+    let since: number | null = null;
+    let isOver = false;
+    let reading: Promise<void> | null = null;
+    const read = async (): Promise<void> => {
+      try {
+        const entries = await this.#db.journal.read(sessionId, since === null ? 0 : since - OVERLAP_MS, null, null);
+        for (const entry of entries) {
+          if (isOver) return;
+          const isNew = !seen.has(entry.entryId);
+          seen.add(entry.entryId);
+          if (isNew && since !== null) callback(entry);
+        }
+        since = entries.at(-1)?.timestamp ?? since ?? 0;
+      } catch {
+        // The database is away: the next reading has it all.
+      }
+    };
+    const wake = (): void => {
+      reading ??= read().finally(() => (reading = null));
+    };
+    wake();
+    const timer = setInterval(wake, POLL_MS);
+    const listener = listen(this.#url, ['work_journal', 'work_ledger'], { onNotification: (_, payload) => (payload === sessionId ? wake() : undefined) });
+    return () => {
+      isOver = true;
+      clearInterval(timer);
+      void listener.close();
+    };
+  }
+}
+
+export type JournalState = {
+  session: JournalSession | null;
+  entries: readonly JournalEntry[];
+  latestCheckpoint: Checkpoint | null;
+  isLoading: boolean;
+  error: string | null;
+};
+
+/** The state of a conversation's session, for any framework: read `state`, be told by `onChange`, call the actions. */
+export class JournalStore {
+  state: JournalState = { session: null, entries: [], latestCheckpoint: null, isLoading: true, error: null };
+  readonly #journal: WorkJournal;
+  readonly #conversationId: string;
+  readonly #listeners = new Set<(state: JournalState) => void>();
+  #unsubscribe: (() => void) | null = null;
+
+  constructor(journal: WorkJournal, conversationId: string) {
+    this.#journal = journal;
+    this.#conversationId = conversationId;
+  }
+
+  /** Loads the active session of the conversation, and follows it. */
+  async load(): Promise<void> {
+    await this.#act(async () => this.#follow(await this.#journal.getActiveSession(this.#conversationId)));
+  }
+
+  onChange(listener: (state: JournalState) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async startSession(originalPrompt: string): Promise<JournalSession | null> {
+    return this.#act(async () => {
+      const session = await this.#journal.createSession(this.#conversationId, originalPrompt);
+      await this.#follow(session);
+      return session;
+    });
+  }
+
+  async logEntry(entryType: EntryType, content: Record<string, unknown>, importance?: EntryImportance): Promise<JournalEntry | null> {
+    return this.#inSession((id) => this.#journal.logEntry(id, entryType, content, importance));
+  }
+
+  async createCheckpoint(): Promise<Checkpoint | null> {
+    return this.#inSession(async (id) => {
+      const latestCheckpoint = await this.#journal.createCheckpoint(id);
+      this.#set({ latestCheckpoint });
+      return latestCheckpoint;
+    });
+  }
+
+  async generateResumptionContext(targetTokens?: number): Promise<ResumptionContext | null> {
+    return this.#inSession((id) => this.#journal.generateResumptionContext(id, targetTokens));
+  }
+
+  pauseSession = (): Promise<void> => this.#setStatus('paused');
+  resumeSession = (): Promise<void> => this.#setStatus('active');
+  completeSession = (): Promise<void> => this.#setStatus('completed');
+
+  getTokenEstimate(): number {
+    return this.state.entries.reduce((sum, entry) => sum + entry.tokenEstimate, 0);
+  }
+
+  /** `threshold`: the share of `contextWindow` tokens from which it is so. */
+  isApproachingLimit(threshold = 0.8, contextWindow = 200_000): boolean {
+    return this.getTokenEstimate() >= threshold * contextWindow;
+  }
+
+  close(): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    this.#listeners.clear();
+  }
+
+  async #follow(session: JournalSession | null): Promise<void> {
+    this.#unsubscribe?.();
+    this.#unsubscribe = null;
+    this.#set({ session, entries: [], latestCheckpoint: null });
+    if (!session) return;
+    // Subscribed first, so that nothing falls between; what both bring is there once.
+    this.#unsubscribe = this.#journal.subscribe(session.id, (entry) => this.#add([entry]));
+    this.#add(await this.#journal.getEntries(session.id));
+    this.#set({ latestCheckpoint: await this.#journal.getLatestCheckpoint(session.id) });
+  }
+
+  #add(entries: readonly JournalEntry[]): void {
+    const byId = new Map([...this.state.entries, ...entries].map((entry) => [entry.entryId, entry]));
+    this.#set({ entries: [...byId.values()].toSorted((a, b) => a.timestamp - b.timestamp || a.sequenceNum - b.sequenceNum) });
+  }
+
+  async #setStatus(status: JournalStatus): Promise<void> {
+    await this.#inSession(async (id) => {
+      await this.#journal.updateSessionStatus(id, status);
+      this.#set({ session: await this.#journal.getSession(id) });
+    });
+  }
+
+  async #inSession<T>(act: (sessionId: string) => Promise<T>): Promise<T | null> {
+    const { session } = this.state;
+    return session ? this.#act(() => act(session.id)) : null;
+  }
+
+  async #act<T>(act: () => Promise<T>): Promise<T | null> {
+    this.#set({ isLoading: true, error: null });
+    try {
+      return await act();
+    } catch (error) {
+      this.#set({ error: error instanceof Error ? error.message : String(error) });
+      return null;
+    } finally {
+      this.#set({ isLoading: false });
+    }
+  }
+
+  #set(change: Partial<JournalState>): void {
+    this.state = { ...this.state, ...change };
+    for (const listener of this.#listeners) listener(this.state);
+  }
+}

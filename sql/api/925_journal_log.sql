@@ -1,0 +1,196 @@
+-- Writing to the journal: entries that somebody brings from outside, sessions that another program drives, and taking
+-- entries away again.
+
+create or replace function journal_log(
+    p_work_item_id uuid,
+    p_entry_type text,
+    p_content jsonb,
+    p_importance text default 'normal',
+    p_id uuid default null)
+  returns journal_entries
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_keys jsonb := _journal_keys() -> p_entry_type;
+  v_key text;
+  v_type text;
+  v_entry journal_entries;
+begin
+  if v_keys is null then
+    perform _raise_invalid(format('"%s" is not a type of journal entry', p_entry_type), 'One of: ' || (select string_agg(k, ', ') from jsonb_object_keys(_journal_keys()) k) || '.');
+  end if;
+  if jsonb_typeof(p_content) is distinct from 'object' then
+    perform _raise_invalid('the content of a journal entry is an object');
+  end if;
+  for v_key, v_type in select key, value from jsonb_each_text(v_keys) loop
+    if p_content -> v_key is null and v_type not like '%?' then
+      perform _raise_invalid(format('entries of type %s need "%s"', p_entry_type, v_key));
+    elsif p_content -> v_key is not null and jsonb_typeof(p_content -> v_key) <> rtrim(v_type, '?') then
+      perform _raise_invalid(format('"%s" of type %s is a %s, not a %s', v_key, p_entry_type, rtrim(v_type, '?'), jsonb_typeof(p_content -> v_key)));
+    end if;
+  end loop;
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  insert into journal_entries (id, work_item_id, entry_type, content, importance)
+  values (coalesce(p_id, _uuidv7()), p_work_item_id, p_entry_type, (select jsonb_object_agg(key, case when jsonb_typeof(value) = 'string' and char_length(value #>> '{}') > 16000
+                                           then to_jsonb(_excerpt(value #>> '{}', 16000)) else value end) from jsonb_each(p_content)), coalesce(p_importance, 'normal'))
+  on conflict (id) do nothing
+  returning * into v_entry;
+  if v_entry.id is null then
+    select * into v_entry from journal_entries where id = p_id;
+  end if;
+  return v_entry;
+end
+$$;
+
+comment on function journal_log(uuid, text, jsonb, text, uuid) is
+  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()); text over 16,000 characters keeps its head and tail. p_importance: low, normal, high or critical; p_id: the same call repeated adds one entry. Raises WL001, WL002, 23514 (importance, over 64 KiB).';
+
+create or replace function _journal_keys()
+  returns jsonb
+  language sql
+  immutable
+  parallel safe
+  return '{
+    "session_start": {"originalPrompt": "string", "systemContext": "string?", "selectedModel": "string", "selectedPersona": "string?"},
+    "thinking": {"reasoning": "string", "planSteps": "array?"},
+    "tool_request": {"toolName": "string", "toolInput": "object", "riskLevel": "string"},
+    "tool_approved": {"toolName": "string", "decidedBy": "string?", "reason": "string?"},
+    "tool_rejected": {"toolName": "string", "decidedBy": "string?", "reason": "string?"},
+    "tool_result": {"toolName": "string", "success": "boolean", "output": "string", "truncated": "boolean", "errorMessage": "string?"},
+    "code_generated": {"language": "string", "code": "string", "purpose": "string", "filePath": "string?"},
+    "file_read": {"filePath": "string", "operation": "string", "contentPreview": "string?", "linesAffected": "number?"},
+    "file_written": {"filePath": "string", "operation": "string", "contentPreview": "string?", "linesAffected": "number?"},
+    "decision": {"question": "string", "chosenOption": "string", "alternatives": "array?", "reasoning": "string"},
+    "error": {"errorType": "string", "message": "string", "recoverable": "boolean", "stackTrace": "string?"},
+    "recovery": {"message": "string", "fromError": "string?"},
+    "checkpoint": {"checkpointId": "string", "summary": "string", "completedTasks": "array", "pendingTasks": "array"},
+    "user_feedback": {"message": "string"},
+    "summary": {"periodCovered": "object", "accomplishments": "array", "currentStatus": "string", "nextSteps": "array"},
+    "session_end": {"status": "string", "summary": "string?"}
+  }'::jsonb;
+
+comment on function _journal_keys() is 'The payload of each type of journal entry: its keys and their JSON types; ?: may be left out. Those of tool_approved, tool_rejected, recovery, user_feedback and session_end are ours.';
+
+create or replace function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb default '{}', p_id uuid default null)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_id uuid := coalesce(p_id, _uuidv7());
+  v_item work_items;
+begin
+  if coalesce(p_conversation_id, '') !~ '\S' or coalesce(p_original_prompt, '') !~ '\S' or octet_length(p_original_prompt) > 65536 then
+    perform _raise_invalid('a journal session needs a conversation and a prompt of at most 64 KiB');
+  end if;
+  insert into work_items (id, root_id, work_type, description, params, source, state, started_at)
+  values (v_id, v_id, 'journal', p_original_prompt, coalesce(p_params, '{}') || jsonb_build_object('conversationId', p_conversation_id), 'human', 'created', _now())
+  on conflict (id) do nothing
+  returning * into v_item;
+  if v_item.id is null then
+    select * into v_item from work_items where id = v_id;
+  end if;
+  return v_item;
+end
+$$;
+
+comment on function journal_session_create(text, text, jsonb, uuid) is
+  'A work item that another program drives and journals (an editor, an interactive session): no worker takes it up. p_id: the same call repeated makes one. Ended by work_complete(), held by journal_session_status(). Raises WL002.';
+
+create or replace function journal_session_active(p_conversation_id text)
+  returns work_items
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select w from work_items w
+   where w.params ? 'conversationId' and w.params ->> 'conversationId' = p_conversation_id and w.resolved_at is null
+   order by w.created_at desc
+   limit 1;
+$$;
+
+comment on function journal_session_active(text) is 'The newest session of a conversation that is not over; null where there is none.';
+
+create or replace function journal_session_status(p_work_item_id uuid, p_status text)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _open_item(p_work_item_id);
+begin
+  if p_status = 'crashed' then
+    perform _raise_invalid('crashed is not set: a heartbeat that stops says so');
+  elsif p_status is null or p_status not in ('active', 'paused', 'completed') then
+    perform _raise_invalid(format('"%s" is not the status of a session', p_status), 'One of: active, paused, completed.');
+  elsif v_item.work_type <> 'journal' then
+    perform _raise_invalid(format('work item %s is driven by Work Ledger', v_item.id), 'work_pause(), work_resume() and work_complete() are for it.');
+  end if;
+  update work_items
+     set state = case p_status when 'active' then 'created' else p_status end,
+         started_at = _now(),
+         resolved_at = case when p_status = 'completed' then _now() end,
+         outcome_data = case when p_status = 'completed' then '{"summary": "The session was completed."}'::jsonb end
+   where id = v_item.id
+  returning * into v_item;
+  return v_item;
+end
+$$;
+
+comment on function journal_session_status(uuid, text) is 'Sets a journal session active, paused or completed. Raises WL001, WL002, WL003 (it is over).';
+
+create or replace function journal_entry_delete(p_id uuid, p_reason text default null)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  update journal_entries set content = null, deleted_at = _now(), delete_reason = p_reason where id = p_id and deleted_at is null;
+  if not found and not exists (select from journal_entries where id = p_id) then
+    perform _raise_not_found('journal entry', p_id);
+  end if;
+end
+$$;
+
+comment on function journal_entry_delete(uuid, text) is 'Takes the content of a logged entry away; that there was one, when and of which type stays. What is derived from ledger and calls is not deleted here. Raises WL001.';
+
+create or replace function journal_cleanup(p_older_than interval default '90 days', p_importance text[] default '{low,normal}')
+  returns integer
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with gone as (
+    update journal_entries j
+       set content = null, deleted_at = _now(), delete_reason = 'cleanup'
+      from work_items w
+     where w.id = j.work_item_id and w.resolved_at < _now() - p_older_than and j.deleted_at is null and j.importance = any (p_importance)
+    returning 1
+  )
+  select count(*)::integer from gone;
+$$;
+
+comment on function journal_cleanup(interval, text[]) is 'Empties logged entries of sessions that have been over for so long, those of less importance by default. Returns how many. Call it from a cron.';
+
+create or replace function journal_export(p_work_item_id uuid)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object(
+    'session', (select jsonb_build_object('id', s.id, 'conversationId', s.conversation_id, 'originalPrompt', s.original_prompt, 'status', s.status, 'createdAt', _ms(s.created_at),
+                  'updatedAt', _ms(s.updated_at), 'completedAt', _ms(s.completed_at), 'tokenEstimate', s.token_estimate, 'entryCount', s.entry_count) from work_sessions s where s.id = p_work_item_id),
+    'entries', (select coalesce(jsonb_agg(jsonb_build_object('sequenceNum', j.sequence_num, 'entryId', j.entry_id, 'entryType', j.entry_type, 'timestamp', _ms(j.created_at), 'content', j.content,
+                  'tokenEstimate', j.token_estimate, 'importance', j.importance) order by j.sequence_num), '[]') from journal_read(p_work_item_id) j),
+    'checkpoints', (select coalesce(jsonb_agg(to_jsonb(c) order by c.created_at), '[]') from work_checkpoints c where c.work_item_id = p_work_item_id));
+$$;
+
+comment on function journal_export(uuid) is 'A session as one JSON document: {session, entries, checkpoints}. Raises WL001.';

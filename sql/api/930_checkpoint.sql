@@ -1,0 +1,136 @@
+-- Where a work item stands, derived from what it recorded: as a checkpoint for later, as a packet for whoever goes on.
+
+create or replace function _standing(
+    p_item work_items,
+    out steps text[], out decisions text[], out errors text[], out plan text[], out uncertain text[], out files text[], out children text[])
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with entry as (
+    select seq, entry_type, content from work_ledger where work_item_id = p_item.id and seq > p_item.ledger_epoch
+    union all
+    select 1000000 + row_number() over (order by created_at), case entry_type when 'summary' then 'step' else entry_type end,
+           case entry_type when 'decision' then concat_ws(': ', nullif(content ->> 'question', ''), content ->> 'chosenOption') when 'error' then content ->> 'message' else content ->> 'currentStatus' end
+      from journal_entries where work_item_id = p_item.id and entry_type in ('decision', 'error', 'summary') and deleted_at is null
+    union all
+    select 1000000 + row_number() over (order by created_at), 'plan', (select string_agg(s, E'\n') from jsonb_array_elements_text(content -> 'planSteps') s)
+      from journal_entries where work_item_id = p_item.id and entry_type = 'thinking' and jsonb_typeof(content -> 'planSteps') = 'array' and deleted_at is null
+  )
+  select (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'step'),
+         (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'decision'),
+         (select coalesce(array_agg(content order by last desc), '{}') from (select content, max(seq) as last from entry where entry_type = 'error' group by content) e),
+         (select _plan_items(content) from entry where entry_type = 'plan' and content ~ '\S' order by seq desc limit 1),
+         (select coalesce(array_agg(format('%s %s', tool_name, _one_line(_call_input(k)::text, 200)) order by created_at desc), '{}') from tool_calls k where work_item_id = p_item.id and status = 'uncertain'),
+         (select coalesce(array_agg(path order by last desc), '{}')
+            from (select path, max(at) as last
+                    from (select _touched_path(input) as path, completed_at as at from tool_calls
+                           where work_item_id = p_item.id and _touched_path(input) is not null and status = 'completed' and tool_name in ('write_file', 'edit_file')
+                          union all
+                          select content ->> 'filePath', created_at from journal_entries where work_item_id = p_item.id and entry_type = 'file_written' and deleted_at is null) f
+                   group by path) g),
+         (select coalesce(array_agg(format('child %s (%s) is %s', id, _one_line(description, 100), state) order by created_at), '{}') from work_items where parent_id = p_item.id and resolved_at is null);
+$$;
+
+comment on function _standing(work_items) is 'What a work item recorded, newest first: steps, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote, children under way.';
+
+create or replace function _state_line(p_item work_items, p_steps text[])
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select concat_ws('; ', p_item.state || coalesce(': ' || _one_line(p_item.state_reason, 200), ''),
+    (select format('attempt %s, iteration %s', f.attempt, f.iteration) from foci f where f.work_item_id = p_item.id order by f.attempt desc limit 1),
+    'last step: ' || _one_line(p_steps[1], 300));
+$$;
+
+comment on function _state_line(work_items, text[]) is 'One line on where a work item stands.';
+
+create or replace function checkpoint_create(p_work_item_id uuid, p_trigger text default 'manual')
+  returns work_checkpoints
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+  v_now record;
+  v_turn turns;
+  v_checkpoint work_checkpoints;
+begin
+  select * into v_item from work_items where id = p_work_item_id;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  select * into v_now from _standing(v_item);
+  select t.* into v_turn from foci f join sessions s on s.label = f.session_label join turns t on t.id = s.head_turn_id where f.id = v_item.focus_id;
+  insert into work_checkpoints (work_item_id, trigger, turn_id, ledger_seq, chain_tokens, summary, key_decisions, current_state, files_modified, pending_actions)
+  values (v_item.id, p_trigger, v_turn.id, v_item.ledger_count, coalesce(v_turn.chain_tokens + v_turn.total_tokens, 0),
+          case cardinality(v_now.steps) when 0 then 'No step is done yet.' else
+            format('%s steps done. ', cardinality(v_now.steps)) || (select string_agg(_one_line(s, 300), '; ' order by n desc) from unnest(v_now.steps[:5]) with ordinality as u(s, n)) end,
+          to_jsonb(v_now.decisions[:20]), _state_line(v_item, v_now.steps), to_jsonb(v_now.files[:200]), to_jsonb(coalesce(v_now.plan, '{}') || v_now.uncertain || v_now.children))
+  returning * into v_checkpoint;
+  return v_checkpoint;
+end
+$$;
+
+comment on function checkpoint_create(uuid, text) is
+  'Notes where a work item stands: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Happens by itself after 50 journal entries, 100,000 tokens, 15 minutes or a closed block, whichever comes first. Raises WL001, 23514 (trigger).';
+
+create or replace function checkpoint_latest(p_work_item_id uuid)
+  returns work_checkpoints
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select c from work_checkpoints c where c.work_item_id = p_work_item_id order by c.created_at desc, c.id desc limit 1;
+$$;
+
+comment on function checkpoint_latest(uuid) is 'The newest checkpoint of a work item; null where there is none.';
+
+create or replace function _checkpoint_due(p_item work_items, p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_last work_checkpoints := checkpoint_latest(p_item.id);
+  v_since timestamptz := coalesce(v_last.created_at, p_item.started_at);
+  v_trigger text;
+begin
+  if exists (select from work_ledger where work_item_id = p_item.id and seq > coalesce(v_last.ledger_seq, 0) and entry_type = 'step' and not is_inherited) then
+    v_trigger := 'block';
+  elsif p_turn.chain_tokens + p_turn.total_tokens - coalesce(v_last.chain_tokens, 0) >= 100000 then
+    v_trigger := 'tokens';
+  elsif v_since < _now() - interval '15 minutes' then
+    v_trigger := 'time';
+  elsif _journal_size(p_turn, v_last.turn_id, 50) + p_item.ledger_count - coalesce(v_last.ledger_seq, 0) >= 50 then
+    v_trigger := 'entries';
+  end if;
+  if v_trigger is not null then
+    perform checkpoint_create(p_item.id, v_trigger);
+  end if;
+end
+$$;
+
+comment on function _checkpoint_due(work_items, turns) is 'Makes a checkpoint after an iteration where one is due.';
+
+create or replace function _journal_size(p_turn turns, p_until_turn_id uuid, p_most integer)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive back(id, parent_turn_id, n) as (
+    select t.id, t.parent_turn_id, 1 from turns t where t.id = p_turn.id and t.id is distinct from p_until_turn_id
+    union all
+    select t.id, t.parent_turn_id, b.n + 1 from back b join turns t on t.id = b.parent_turn_id where t.id is distinct from p_until_turn_id and b.n < p_most
+  )
+  select (count(*) + (select count(*) * 2 from back b2 join tool_calls k on k.turn_id = b2.id where k.tool_name <> 'ledger_append'))::integer from back;
+$$;
+
+comment on function _journal_size(turns, uuid, integer) is 'Journal entries that the turns since a checkpoint made: a thought each, a request and a result for each call; no more than p_most turns are looked at.';

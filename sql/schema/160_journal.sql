@@ -1,0 +1,64 @@
+-- What is said to the journal and stands nowhere else, and the checkpoints that are derived from it all. The rest of the
+-- journal is a view over ledger, turns and tool calls (api/920_work_journal.sql).
+
+create table journal_entries (
+  id uuid primary key default _uuidv7(),
+  work_item_id uuid not null references work_items (id),
+  entry_type text not null,
+  content jsonb,
+  importance text not null default 'normal',
+  created_at timestamptz not null default _now(),
+  deleted_at timestamptz,
+  delete_reason text,
+  constraint entry_type_is_known check (entry_type in (
+    'session_start', 'thinking', 'tool_request', 'tool_approved', 'tool_rejected', 'tool_result', 'code_generated', 'file_read',
+    'file_written', 'decision', 'error', 'recovery', 'checkpoint', 'user_feedback', 'summary', 'session_end')),
+  constraint importance_is_known check (importance in ('low', 'normal', 'high', 'critical')),
+  constraint content_is_an_object check (jsonb_typeof(content) = 'object'),
+  constraint content_is_at_most_64_kib check (octet_length(content::text) <= 65536),
+  constraint deleted_entries_are_empty check ((content is null) = (deleted_at is not null))
+);
+
+create index journal_entries_work_item on journal_entries (work_item_id, created_at, id);
+
+create table work_checkpoints (
+  id uuid primary key default _uuidv7(),
+  work_item_id uuid not null references work_items (id),
+  trigger text not null,
+  turn_id uuid references turns (id),
+  ledger_seq integer not null,
+  chain_tokens bigint not null,
+  summary text not null,
+  key_decisions jsonb not null,
+  current_state text not null,
+  files_modified jsonb not null,
+  pending_actions jsonb not null,
+  created_at timestamptz not null default _now(),
+  constraint trigger_is_known check (trigger in ('manual', 'block', 'entries', 'tokens', 'time')),
+  constraint lists_are_lists check (jsonb_typeof(key_decisions) = 'array' and jsonb_typeof(files_modified) = 'array' and jsonb_typeof(pending_actions) = 'array')
+);
+
+create index work_checkpoints_work_item on work_checkpoints (work_item_id, created_at desc, id desc);
+create index work_items_conversation on work_items ((params ->> 'conversationId'), created_at desc) where params ? 'conversationId';
+
+create table message_lints (
+  id uuid primary key default _uuidv7(),
+  message_id uuid not null references messages (id),
+  file_path text,
+  message text not null,
+  lint_source text,
+  start_line integer,
+  start_col integer,
+  end_line integer,
+  end_col integer,
+  severity text not null default 'warning',
+  constraint severity_is_known check (severity in ('error', 'warning', 'info'))
+);
+
+create index message_lints_message on message_lints (message_id);
+
+comment on table journal_entries is 'Journal entries that somebody logged by journal_log(): append-only, but that one can be deleted, which leaves an empty one.';
+comment on table work_checkpoints is 'Where a work item stood at a moment, derived from its ledger and calls: by checkpoint_create(), or by itself after 50 journal entries, 100,000 tokens, 15 minutes or a closed block.';
+comment on column work_checkpoints.ledger_seq is 'The newest ledger entry that it covers.';
+comment on column work_checkpoints.turn_id is 'The newest turn that it covers.';
+comment on table message_lints is 'What linters said of files at the time of a message.';

@@ -1,0 +1,117 @@
+// The journal's client: what its manager does, a subscription across broken connections, and the state that a user interface shows.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Db } from '../../runtime/db.ts';
+import { JournalStore, WorkJournal } from '../../runtime/journal.ts';
+import type { JournalEntry, JournalState } from '../../runtime/journal.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+let journal: WorkJournal;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  journal = new WorkJournal(db, database.url);
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+test('a session from its beginning to its end', async () => {
+  expect(await journal.getActiveSession('chat-1')).toBeNull();
+  const session = await journal.createSession('chat-1', 'Build the thing');
+  expect(session).toMatchObject({ conversationId: 'chat-1', originalPrompt: 'Build the thing', status: 'active', completedAt: null, entryCount: 1 });
+  expect((await journal.getActiveSession('chat-1'))?.id).toBe(session.id);
+  const logged = await journal.logEntry(session.id, 'decision', { question: 'Which?', chosenOption: 'B', reasoning: 'cheaper' }, 'high');
+  expect(logged).toMatchObject({ entryType: 'decision', sequenceNum: 2, importance: 'high', content: { type: 'decision', chosenOption: 'B' } });
+  await journal.logEntry(session.id, 'file_written', { filePath: 'a.ts', operation: 'create' });
+  await journal.logEntry(session.id, 'error', { errorType: 'build', message: 'no such module', recoverable: true });
+  await journal.logEntry(session.id, 'thinking', { reasoning: 'so', planSteps: ['mend the import', 'build again'] });
+  await expect(journal.logEntry(session.id, 'error', { message: 'x' })).rejects.toMatchObject({ code: 'WL002' });
+  expect((await journal.getEntries(session.id)).map((entry) => entry.entryType)).toEqual(['session_start', 'decision', 'file_written', 'error', 'thinking']);
+  expect(await journal.getEntries(session.id, { importance: ['high'] })).toMatchObject([{ sequenceNum: 2 }]);
+  expect(await journal.getEntries(session.id, { since: logged.timestamp, limit: 1 })).toMatchObject([{ sequenceNum: 2 }]);
+
+  expect(await journal.getLatestCheckpoint(session.id)).toBeNull();
+  const checkpoint = await journal.createCheckpoint(session.id);
+  expect(checkpoint).toMatchObject({ sessionId: session.id, trigger: 'manual', keyDecisions: ['Which?: B'], filesModified: ['a.ts'], pendingActions: ['mend the import', 'build again'] });
+  expect(await journal.getLatestCheckpoint(session.id)).toEqual(checkpoint);
+  expect(await journal.generateResumptionContext(session.id, 500)).toMatchObject({
+    originalPrompt: 'Build the thing', keyDecisions: ['Which?: B'], filesModified: ['a.ts'], pendingActions: ['mend the import', 'build again'], errorHistory: ['no such module'],
+  });
+  expect(await journal.exportForResumption(session.id)).toMatch(/## The task\n\nBuild the thing\n.*## Open\n\n- mend the import\n- build again/s);
+  expect(await journal.getSessionSummary(session.id)).toContain('Active');
+
+  await journal.updateSessionStatus(session.id, 'paused');
+  expect((await journal.getSession(session.id))?.status).toBe('paused');
+  await expect(db.journal.sessionStatus(session.id, 'crashed')).rejects.toMatchObject({ code: 'WL002' });
+  await journal.updateSessionStatus(session.id, 'completed');
+  expect(await journal.getSession(session.id)).toMatchObject({ status: 'completed', completedAt: expect.any(Number) });
+  expect(await journal.getActiveSession('chat-1')).toBeNull();
+  expect(await db.journal.export(session.id)).toMatchObject({ session: { status: 'completed' }, entries: { length: 7 }, checkpoints: [{}] });
+  const [resumed] = await database.query<{ id: string }>(`select id from ledger.journal_resume('${session.id}', 'chat-2', 1000)`);
+  expect((await journal.getActiveSession('chat-2'))?.id).toBe(resumed?.id);
+  expect((await journal.getSession(resumed?.id ?? ''))?.originalPrompt).toContain('Build the thing');
+});
+
+test('a subscriber is told each entry once, also across broken connections and late commits', { timeout: 60_000 }, async () => {
+  const session = await journal.createSession('chat-3', 'Follow me');
+  const told: JournalEntry[] = [];
+  const end = journal.subscribe(session.id, (entry) => told.push(entry));
+  await until(async () => (await database.query(`select from pg_stat_activity where application_name = 'work-ledger listener' and datname = current_database()`)).length > 0);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  for (let n = 0; n < 60; n++) {
+    if (n % 20 === 10) await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
+    await journal.logEntry(session.id, 'user_feedback', { message: String(n) });
+  }
+  await until(() => told.length >= 60);
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(told.map((entry) => entry.content['message'])).toEqual(Array.from({ length: 60 }, (_, n) => String(n)));
+  end();
+  await journal.logEntry(session.id, 'user_feedback', { message: 'late' });
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(told).toHaveLength(60);
+});
+
+test('the state of a conversation for a user interface', { timeout: 60_000 }, async () => {
+  const store = new JournalStore(journal, 'chat-4');
+  const seen: JournalState[] = [];
+  store.onChange((state) => seen.push(state));
+  await store.load();
+  expect(store.state).toEqual({ session: null, entries: [], latestCheckpoint: null, isLoading: false, error: null });
+  expect(await store.logEntry('user_feedback', { message: 'nobody hears' })).toBeNull();
+  const session = await store.startSession('Show me');
+  expect(store.state).toMatchObject({ session: { id: session?.id, status: 'active' }, entries: [{ entryType: 'session_start' }], isLoading: false });
+  await store.logEntry('code_generated', { language: 'ts', code: 'x'.repeat(4000), purpose: 'size' });
+  await until(() => store.state.entries.length === 2);
+  expect(store.getTokenEstimate()).toBeGreaterThan(1000);
+  expect(store.isApproachingLimit(0.8, 1000)).toBe(true);
+  expect(store.isApproachingLimit()).toBe(false);
+  await store.createCheckpoint();
+  expect(store.state.latestCheckpoint).toMatchObject({ trigger: 'manual' });
+  await store.logEntry('error', { message: 'incomplete' });
+  expect(store.state.error).toContain('entries of type error need');
+  await store.pauseSession();
+  expect(store.state.session?.status).toBe('paused');
+  await store.resumeSession();
+  expect(store.state.session?.status).toBe('active');
+  expect((await store.generateResumptionContext(500))?.tokenCount).toBeLessThanOrEqual(500);
+  // Another program goes on with the same conversation.
+  const other = new JournalStore(journal, 'chat-4');
+  await other.load();
+  expect(other.state.session?.id).toBe(session?.id);
+  await other.logEntry('user_feedback', { message: 'from elsewhere' });
+  await until(() => store.state.entries.some((entry) => entry.content['message'] === 'from elsewhere'));
+  await store.completeSession();
+  expect(store.state.session?.status).toBe('completed');
+  expect(seen.some((state) => state.isLoading)).toBe(true);
+  store.close();
+  other.close();
+});

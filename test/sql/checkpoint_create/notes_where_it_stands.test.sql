@@ -1,0 +1,51 @@
+begin;
+select plan(14);
+
+select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "max_turns": 500}}');
+create temporary table item as select * from work_submit('analyze', 'Find why');
+create function pg_temp.turn(p_content text, p_tokens integer default 10) returns void language plpgsql as $$
+declare
+  v_item uuid := (select id from item);
+  v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
+  v_turn uuid := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
+begin
+  perform turn_record(v_item, v_lease, v_turn, format('{"stop_reason": "tool_use", "content": [%s], "usage": {"input_tokens": %s, "output_tokens": 10}}', p_content, p_tokens)::json);
+  perform tool_call_settle(v_item, v_lease, k.id, 'saw') from tool_calls k where k.turn_id = v_turn and tool_name = 'look';
+  perform tool_call_execute(v_item, v_lease, k.id) from (select id from tool_calls where turn_id = v_turn and tool_name = 'ledger_append' order by ordinal) k;
+  perform iteration_finish(v_item, v_lease);
+end
+$$;
+create function pg_temp.look() returns text language sql as $$ select '{"type": "tool_use", "id": "a", "name": "look", "input": {}}' $$;
+create function pg_temp.entry(p_type text, p_content text) returns text language sql as $$
+  select format('{"type": "tool_use", "id": "l", "name": "ledger_append", "input": {"entry_type": "%s", "content": "%s"}}', p_type, p_content) $$;
+create function pg_temp.last() returns text language sql as $$ select (checkpoint_latest((select id from item))).trigger $$;
+
+select is(pg_temp.last(), null, 'none at first');
+select from pg_temp.turn(pg_temp.entry('plan', '1. look\n2. mend'));
+select from pg_temp.turn(pg_temp.entry('decision', 'Add an index'));
+select is(pg_temp.last(), null, 'nothing to note yet');
+select from pg_temp.turn(pg_temp.entry('step', 'Looked'));
+select is(pg_temp.last(), 'block', 'a closed block');
+select results_eq($$ select summary, key_decisions, files_modified, pending_actions, ledger_seq from work_checkpoints $$,
+  $$ values ('1 steps done. Looked', '["Add an index"]'::jsonb, '[]'::jsonb, '["look", "mend"]'::jsonb, 3) $$, 'what it says');
+select alike((select current_state from work_checkpoints), '%attempt 1, iteration 3; last step: Looked', 'and where');
+select from generate_series(1, 16) n, lateral pg_temp.turn(pg_temp.look(), n);
+select is((select count(*) from work_checkpoints), 1::bigint, '48 entries are no reason');
+select from pg_temp.turn(pg_temp.look());
+select is(pg_temp.last(), 'entries', 'fifty are');
+select from pg_temp.turn(pg_temp.look(), 100000);
+select is(pg_temp.last(), 'tokens', 'so are a hundred thousand tokens');
+alter table work_checkpoints disable trigger all; -- time passes
+update work_checkpoints set created_at = created_at - interval '16 minutes';
+alter table work_checkpoints enable trigger all;
+select from pg_temp.turn(pg_temp.look());
+select is(pg_temp.last(), 'time', 'and a quarter of an hour');
+select is((select count(*) from work_checkpoints), 4::bigint, 'each once');
+select is((checkpoint_create((select id from item))).trigger, 'manual', 'or by hand');
+select throws_ok($$ select checkpoint_create(gen_random_uuid()) $$, 'WL001', null, 'of an item that is there');
+select throws_ok($$ select checkpoint_create((select id from item), 'mood') $$, '23514', null, 'for a reason that is known');
+select throws_ok($$ update work_checkpoints set summary = 'other' $$, 'WL007', null, 'and never changed');
+
+select * from finish();
+rollback;

@@ -1,0 +1,24 @@
+begin;
+select plan(10);
+
+create temporary table turn as with made as (insert into turns (status, completed_at) values ('completed', now()) returning id) select id from made;
+create temporary table said as with made as (
+  insert into messages (turn_id, sequence, role, content)
+  select id, 1, 'assistant', json_build_array(json_build_object('type', 'text', 'text', E'Like this:\n\n```ts src/a.ts\nconst a = 1;\n\nconst b = `x`;\n```\n\nand\n```\nplain\n```\nInline ``` is none.\n\n   ```python title="run.py"\nprint("```")\n   ```')) from turn
+  returning id) select id from made;
+insert into tool_calls (turn_id, ordinal, message_id, provider_id, tool_name, input, effect)
+select turn.id, n, said.id, 'x', name, input::json, 'pure' from turn, said, (values (0, 'read_file', '{"path": "./a.ts", "offset": 10, "limit": 5}'), (1, 'edit_file', '{"path": "b.ts"}'), (2, 'grep', '{"path": "src"}'), (3, 'bash', '{"command": "ls"}')) c(n, name, input);
+
+select results_eq('select kind, file_path, line_start, line_end from message_files order by file_path', $$ values ('read', 'a.ts', 11, 15), ('written', 'b.ts', null, null), ('referenced', 'src', null, null) $$, 'files');
+select is((select count(*) from message_codeblocks), 3::bigint, 'code blocks');
+select results_eq('select idx, language, file_path from message_codeblocks order by idx', $$ values (0, 'ts', 'src/a.ts'), (1, null, null), (2, 'python', 'run.py') $$, 'their language and file');
+select is((select content from message_codeblocks where idx = 0), E'const a = 1;\n\nconst b = `x`;', 'their content');
+select is((select content from message_codeblocks where idx = 2), 'print("```")', 'with what looks like an end');
+select is(message_lints_save((select id from said), '[{"message": "unused", "file_path": "a.ts", "start_line": 3, "severity": "error", "lint_source": "eslint"}, {"message": "long"}]'), 2, 'lints');
+select results_eq('select file_path, message, lint_source, start_line, severity from message_lints order by message desc', $$ values ('a.ts', 'unused', 'eslint', 3, 'error'), (null, 'long', null, null, 'warning') $$, 'as they were said');
+select throws_ok($$ select message_lints_save(gen_random_uuid(), '[{"message": "x"}]') $$, 'WL001', null, 'of a message that is there');
+select throws_ok($$ select message_lints_save((select id from said), '{}') $$, 'WL002', null, 'a list');
+select throws_ok($$ select message_lints_save((select id from said), '[{"message": "x", "severity": "bad"}]') $$, '23514', null, 'of a severity that is known');
+
+select * from finish();
+rollback;
