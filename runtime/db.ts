@@ -22,7 +22,7 @@ import type { ToolOutcome } from './tools/tool.ts';
 import { journalQueries } from './dbJournal.ts';
 import { errorCodes, LedgerError } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
-import { begin, call, claim, entry, failure, finish, hookRecorded, nestedCall, toolHookRecorded, workItem } from './rows.ts';
+import { begin, call, claim, entry, failure, finish, hookRecorded, json, nestedCall, toolHookRecorded, workItem } from './rows.ts';
 
 export type { Begin, Claim, Claimed, Failure, Finish, HookOrder, LedgerEntry, OpenCall, WorkItem } from './rows.ts';
 
@@ -152,6 +152,15 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     workFork: (turnId: string, message: string | null, faculty: string | null) =>
       one(() => sql.type(workItem)`select * from ${fn('work_fork')}(${turnId}::uuid, ${message}, ${faculty})`),
+
+    /** The abilities that an agent outside the loop is offered. */
+    abilitiesForClients: () =>
+      run(() => sql.type(z.object({ name: z.string(), description: z.string(), input_schema: json }))`
+        select name, description, input_schema from ${fn('abilities')}
+         where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, name`),
+
+    abilityInvoke: (name: string, input: object, workItemId: string) =>
+      value(z.unknown(), (row) => sql.type(row)`select ${fn('ability_invoke')}(${name}, ${JSON.stringify(input)}::jsonb, ${workItemId}::uuid) as value`),
 
     workPause: (workItemId: string, reason: string | null) =>
       one(() => sql.type(workItem)`select * from ${fn('work_pause')}(${workItemId}::uuid, ${reason})`),

@@ -13,6 +13,8 @@ import { pull, push } from './commands/files.ts';
 import type { FileOptions } from './commands/files.ts';
 import { approvals, approve, budget, cancel, digest, faculty, fork, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
 import type { SubmitOptions } from './commands/items.ts';
+import { hook, mcp } from './commands/mcp.ts';
+import type { McpOptions } from './commands/mcp.ts';
 import { exit, note, print, UsageError } from './commands/output.ts';
 import { replay } from './commands/replay.ts';
 import { run } from './commands/run.ts';
@@ -171,6 +173,19 @@ command('fork <turn> [text]', 'go on from a turn on a branch of its own, and pri
   .option('--faculty <name>', 'another faculty')
   .action(async (turn: string, text: string | undefined, options: Settings & { faculty?: string }) => {
     exitCode = await fork(turn, text, options);
+  });
+
+command('mcp', 'serve the ledger to an MCP client over stdio')
+  .option('--conversation <name>', 'what the session is found by (default: this directory)')
+  .option('--work-item <id>', 'be that work item instead')
+  .action(async (options: McpOptions) => {
+    exitCode = await mcp(options);
+  });
+
+command('hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop')
+  .option('--conversation <name>', 'what the session is found by (default: the cwd of the input)')
+  .action(async (name: string, options: McpOptions) => {
+    exitCode = await hook(name, options);
   });
 
 command('pause <id>', 'pause a work item when its iteration is over')

@@ -20,7 +20,7 @@ begin
     raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
       hint = case v_ability.implementation when 'runtime' then 'A worker runs it: name it in a faculty''s tools.' else 'Waiting is the loop''s; ask with check_child_work.' end;
   end if;
-  if v_ability.implementation = 'engine' and v_ability.name <> 'artifact_read' then
+  if v_ability.is_builtin and v_ability.name !~ '^ldg:' and v_ability.name <> 'artifact_read' then
     if p_work_item_id is null or not exists (select from work_items where id = p_work_item_id) then
       perform _raise_not_found('work item', p_work_item_id);
     end if;

@@ -54,6 +54,7 @@ create unique index work_items_open_dedup_key on work_items (dedup_key)
 create index work_items_parent on work_items (parent_id) where parent_id is not null;
 create index work_items_created on work_items (created_at desc, id desc);
 create index work_items_open on work_items (created_at desc, id desc) where resolved_at is null;
+create index work_items_interactive on work_items (created_at desc) where state = 'created' and work_type = 'journal';
 create index work_items_running on work_items (created_at desc) where state = 'running';
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
 create index work_items_root_running on work_items (created_at desc) where state = 'running' and parent_id is null;

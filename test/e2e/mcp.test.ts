@@ -1,0 +1,140 @@
+// The MCP server in a process of its own, driven by the protocol's own client, and the hooks of an interactive session.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Db } from '../../runtime/db.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+
+const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+let database: TestDatabase;
+let db: Db;
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+});
+afterAll(async () => {
+  for (const client of clients) await client.close();
+  await db?.close();
+  await database?.drop();
+});
+
+const env = (): Record<string, string> => ({ PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', DATABASE_URL: database.url });
+
+async function connect(...args: string[]): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [main, 'mcp', ...args], env: env(), stderr: 'inherit' }));
+  clients.push(client);
+  return client;
+}
+type Said = { text: string; isError: boolean };
+async function call(client: Client, name: string, input: Record<string, unknown> = {}): Promise<Said> {
+  const result = (await client.callTool({ name, arguments: input })) as { content: { text: string }[]; isError?: boolean };
+  return { text: result.content.map((part) => part.text).join('\n'), isError: result.isError ?? false };
+}
+async function hook(name: string, input: object): Promise<{ code: number; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [main, 'hook', name], { env: env() });
+  child.stdin.end(JSON.stringify(input));
+  const [stdout, stderr, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { code: code as number, stdout, stderr };
+}
+
+test('a client lists every tool and calls it', { timeout: 60_000 }, async () => {
+  const client = await connect('--conversation', 'first');
+  const { tools } = await client.listTools();
+  expect(tools.map((tool) => tool.name)).toEqual([
+    'ledger_append', 'ledger_read', 'recall_block', 'artifact_read', 'spawn_child_work', 'await_child_work', 'check_child_work', 'work_complete',
+    'awareness_digest', 'checkpoint_create', 'resumption_context',
+  ]);
+  expect(tools[0]?.inputSchema).toMatchObject({ type: 'object', required: ['entry_type', 'content'], properties: { entry_type: { enum: expect.arrayContaining(['finding']) } } });
+  expect(client.getInstructions()).toContain('ledger_append');
+
+  expect(await call(client, 'ledger_append', { entry_type: 'plan', content: '- look\n- mend' })).toEqual({ text: '{"seq":1,"entry_type":"plan"}', isError: false });
+  expect(await call(client, 'ledger_append', { entry_type: 'finding', content: 'The cache is stale' })).toMatchObject({ isError: false });
+  expect(JSON.parse((await call(client, 'ledger_read', { last_n: 1 })).text)).toEqual([{ seq: 2, content: 'The cache is stale', entry_type: 'finding' }]);
+  expect(await call(client, 'recall_block', { n: 1 })).toMatchObject({ isError: true });
+  expect(await call(client, 'artifact_read', { handle: 'ffffffffffffffff' })).toMatchObject({ isError: true });
+  const child = await call(client, 'spawn_child_work', { work_type: 'nobody', description: 'A part' });
+  expect(child).toMatchObject({ text: expect.stringMatching(/^[0-9a-f-]{36}$/), isError: false });
+  expect((await call(client, 'check_child_work', { work_item_ids: [child.text] })).text).toContain('queued');
+  const waiting = call(client, 'await_child_work', { work_item_ids: [child.text], timeout_seconds: 30 });
+  await db.workCancel(child.text, 'not needed');
+  expect((await waiting).text).toContain('cancelled');
+  expect((await call(client, 'checkpoint_create')).text).toContain('Open: look; mend');
+  expect((await call(client, 'resumption_context', { target_tokens: 600 })).text).toContain('## Open\n\n- look\n- mend');
+  expect((await call(client, 'awareness_digest')).text).toContain('== AWARENESS ==');
+
+  // Mistakes are results that a model can read.
+  for (const [name, input] of [
+    ['ledger_append', { entry_type: 'rumour', content: 'x' }], ['ledger_append', { content: 'x' }], ['ledger_append', {}], ['recall_block', { n: 'one' }], ['check_child_work', { work_item_ids: 'x' }],
+    ['ledger_append', { entry_type: 'note', content: ' ' }], ['check_child_work', { work_item_ids: ['x'] }], ['resumption_context', { target_tokens: 5 }],
+  ] as const) {
+    expect(await call(client, name, input), JSON.stringify(input)).toMatchObject({ isError: true, text: expect.stringMatching(/\w/) });
+  }
+  expect((await client.readResource({ uri: 'work-ledger://ledger' })).contents[0]).toMatchObject({ text: expect.stringContaining('FINDINGS:\n- The cache is stale') });
+  expect((await client.readResource({ uri: 'work-ledger://digest' })).contents[0]).toMatchObject({ text: expect.stringContaining('== AWARENESS ==') });
+
+  // The same conversation, later: the same work. Then it is done.
+  const again = await connect('--conversation', 'first');
+  expect(JSON.parse((await call(again, 'ledger_read')).text)).toHaveLength(2);
+  expect(await call(again, 'work_complete', { summary: 'Mended' })).toMatchObject({ text: '{"state":"completed"}' });
+  expect(await call(client, 'ledger_append', { entry_type: 'note', content: 'late' })).toMatchObject({ isError: true });
+});
+
+test('two clients bound to different work see each other in the digest', { timeout: 60_000 }, async () => {
+  const [one, two] = [await connect('--conversation', '/home/anna/shop'), await connect('--conversation', '/home/ben/till')];
+  await call(one, 'ledger_append', { entry_type: 'finding', content: 'Prices are in cents' });
+  await call(one, 'ledger_append', { entry_type: 'plan', content: 'Round once, at the end' });
+  await call(two, 'ledger_append', { entry_type: 'finding', content: 'The till rounds up' });
+  const [seenByOne, seenByTwo] = [(await call(one, 'awareness_digest')).text, (await call(two, 'awareness_digest')).text];
+  expect(seenByTwo).toMatch(/Currently active:\n- \[.*\] An interactive session in \/home\/anna\/shop\n  Plan: Round once, at the end/);
+  expect(seenByTwo).toContain('Prices are in cents');
+  expect(seenByTwo).not.toContain('The till rounds up');
+  expect(seenByOne).toContain('The till rounds up');
+  expect(seenByOne).toContain('/home/ben/till');
+
+  const item = await db.workSubmit({ workType: 'x', description: 'Native work' });
+  const bound = await connect('--work-item', item.id);
+  await call(bound, 'ledger_append', { entry_type: 'note', content: 'by hand' });
+  expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['by hand']);
+});
+
+test('the hooks of an interactive session journal it and put its packet in', { timeout: 60_000 }, async () => {
+  const cwd = '/home/anna/project';
+  expect(await hook('session-start', { cwd, hook_event_name: 'SessionStart', session_id: 's1', source: 'startup' })).toMatchObject({ code: 0, stdout: expect.stringContaining('== AWARENESS ==') });
+  expect(await hook('user-prompt', { cwd, prompt: 'Mend the rounding' })).toEqual({ code: 0, stdout: '', stderr: '' });
+  await hook('post-tool-use', { cwd, tool_name: 'Edit', tool_input: { file_path: '/home/anna/project/money.ts' }, tool_response: { ok: true } });
+  await hook('post-tool-use', { cwd, tool_name: 'Bash', tool_input: { command: 'npm test' }, tool_response: 'x'.repeat(5000) });
+  await hook('post-tool-use', { cwd, tool_name: 'mcp__work-ledger__ledger_append', tool_input: {} });
+  await call(await connect('--conversation', cwd), 'ledger_append', { entry_type: 'step', content: 'Rounding mended' });
+  const compacted = await hook('pre-compact', { cwd, trigger: 'auto' });
+  expect(compacted.stdout).toMatch(/## Done\n\n- Rounding mended\n.*## Files written\n\n- \/home\/anna\/project\/money.ts/s);
+  expect(await hook('stop', { cwd })).toMatchObject({ code: 0, stdout: '' });
+  expect((await hook('session-start', { cwd })).stdout).toContain('Rounding mended');
+  const session = await db.journal.sessionActive(cwd);
+  expect((await db.journal.read(session?.id ?? '', 0, null, null)).map((entry) => entry.entryType)).toEqual(['session_start', 'user_feedback', 'file_written', 'tool_result', 'summary', 'checkpoint', 'checkpoint']);
+  // What goes wrong never stops the client.
+  expect(await hook('stop', [])).toMatchObject({ code: 0, stderr: expect.stringContaining('work-ledger: ') });
+});
+
+test('the plugin names what there is', () => {
+  const plugin = fileURLToPath(new URL('../../plugin/', import.meta.url));
+  const read = (path: string) => JSON.parse(readFileSync(plugin + path, 'utf8')) as Record<string, unknown>;
+  const { version } = JSON.parse(readFileSync(fileURLToPath(new URL('../../package.json', import.meta.url)), 'utf8')) as { version: string };
+  expect(read('.claude-plugin/plugin.json')).toMatchObject({ name: 'work-ledger', version });
+  expect(read('.mcp.json')).toEqual({ mcpServers: { 'work-ledger': { command: 'work-ledger', args: ['mcp'] } } });
+  const commands = Object.values(read('hooks/hooks.json')['hooks'] as Record<string, { hooks: { command: string }[] }[]>).flat().flatMap((one) => one.hooks.map(({ command }) => command));
+  expect(commands.map((command) => command.replace('work-ledger hook ', ''))).toEqual(['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop']);
+  expect(readdirSync(`${plugin}skills`)).toEqual(['work-ledger']);
+});
