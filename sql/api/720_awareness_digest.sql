@@ -90,12 +90,21 @@ begin
            w.id, -1, ''
       from (select i.*,
                    (select l.content from work_ledger l where l.work_item_id = i.id and l.entry_type = 'plan' order by l.seq desc limit 1) as plan
-              from (select * from work_items where state = 'running'
+              from ((select *
+                       from work_items i
+                      where i.state = 'running' and i.id is distinct from p_work_item_id and (v_children or i.parent_id is null)
+                        and i.started_at > v_news_since
+                        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
+                      order by i.created_at desc, i.id desc
+                      limit (p_settings ->> 'max_running')::integer)
                     union all
-                    select * from (select * from work_items where state = 'created' and work_type = 'journal' order by created_at desc limit 100) s where started_at > v_since) i
-             where i.id is distinct from p_work_item_id and (v_children or i.parent_id is null)
-               and i.started_at > v_news_since
-               and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
+                    (select * -- interactive sessions
+                       from work_items i
+                      where i.state = 'created' and i.work_type = 'journal' and i.id is distinct from p_work_item_id
+                        and i.started_at > v_since and i.created_at > v_now - interval '30 days'
+                        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
+                      order by i.created_at desc, i.id desc
+                      limit (p_settings ->> 'max_running')::integer)) i
              order by i.created_at desc, i.id desc
              limit (p_settings ->> 'max_running')::integer) w;
   return query

@@ -7,7 +7,7 @@ create or replace function _ms(p_at timestamptz)
   language sql
   immutable
   parallel safe
-  return round(extract(epoch from p_at) * 1000)::bigint;
+  return floor(extract(epoch from p_at) * 1000)::bigint;
 
 comment on function _ms(timestamptz) is 'Unix milliseconds.';
 

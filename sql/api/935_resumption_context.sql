@@ -89,6 +89,18 @@ $$;
 
 comment on function _packet_tokens(jsonb, text) is 'Estimated tokens of a packet, its count included.';
 
+create or replace function _listed(p_list jsonb)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select string_agg('- ' || _indent(e, '  '), E'\n' order by n) from jsonb_array_elements_text(p_list) with ordinality as x(e, n);
+$$;
+
+comment on function _listed(jsonb) is 'A list of texts as lines with dashes; null for an empty one.';
+
 create or replace function export_for_resumption(p_work_item_id uuid, p_target_tokens integer default 4000)
   returns text
   language sql
@@ -102,18 +114,6 @@ as $$
 $$;
 
 comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text, to be given to a new conversation. Raises WL001, WL002.';
-
-create or replace function _listed(p_list jsonb)
-  returns text
-  language sql
-  immutable
-  parallel safe
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select string_agg('- ' || _indent(e, '  '), E'\n' order by n) from jsonb_array_elements_text(p_list) with ordinality as x(e, n);
-$$;
-
-comment on function _listed(jsonb) is 'A list of texts as lines with dashes; null for an empty one.';
 
 create or replace function session_summary(p_work_item_id uuid)
   returns text
