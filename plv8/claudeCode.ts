@@ -1,7 +1,7 @@
 // Claude Code's session files: JSON lines, one for each content block, in the order in which they were written. The
 // parents that records name make false forks of parallel calls, so the order of the file is the order of the run.
 
-import { conversation, field, stringOf, toolName } from './reading.ts';
+import { conversation, field, stringOf, timeOf, toolName } from './reading.ts';
 import type { Conversation, RecordedCall, RecordedRun } from './reading.ts';
 
 export function isClaudeCode(records: readonly unknown[]): boolean {
@@ -16,6 +16,12 @@ export function readClaudeCode(records: readonly unknown[]): RecordedRun {
   const run = conversation('claude-code');
   const isSidechainFile = records.every((record) => field(record, 'message') === undefined || field(record, 'isSidechain') === true);
   const seen = new Set<string>();
+  const last = records.findLast((record) => stringOf(field(record, 'sessionId')) !== null);
+  const agent = isSidechainFile ? stringOf(field(last, 'agentId')) : null;
+  const session = stringOf(field(last, 'sessionId'));
+  if (session !== null) run.sessionId = agent === null ? session : `${session}#${agent}`;
+  const cwd = stringOf(field(last, 'cwd'));
+  if (cwd !== null) run.cwd = cwd;
   for (const record of records) {
     const uuid = stringOf(field(record, 'uuid'));
     const type = stringOf(field(record, 'type')) ?? 'unknown';
@@ -36,6 +42,8 @@ function readAssistant(record: unknown, run: Conversation): void {
   const model = stringOf(field(message, 'model'));
   if (model === '<synthetic>' || field(record, 'isApiErrorMessage') === true) return run.skip('message written by the client');
   const exchange = run.exchange(stringOf(field(message, 'id')));
+  const at = timeOf(field(record, 'timestamp'));
+  if (at !== null) exchange.at ??= at;
   if (model !== null) run.model ??= model;
   const number = (key: string): number => {
     const count = field(message, 'usage', key);
@@ -70,8 +78,11 @@ function readAssistant(record: unknown, run: Conversation): void {
 
 function readUser(record: unknown, run: Conversation): void {
   // What stands for the conversation after a compaction is not part of it.
-  if (field(record, 'isCompactSummary') === true) return run.skip('summary of a compaction');
   const content = field(record, 'message', 'content');
+  if (field(record, 'isCompactSummary') === true) {
+    run.compacted(typeof content === 'string' ? content : resultText(content, run));
+    return run.skip('summary of a compaction');
+  }
   if (typeof content === 'string') return run.said(content);
   const texts: string[] = [];
   for (const block of Array.isArray(content) ? (content as unknown[]) : []) {

@@ -1,7 +1,7 @@
 // Codex CLI's rollouts: JSON lines {timestamp, type, payload}. response_item records are the conversation; event_msg
 // records repeat it for the screen and are read for the token counts alone.
 
-import { conversation, field, stringOf, toolName } from './reading.ts';
+import { conversation, field, stringOf, timeOf, toolName } from './reading.ts';
 import type { Conversation, RecordedRun } from './reading.ts';
 
 export function isCodex(records: readonly unknown[]): boolean {
@@ -17,7 +17,7 @@ export function readCodex(records: readonly unknown[]): RecordedRun {
     const type = stringOf(field(record, 'type')) ?? 'unknown';
     const payload = field(record, 'payload');
     const kind = stringOf(field(payload, 'type')) ?? 'unknown';
-    if (type === 'session_meta') run.system ||= stringOf(field(payload, 'base_instructions', 'text')) ?? '';
+    if (type === 'session_meta') readMeta(payload, run);
     else if (type === 'turn_context') run.model ??= stringOf(field(payload, 'model'));
     else if (type === 'event_msg' && kind === 'token_count') {
       const counted = JSON.stringify(field(payload, 'info', 'total_token_usage')) ?? '';
@@ -27,10 +27,25 @@ export function readCodex(records: readonly unknown[]): RecordedRun {
       isResponding = false;
     } else if (type === 'event_msg' && kind === 'turn_aborted') run.outcome = 'aborted';
     else if (type === 'event_msg' && kind === 'task_complete') run.outcome = 'completed';
-    else if (type === 'response_item') isResponding = readItem(kind, payload, run, isResponding);
+    else if (type === 'response_item') {
+      isResponding = readItem(kind, payload, run, isResponding);
+      const at = timeOf(field(record, 'timestamp'));
+      if (isResponding && at !== null) run.current().at ??= at;
+    } else if (type === 'compacted') {
+      run.compacted(stringOf(field(payload, 'message')) || '(The record keeps no summary of what came before.)');
+      run.skip('record of type compacted');
+    }
     else run.skip(type === 'event_msg' ? `event ${kind}` : `record of type ${type}`);
   }
   return run.finish();
+}
+
+function readMeta(payload: unknown, run: Conversation): void {
+  run.system ||= stringOf(field(payload, 'base_instructions', 'text')) ?? '';
+  const id = stringOf(field(payload, 'id'));
+  const cwd = stringOf(field(payload, 'cwd'));
+  if (id !== null) run.sessionId ??= id;
+  if (cwd !== null) run.cwd ??= cwd;
 }
 
 /** Returns whether the item is part of a response. */

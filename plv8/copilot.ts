@@ -1,6 +1,6 @@
 // GitHub Copilot CLI's events.jsonl: {type, data}. It counts tokens for the whole session only.
 
-import { conversation, field, stringOf, toolName } from './reading.ts';
+import { conversation, field, stringOf, timeOf, toolName } from './reading.ts';
 import type { RecordedRun } from './reading.ts';
 
 export function isCopilot(records: readonly unknown[]): boolean {
@@ -13,12 +13,19 @@ export function readCopilot(records: readonly unknown[]): RecordedRun {
     const type = stringOf(field(record, 'type')) ?? 'unknown';
     const data = field(record, 'data');
     const content = stringOf(field(data, 'content')) ?? '';
-    if (type === 'system.message') run.system ||= content;
+    if (type === 'session.start') {
+      const [id, cwd] = [stringOf(field(data, 'sessionId')), stringOf(field(data, 'context', 'cwd'))];
+      if (id !== null) run.sessionId ??= id;
+      if (cwd !== null) run.cwd ??= cwd;
+      run.skip('event session.start');
+    } else if (type === 'system.message') run.system ||= content;
     else if (type === 'user.message') run.said(stringOf(field(data, 'transformedContent')) ?? content);
     else if (type === 'system.notification') run.said(content);
     else if (type === 'assistant.message') {
       const exchange = run.exchange(stringOf(field(data, 'messageId')));
       run.model ??= stringOf(field(data, 'model'));
+      const at = timeOf(field(record, 'timestamp'));
+      if (at !== null) exchange.at ??= at;
       if (content !== '') exchange.text = content;
       const thinking = stringOf(field(data, 'reasoningText'));
       if (thinking !== null) exchange.thinking = [{ thinking, signature: '' }];

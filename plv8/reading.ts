@@ -1,9 +1,13 @@
 // What every format is read into, and how a value of unknown shape is asked for its parts.
 
 /** `result` is what the model was shown; null: the record has none. `isError`: the record says that the call failed. */
-export type RecordedCall = { name: string; input: Record<string, unknown>; result: string | null; isError: boolean };
+export type RecordedCall = { /** In the record, where it says one. */ id?: string; name: string; input: Record<string, unknown>; result: string | null; isError: boolean };
 
 export type RecordedExchange = {
+  /** The time of its first record, as the record says it. */
+  at?: string;
+  /** What stood for all before it when it was asked: the context had been compacted. */
+  compactSummary?: string;
   /** All that the model wrote, also where a call was read out of it. */
   text: string;
   calls: RecordedCall[];
@@ -22,6 +26,9 @@ export type RecordedRun = {
   prompt: string;
   exchanges: RecordedExchange[];
   outcome: string | null;
+  /** Who it is among its kind; `#` parts the session from its subagent. */
+  sessionId?: string;
+  cwd?: string;
   skipped: { reason: string; count: number }[];
 };
 
@@ -52,8 +59,14 @@ export function stringOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
+/** A time that is one, as ISO 8601. */
+export function timeOf(value: unknown): string | null {
+  const milliseconds = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(milliseconds) ? null : new Date(milliseconds).toISOString();
+}
+
 /** What a reader of records, in the order of the file, tells of a conversation; finish() makes a RecordedRun of it. */
-export type Conversation = Pick<RecordedRun, 'model' | 'system' | 'outcome'> & {
+export type Conversation = Pick<RecordedRun, 'model' | 'system' | 'outcome' | 'sessionId' | 'cwd'> & {
   /** The exchange of the response with that id, which is the newest one or begins now. */
   exchange(id: string | null): RecordedExchange;
   /** The newest exchange. */
@@ -63,6 +76,8 @@ export type Conversation = Pick<RecordedRun, 'model' | 'system' | 'outcome'> & {
   result(id: string | null, text: string, isError: boolean): void;
   /** Answers the newest call. */
   answerLast(text: string): void;
+  /** The context was compacted: what stands for all before the next exchange. */
+  compacted(summary: string): void;
   /** What the model was told by a human or a harness. */
   said(text: string): void;
   /** The usage of the newest exchange that has none yet. */
@@ -77,12 +92,14 @@ export function conversation(format: RecordedRun['format']): Conversation {
   const exchanges: RecordedExchange[] = [];
   const byId = new Map<string, RecordedExchange>();
   const calls = new Map<string, RecordedCall>();
+  let summary: string | undefined;
   const skip = (reason: string): void => void skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
   const current = (): RecordedExchange => exchanges.at(-1) ?? open(null);
   const open = (id: string | null): RecordedExchange => {
     const known = id === null ? undefined : byId.get(id);
     if (known) return known;
-    const exchange: RecordedExchange = { text: '', calls: [], usage: null };
+    const exchange: RecordedExchange = { text: '', calls: [], usage: null, ...(summary !== undefined && { compactSummary: summary }) };
+    summary = undefined;
     exchanges.push(exchange);
     if (id !== null) byId.set(id, exchange);
     return exchange;
@@ -96,7 +113,9 @@ export function conversation(format: RecordedRun['format']): Conversation {
     call: (id, call) => {
       if (id !== null && calls.has(id)) return skip('repeated call');
       current().calls.push(call);
-      if (id !== null) calls.set(id, call);
+      if (id === null) return;
+      calls.set(id, call);
+      call.id = id;
     },
     result: (id, text, isError) => {
       const call = id === null ? undefined : calls.get(id);
@@ -104,6 +123,9 @@ export function conversation(format: RecordedRun['format']): Conversation {
       if (call.result !== null) return skip('second result of a call');
       call.result = text;
       call.isError = isError;
+    },
+    compacted: (text) => {
+      if (exchanges.length > 0) summary = text;
     },
     answerLast: (text) => {
       const call = current().calls.at(-1);
@@ -129,6 +151,8 @@ export function conversation(format: RecordedRun['format']): Conversation {
         prompt: prompt.join('\n\n'),
         exchanges,
         outcome: self.outcome,
+        ...(self.sessionId !== undefined && { sessionId: self.sessionId }),
+        ...(self.cwd !== undefined && { cwd: self.cwd }),
         skipped: [...skipped].map(([reason, count]) => ({ reason, count })),
       };
     },

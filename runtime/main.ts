@@ -9,6 +9,7 @@ import { demo } from './commands/demo.ts';
 import { demoCode } from './commands/demoCode.ts';
 import { demoTeam } from './commands/demoTeam.ts';
 import { doctor } from './commands/doctor.ts';
+import { importFiles } from './commands/import.ts';
 import { pull, push } from './commands/files.ts';
 import type { FileOptions } from './commands/files.ts';
 import { approvals, approve, budget, cancel, digest, faculty, fork, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
@@ -173,6 +174,11 @@ command('fork <turn> [text]', 'go on from a turn on a branch of its own, and pri
   .option('--faculty <name>', 'another faculty')
   .action(async (turn: string, text: string | undefined, options: Settings & { faculty?: string }) => {
     exitCode = await fork(turn, text, options);
+  });
+
+command('import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent): files or directories')
+  .action(async (paths: string[], options: Settings) => {
+    exitCode = await importFiles(paths, options);
   });
 
 command('mcp', 'serve the ledger to an MCP client over stdio')

@@ -62,7 +62,7 @@ begin
     return p_text;
   end if;
   -- Characters of up to four bytes: a quarter of the bytes at each end is always under the cap, half of them for ASCII.
-  v_keep := p_max_bytes * (v_chars::numeric / octet_length(p_text)) / 2 - 100;
+  v_keep := greatest(p_max_bytes * (v_chars::numeric / octet_length(p_text)) / 2 - 100, 0);
   return left(p_text, v_keep)
     || format(E'\n\n[engine: %s characters left out here]\n\n', v_chars - 2 * v_keep)
     || right(p_text, v_keep);

@@ -117,9 +117,14 @@ create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with numbered as (
-    select *, count(*) filter (where p.role = 'assistant') over (order by p."position", p.rank, p.ordinal) as message
+  with part as (
+    -- A response that came in pieces is one message.
+    select *, p.role = 'assistant' and lag(p."position") over (order by p."position", p.rank, p.ordinal) is distinct from p."position" as is_next
       from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks) p
+  ),
+  numbered as (
+    select *, count(*) filter (where p.is_next) over (order by p."position", p.rank, p.ordinal) as message
+      from part p
   ),
   message as (
     select n.message, n.role, string_agg(n.blocks, ',' order by n."position", n.rank, n.ordinal) as blocks

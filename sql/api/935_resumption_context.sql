@@ -28,7 +28,7 @@ begin
 
   -- The essentials first, as short as they may get: what was asked, what is open, what failed, what is uncertain.
   v_packet := jsonb_build_object(
-    'originalPrompt', _cap_text(v_item.description, v_prompt_chars),
+    'originalPrompt', _shortened_to(v_item.description, v_prompt_chars),
     'workSummary', '', 'keyDecisions', '[]'::jsonb, 'currentState', _one_line(_state_line(v_item, v_now.steps), v_line_chars), 'filesModified', '[]'::jsonb,
     'pendingActions', (select coalesce(jsonb_agg(_one_line(a, v_line_chars) order by n), '[]')
        from unnest(coalesce(v_now.plan, '{}') || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(v_now.uncertain) u) || v_now.children) with ordinality as x(a, n)),
@@ -48,8 +48,8 @@ begin
   -- Then what fits, the most useful first; what does not fit is passed over.
   for v_one in
     select * from (
-      select 1 as priority, 1::bigint as n, '{originalPrompt}'::text[] as field, to_jsonb(_cap_text(v_item.description, least(20000, p_target_tokens))) as content, false as is_item
-      union all select 2, 1, '{originalPrompt}', to_jsonb(_cap_text(v_item.description, 20000)), false
+      select 1 as priority, 1::bigint as n, '{originalPrompt}'::text[] as field, to_jsonb(_shortened_to(v_item.description, least(20000, p_target_tokens))) as content, false as is_item
+      union all select 2, 1, '{originalPrompt}', to_jsonb(_shortened_to(v_item.description, 20000)), false
       union all select 3, 1, '{currentState}', to_jsonb(_state_line(v_item, v_now.steps)), false
       union all select 4, 1, '{pendingActions}', to_jsonb(coalesce(v_now.plan, '{}') || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(v_now.uncertain) u) || v_now.children), false
       union all select 5, 1, '{suggestedNextSteps}', to_jsonb(case
@@ -153,3 +153,13 @@ end
 $$;
 
 comment on function journal_resume(uuid, text, integer) is 'Goes on with the work of one session in another conversation: a new journal session whose prompt is the packet, params.resumedFrom says of what. Raises WL001, WL002.';
+
+create or replace function _shortened_to(p_text text, p_chars integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case when char_length(p_text) <= p_chars then p_text
+              else left(p_text, p_chars) || format('… [%s more characters]', char_length(p_text) - p_chars) end;
+
+comment on function _shortened_to(text, integer) is 'The text or its beginning, with a note of how much is left out.';

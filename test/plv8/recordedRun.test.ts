@@ -168,7 +168,7 @@ describe('Claude Code', () => {
     expect(run.exchanges).toEqual([{
       thinking: [{ thinking: 'Hm.', signature: 'sig' }],
       text: 'Look.',
-      calls: [bashCall('ls', 'a.py'), bashCall('cat a.py', 'x\n[image]', true)].map((call) => ({ ...call, name: 'Bash' })),
+      calls: [bashCall('ls', 'a.py'), bashCall('cat a.py', 'x\n[image]', true)].map((call, i) => ({ ...call, name: 'Bash', id: 'ab'[i] })),
       usage: { inputTokens: 13, outputTokens: 40, cachedInputTokens: 100 },
     }]);
   });
@@ -210,8 +210,8 @@ describe('Codex', () => {
     expect(run).toMatchObject({ format: 'codex', model: 'gpt-5.5', system: 'You code.', prompt: 'Mend it.' });
     expect(run.exchanges).toEqual([
       { thinking: [{ thinking: '', signature: 'e' }], text: 'Look.', usage: { inputTokens: 40, outputTokens: 7, cachedInputTokens: 60 },
-        calls: [{ name: 'exec_command', input: { cmd: 'ls' }, result: 'a.py', isError: false }, { name: 'exec_command', input: { cmd: 'false' }, result: 'Wall time: 1\nProcess exited with code 1\nOutput:\n', isError: true }] },
-      { text: '', usage: { inputTokens: 133, outputTokens: 7, cachedInputTokens: 60 }, calls: [{ name: 'apply_patch', input: { input: '*** Begin Patch' }, result: 'Done', isError: false }] },
+        calls: [{ id: 'a', name: 'exec_command', input: { cmd: 'ls' }, result: 'a.py', isError: false }, { id: 'b', name: 'exec_command', input: { cmd: 'false' }, result: 'Wall time: 1\nProcess exited with code 1\nOutput:\n', isError: true }] },
+      { text: '', usage: { inputTokens: 133, outputTokens: 7, cachedInputTokens: 60 }, calls: [{ id: 'c', name: 'apply_patch', input: { input: '*** Begin Patch' }, result: 'Done', isError: false }] },
     ]);
   });
 });
@@ -222,7 +222,7 @@ describe('Copilot', () => {
       { type: 'assistant.message', data: { messageId: 'm', model: 'claude-sonnet-4.6', content: 'Look.', reasoningText: 'Hm.', toolRequests: [{ toolCallId: 'a', name: 'bash', arguments: { command: 'ls' } }] } },
       { type: 'tool.execution_complete', data: { toolCallId: 'a', success: false, error: { message: 'denied' } } });
     expect(run).toMatchObject({ format: 'copilot', model: 'claude-sonnet-4.6', system: 'You help.', prompt: '<now/> Mend it.' });
-    expect(run.exchanges).toEqual([{ text: 'Look.', usage: null, thinking: [{ thinking: 'Hm.', signature: '' }], calls: [bashCall('ls', 'denied', true)] }]);
+    expect(run.exchanges).toEqual([{ text: 'Look.', usage: null, thinking: [{ thinking: 'Hm.', signature: '' }], calls: [{ ...bashCall('ls', 'denied', true), id: 'a' }] }]);
   });
 });
 

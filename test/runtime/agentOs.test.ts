@@ -148,8 +148,8 @@ test('the six query patterns of the document use an index each', async () => {
   await client.query('begin');
   await client.query(`
     set local search_path = ledger;
-    insert into work_items (root_id, id, work_type, description, external_id, state, created_at)
-    select id, id, 'ldg:task', 'x', 'task ' || n, 'created', now() - make_interval(secs => n) from (select n, gen_random_uuid() as id from generate_series(1, 5000) n) s;
+    insert into work_items (root_id, id, work_type, description, external_id, state, resolved_at, created_at)
+    select id, id, 'ldg:task', 'x', 'task ' || n, case when n % 50 = 0 then 'created' else 'completed' end, case when n % 50 <> 0 then now() end, now() - make_interval(secs => n) from (select n, gen_random_uuid() as id from generate_series(1, 5000) n) s;
     insert into turns (work_item_id, status, completed_at) select id, 'completed', now() from work_items;
     insert into messages (turn_id, sequence, role, content, created_at) select t.id, n, 'user', '[]', now() - make_interval(secs => n) from turns t, generate_series(1, 5) n;
     insert into tool_calls (turn_id, ordinal, work_item_id, provider_id, tool_name, input, effect, status)
