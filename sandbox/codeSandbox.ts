@@ -134,11 +134,16 @@ export class CodeSandbox {
     }
   }
 
+  async endSession(session: string): Promise<void> {
+    const resting = this.#sessions.get(session);
+    this.#sessions.delete(session);
+    if (resting) await discard(resting.warm);
+  }
+
   /** Ends the sessions that have rested for so long. */
   async endSessions(restMs: number): Promise<void> {
     const resting = [...this.#sessions].filter(([, { restsSince }]) => Date.now() - restsSince >= restMs);
-    for (const [session] of resting) this.#sessions.delete(session);
-    await Promise.all(resting.map(([, { warm }]) => discard(warm)));
+    await Promise.all(resting.map(([session]) => this.endSession(session)));
   }
 
   async close(): Promise<void> {

@@ -97,6 +97,7 @@ export class ContainerWorkspace implements Workspace {
     // It answers by itself within its time; what does not is stuck.
     const late = setTimeout(() => void container.kill(), (seconds + 30) * 1000);
     container.tell({ id, ...request });
+    if (container.isGone) this.#asked.get(id)?.settle(null); // it went away before this was asked
     if (signal?.aborted) kill();
     signal?.addEventListener('abort', kill, { once: true });
     try {
@@ -112,11 +113,21 @@ export class ContainerWorkspace implements Workspace {
     }
   }
 
+  /** The container, started by whoever needs it first. */
   async #running(): Promise<SandboxContainer<Answer>> {
-    const running = await this.#container?.catch(() => null);
-    if (running && !running.isGone) return running;
-    this.#container = this.#start();
-    return this.#container;
+    for (let tries = 0; tries < 3; tries++) {
+      const starting = (this.#container ??= this.#start());
+      const forget = (): void => {
+        if (this.#container === starting) this.#container = undefined;
+      };
+      const running = await starting.catch((error: unknown) => {
+        forget();
+        throw error;
+      });
+      if (!running.isGone) return running;
+      forget();
+    }
+    throw new WorkspaceUnavailable('its container ends as soon as it has started');
   }
 
   /** A daemon that was there and restarts is waited for. */

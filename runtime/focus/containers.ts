@@ -17,6 +17,8 @@ export type Containers = {
   sandbox(engage: Engage): CodeSandbox;
   /** Where the files of a work item are and its commands run. */
   workspace(claim: Claimed): Workspace;
+  /** Ends what runs there for a focus that rests or is over. The files stay. */
+  release(claim: Claimed): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -53,6 +55,11 @@ export function openContainers(docker: Docker, db: Db, log: Logger): Containers 
     workspace: ({ work_item_id: workItemId, faculty: { engage } }) => remembered(workspaces, workItemId, () => new ContainerWorkspace(docker, workItemId, {
       image: engage.workspace_image, memoryBytes: bytesOf(engage.workspace_memory), cpus: engage.workspace_cpus, sizeBytes: bytesOf(engage.workspace_size), seed: engage.workspace_dir,
     })),
+    async release({ work_item_id: workItemId, focus_id: focusId }) {
+      const workspace = workspaces.get(workItemId);
+      workspaces.delete(workItemId);
+      await Promise.all([workspace?.close(), ...[...sandboxes.values()].map((sandbox) => sandbox.endSession(focusId))]);
+    },
     async close() {
       clearInterval(sweeper);
       await Promise.all([...sandboxes.values(), ...workspaces.values()].map((one) => one.close()));

@@ -40,7 +40,9 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
   if (claim.kind !== 'claimed') return claim;
   const held = runtime.leases.hold(claim);
   try {
-    return await runIteration(claim, held.signal, runtime);
+    const outcome = await runIteration(claim, held.signal, runtime);
+    if (outcome.kind !== 'continued') await runtime.containers?.release(claim);
+    return outcome;
   } catch (error) {
     if (isLeaseLost(error)) return { kind: 'lost' };
     runtime.log.error({ workItemId, err: error }, 'iteration broken off');

@@ -18,7 +18,7 @@ import type { ScriptedModel, ScriptedReply } from '../../runtime/scriptedModel.t
 import { builtinTools } from '../../runtime/tools/builtinTools.ts';
 import { startWorker } from '../../runtime/worker.ts';
 import type { Worker } from '../../runtime/worker.ts';
-import { listVolumes, removeVolume } from '../../sandbox/containerWorkspace.ts';
+import { listVolumes, removeVolume, VOLUME_LABEL } from '../../sandbox/containerWorkspace.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { docker, noDocker } from '../docker.ts';
@@ -113,6 +113,8 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     const [gone, kept] = [await submit([call('bash', { command: 'echo x > x' })], { workspace_keep_hours: 0 }), await submit([call('bash', { command: 'echo x > x' })])];
     await answered(gone);
     await answered(kept);
+    // Their containers end with the work, and do not wait for a sweep.
+    for (const { id } of [gone, kept]) await until(async () => (await docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } })).length === 0, 10);
     expect(await listVolumes(docker)).toEqual(expect.arrayContaining([gone.id, kept.id]));
     await start(); // sweeps at once
     await until(async () => !(await listVolumes(docker)).includes(gone.id));

@@ -170,6 +170,13 @@ while True:
     await run('rm -rf swap real');
   });
 
+  test('whoever comes first starts it, and the others wait', { timeout: 60_000 }, async () => {
+    const id = randomUUID();
+    const own = open({}, id);
+    expect(await Promise.all([1, 2, 3, 4].map((n) => out(`echo ${n}`, own)))).toEqual(['1\n', '2\n', '3\n', '4\n']);
+    expect(await containersOf(id)).toHaveLength(1);
+  });
+
   test('files stay when the container goes; the next worker finds them', { timeout: 60_000 }, async () => {
     const id = randomUUID();
     const first = open({}, id);
