@@ -14,6 +14,7 @@ import { pull, push } from './commands/files.ts';
 import type { FileOptions } from './commands/files.ts';
 import { approvals, approve, budget, cancel, digest, faculty, fork, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
 import type { SubmitOptions } from './commands/items.ts';
+import { javascript } from './commands/javascript.ts';
 import { hook, mcp } from './commands/mcp.ts';
 import type { McpOptions } from './commands/mcp.ts';
 import { exit, note, print, UsageError } from './commands/output.ts';
@@ -79,6 +80,10 @@ command('install', 'install the ledger as a plain script, and graphile-worker\'s
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
   print(installed, `ledger ${installed.version} ${installed.changed ? 'installed' : 'is up to date'} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
+});
+
+command('javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(async (options: Settings) => {
+  exitCode = await javascript(options);
 });
 
 workerOptions(command('work', 'work on what is queued until a signal stops it')).action(async (options: WorkOptions) => {

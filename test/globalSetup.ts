@@ -14,6 +14,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
 import { ensureEmbedded, stopEmbedded } from '../runtime/embedded.ts';
+import { placePljs } from './pljs.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -34,6 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const tarball = join(dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite-pgtap')), 'pgtap.tar.gz');
   await promisify(execFile)('tar', ['-xzf', tarball, '-C', embedded.extensionDir, '--strip-components=2', '--no-same-owner', '--wildcards', 'share/postgresql/extension/*']);
 
+  placePljs(embedded.extensionDir);
   const serverUrl = embedded.url.replace(/[^/]*$/, '');
   const admin = new pg.Client({ connectionString: `${serverUrl}postgres` });
   await admin.connect();

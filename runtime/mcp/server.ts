@@ -56,9 +56,9 @@ async function awaitChildren(db: Db, workItemId: string, input: Record<string, u
   const { work_item_ids: ids, timeout_seconds: seconds = 300 } = waitInput.parse(input);
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
-    const said = await db.abilityInvoke('check_child_work', { work_item_ids: ids }, workItemId);
     const states = await Promise.all(ids.map(async (id) => (await db.workItem(id))?.state ?? 'completed'));
-    if (states.every((state) => ended.has(state)) || Date.now() >= deadline) return said;
+    // Told after looking, so that what is told is never older.
+    if (states.every((state) => ended.has(state)) || Date.now() >= deadline) return db.abilityInvoke('check_child_work', { work_item_ids: ids }, workItemId);
     await sleep(500);
   }
 }

@@ -16,6 +16,10 @@ begin
     raise exception using errcode = 'WL001', message = format('there is no ability "%s"', p_name);
   end if;
   perform _input_check(v_ability, p_input);
+  if _has_javascript() and json_schema_errors(v_ability.input_schema::jsonb, p_input) <> '[]' then
+    perform _raise_invalid(format('the input does not fit %s', p_name),
+      (select string_agg(e, E'\n') from jsonb_array_elements_text(json_schema_errors(v_ability.input_schema::jsonb, p_input)) e));
+  end if;
   if v_ability.implementation = 'runtime' or v_ability.name = 'await_child_work' then
     raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
       hint = case v_ability.implementation when 'runtime' then 'A worker runs it: name it in a faculty''s tools.' else 'Waiting is the loop''s; ask with check_child_work.' end;
@@ -49,7 +53,7 @@ end
 $$;
 
 comment on function ability_invoke(text, jsonb, uuid, uuid) is
-  'Calls an ability by its name: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need the work item that calls, and its lease where a focus drives it. Input that does not fit the ability''s schema is refused. Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and what the ability raises.';
+  'Calls an ability by its name: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need the work item that calls, and its lease where a focus drives it. Input that does not fit the ability''s schema is refused (with a JavaScript engine to its depth, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and what the ability raises.';
 
 create or replace function _input_check(p_ability abilities, p_input jsonb)
   returns void
@@ -91,3 +95,15 @@ $$;
 
 comment on function _input_check(abilities, jsonb) is
   'Holds an input against the ability''s schema as far as the engine reads one: required keys, types and enums of the top level, additionalProperties = false. What lies deeper is the ability''s own to refuse. Raises WL002.';
+
+create or replace function _has_javascript()
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from pg_proc p join pg_language l on l.oid = p.prolang
+                  where p.oid = to_regprocedure(format('%I.json_schema_errors(jsonb, jsonb)', _ledger_schema())) and l.lanname in ('pljs', 'plv8'));
+$$;
+
+comment on function _has_javascript() is 'Whether work-ledger javascript has put the JavaScript functions in.';

@@ -1,0 +1,42 @@
+// The functions of this folder for the database: each bundled into one body, which plv8 and PL/JS take alike. Scalars in
+// and out only, since PL/JS 1.0.5 ends the server where a function returns a table.
+
+import { fileURLToPath } from 'node:url';
+
+import { build } from 'esbuild';
+
+const functions = [
+  { name: 'json_schema_errors', module: './jsonSchema.ts', takes: ['p_schema jsonb', 'p_value jsonb'], calls: 'schemaErrors(p_schema, p_value)' },
+  { name: 'markdown_codeblocks', module: './markdown.ts', takes: ['p_text text'], calls: 'codeBlocks(p_text)' },
+  { name: 'markdown_file_references', module: './markdown.ts', takes: ['p_text text'], calls: 'fileReferences(p_text)' },
+  { name: 'recorded_run_parse', module: './recordedRun.ts', takes: ['p_content text'], calls: 'parseRecordedRun(p_content)' },
+] as const;
+
+/** SQL that puts the functions where their stand-ins are; `@language@` and `@extschema@` are for the installer. */
+export async function databaseFunctions(): Promise<string> {
+  const bodies = new Map<string, string>();
+  for (const module of new Set(functions.map((one) => one.module))) {
+    const { outputFiles } = await build({
+      entryPoints: [fileURLToPath(new URL(module, import.meta.url))],
+      bundle: true, write: false, format: 'iife', globalName: 'bundle', target: 'es2022', platform: 'neutral', mainFields: ['module', 'main'], charset: 'ascii', minify: true, legalComments: 'none',
+    });
+    const [file] = outputFiles;
+    if (!file || file.text.includes('$bundle$')) throw new Error(`${module} cannot be bundled`);
+    bodies.set(module, file.text);
+  }
+  // Evaluated once in a connection: the engines keep globalThis, and evaluating costs milliseconds and memory.
+  return functions.map(({ name, module, takes, calls }) => `create or replace function @extschema@.${name}(${takes.join(', ')})
+  returns jsonb
+  language @language@
+  immutable
+  as $bundle$
+const bundle = globalThis['work_ledger ${module}'] ??= (() => {
+${bodies.get(module)}
+return bundle;
+})();
+return bundle.${calls};
+$bundle$;
+`).join('\n');
+}
+
+if (import.meta.main) process.stdout.write(await databaseFunctions());

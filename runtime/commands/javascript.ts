@@ -1,0 +1,44 @@
+// `work-ledger javascript`: puts the functions that need a JavaScript engine into the ledger, where the database has one.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import pg from 'pg';
+
+import { findLedger } from '../config.ts';
+import type { Settings } from '../config.ts';
+import { exit, print, UsageError } from './output.ts';
+
+const languages = ['plv8', 'pljs'] as const;
+
+export async function javascript(options: Settings): Promise<number> {
+  const place = await findLedger(options);
+  const language = await installJavascript(place.url, place.schema);
+  if (language === null) throw new UsageError('this database has no JavaScript engine: create extension pljs (or plv8) first. The command line does the same work without one.');
+  print({ language, schema: place.schema }, `installed with ${language} in schema ${place.schema}`, options.json ?? false);
+  return exit.ok;
+}
+
+/** Installs the functions with the engine that is there. Null: none is. */
+export async function installJavascript(url: string, schema: string): Promise<(typeof languages)[number] | null> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ lanname: (typeof languages)[number] }>('select lanname from pg_language where lanname = any ($1) order by lanname desc', [languages]);
+    const language = rows[0]?.lanname;
+    if (language === undefined) return null;
+    const script = (await functionsSql()).replaceAll('@language@', language).replaceAll('@extschema@', client.escapeIdentifier(schema));
+    await client.query(`begin;\n${script}\ncommit`);
+    return language;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Built with the package; from the sources where it is not. */
+async function functionsSql(): Promise<string> {
+  const built = fileURLToPath(new URL('../../plv8/functions.sql', import.meta.url));
+  if (existsSync(built)) return readFileSync(built, 'utf8');
+  const { databaseFunctions } = await import('../../plv8/build.ts');
+  return databaseFunctions();
+}
