@@ -2,13 +2,14 @@
 
 create or replace function _standing(
     p_item work_items,
+    p_turns uuid[],
     out steps text[], out decisions text[], out errors text[], out plan text[], out uncertain text[], out files text[], out children text[])
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with entry as (
-    select seq, entry_type, content from work_ledger where work_item_id = p_item.id and seq > p_item.ledger_epoch
+    select seq, entry_type, content from work_ledger where work_item_id = p_item.id and seq > greatest(p_item.ledger_epoch, p_item.ledger_count - 2000)
     union all
     select 1000000 + row_number() over (order by created_at), case entry_type when 'summary' then 'step' else entry_type end,
            case entry_type when 'decision' then concat_ws(': ', nullif(content ->> 'question', ''), content ->> 'chosenOption') when 'error' then content ->> 'message' else content ->> 'currentStatus' end
@@ -25,14 +26,17 @@ as $$
          (select coalesce(array_agg(path order by last desc), '{}')
             from (select path, max(at) as last
                     from (select _touched_path(input) as path, completed_at as at from tool_calls
-                           where work_item_id = p_item.id and _touched_path(input) is not null and status = 'completed' and tool_name in ('write_file', 'edit_file')
+                           where p_turns is null and work_item_id = p_item.id and _touched_path(input) is not null and status = 'completed' and tool_name in ('write_file', 'edit_file')
+                          union all
+                          select _touched_path(input), completed_at from tool_calls
+                           where turn_id = any (p_turns) and _touched_path(input) is not null and status = 'completed' and tool_name in ('write_file', 'edit_file')
                           union all
                           select content ->> 'filePath', created_at from journal_entries where work_item_id = p_item.id and entry_type = 'file_written' and deleted_at is null) f
                    group by path) g),
          (select coalesce(array_agg(format('child %s (%s) is %s', id, _one_line(description, 100), state) order by created_at), '{}') from work_items where parent_id = p_item.id and resolved_at is null);
 $$;
 
-comment on function _standing(work_items) is 'What a work item recorded, newest first: steps, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote, children under way.';
+comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, in its newest 2,000 entries: steps, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way.';
 
 create or replace function _state_line(p_item work_items, p_steps text[])
   returns text
@@ -57,19 +61,26 @@ declare
   v_item work_items;
   v_now record;
   v_turn turns;
+  v_turns uuid[];
+  v_last work_checkpoints := checkpoint_latest(p_work_item_id);
   v_checkpoint work_checkpoints;
 begin
   select * into v_item from work_items where id = p_work_item_id;
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  select * into v_now from _standing(v_item);
   select t.* into v_turn from foci f join sessions s on s.label = f.session_label join turns t on t.id = s.head_turn_id where f.id = v_item.focus_id;
+  if v_last.turn_id is not null then
+    v_turns := _turns_since(v_turn, v_last.turn_id); -- what came before is in the last checkpoint
+  end if;
+  select * into v_now from _standing(v_item, v_turns);
   insert into work_checkpoints (work_item_id, trigger, turn_id, ledger_seq, chain_tokens, summary, key_decisions, current_state, files_modified, pending_actions)
   values (v_item.id, p_trigger, v_turn.id, v_item.ledger_count, coalesce(v_turn.chain_tokens + v_turn.total_tokens, 0),
           case cardinality(v_now.steps) when 0 then 'No step is done yet.' else
             format('%s steps done. ', cardinality(v_now.steps)) || (select string_agg(_one_line(s, 300), '; ' order by n desc) from unnest(v_now.steps[:5]) with ordinality as u(s, n)) end,
-          to_jsonb(v_now.decisions[:20]), _state_line(v_item, v_now.steps), to_jsonb(v_now.files[:200]), to_jsonb(coalesce(v_now.plan, '{}') || v_now.uncertain || v_now.children))
+          to_jsonb(v_now.decisions[:20]), _state_line(v_item, v_now.steps), (select coalesce(jsonb_agg(f order by n), '[]') from (select f, min(n) as n from (
+             select f, n from unnest(v_now.files) with ordinality as new(f, n) union all
+             select f, 1000000 + n from jsonb_array_elements_text(v_last.files_modified) with ordinality as old(f, n)) u group by f order by min(n) limit 200) w), to_jsonb(coalesce(v_now.plan, '{}') || v_now.uncertain || v_now.children))
   returning * into v_checkpoint;
   return v_checkpoint;
 end
@@ -117,6 +128,23 @@ end
 $$;
 
 comment on function _checkpoint_due(work_items, turns) is 'Makes a checkpoint after an iteration where one is due.';
+
+create or replace function _turns_since(p_turn turns, p_until_turn_id uuid)
+  returns uuid[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive back(id, parent_turn_id, n) as (
+    select t.id, t.parent_turn_id, 1 from turns t where t.id = p_turn.id and t.id is distinct from p_until_turn_id
+    union all
+    select t.id, t.parent_turn_id, b.n + 1 from back b join turns t on t.id = b.parent_turn_id where t.id is distinct from p_until_turn_id and b.n < 1000
+  )
+  select coalesce(array_agg(id), '{}') from back;
+$$;
+
+comment on function _turns_since(turns, uuid) is 'A turn and those before it, back to another one; at most 1,000.';
 
 create or replace function _journal_size(p_turn turns, p_until_turn_id uuid, p_most integer)
   returns integer

@@ -24,7 +24,7 @@ begin
     perform _raise_not_found('work item', p_work_item_id);
   end if;
   v_model := coalesce((select c.config #>> '{engage,model}' from foci f join faculties c on c.content_hash = f.faculty_hash where f.work_item_id = v_item.id order by f.attempt desc limit 1), 'claude-sonnet-5-5');
-  select * into v_now from _standing(v_item);
+  select * into v_now from _standing(v_item, null);
 
   -- The essentials first, as short as they may get: what was asked, what is open, what failed, what is uncertain.
   v_packet := jsonb_build_object(
@@ -129,7 +129,7 @@ begin
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  select * into v_now from _standing(v_item);
+  select * into v_now from _standing(v_item, null);
   return concat_ws(E'\n', _one_line(v_item.description, 300),
     format('%s (%s). %s steps, %s decisions, %s errors, %s files written.', initcap(_journal_state(v_item)), _state_line(v_item, v_now.steps), cardinality(v_now.steps), cardinality(v_now.decisions), cardinality(v_now.errors), cardinality(v_now.files)),
     (select string_agg('- ' || _one_line(s, 300), E'\n' order by n desc) from unnest(v_now.steps[:10]) with ordinality as x(s, n)),

@@ -122,6 +122,7 @@ create unique index messages_external_id on messages (external_id) where externa
 create unique index tool_calls_external_id on tool_calls (external_id) where external_id is not null;
 create index messages_time on messages (turn_id, created_at, sequence);
 create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
+create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where status = 'uncertain';
 create index tool_calls_tool on tool_calls (tool_name);
 create index tool_calls_path on tool_calls (work_item_id, _touched_path(input)) where _touched_path(input) is not null;
 

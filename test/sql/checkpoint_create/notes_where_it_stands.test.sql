@@ -1,8 +1,9 @@
 begin;
-select plan(14);
+select plan(16);
 
 select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "max_turns": 500}}');
+select from ability_register('write_file', 'Writes.', '{"type": "object"}', 'idempotent', 'safe');
+select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look", "write_file"], "ledger_nudge_interval": 0, "max_turns": 500}}');
 create temporary table item as select * from work_submit('analyze', 'Find why');
 create function pg_temp.turn(p_content text, p_tokens integer default 10) returns void language plpgsql as $$
 declare
@@ -11,7 +12,7 @@ declare
   v_turn uuid := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
 begin
   perform turn_record(v_item, v_lease, v_turn, format('{"stop_reason": "tool_use", "content": [%s], "usage": {"input_tokens": %s, "output_tokens": 10}}', p_content, p_tokens)::json);
-  perform tool_call_settle(v_item, v_lease, k.id, 'saw') from tool_calls k where k.turn_id = v_turn and tool_name = 'look';
+  perform tool_call_settle(v_item, v_lease, k.id, 'saw') from tool_calls k where k.turn_id = v_turn and tool_name <> 'ledger_append';
   perform tool_call_execute(v_item, v_lease, k.id) from (select id from tool_calls where turn_id = v_turn and tool_name = 'ledger_append' order by ordinal) k;
   perform iteration_finish(v_item, v_lease);
 end
@@ -43,6 +44,12 @@ select from pg_temp.turn(pg_temp.look());
 select is(pg_temp.last(), 'time', 'and a quarter of an hour');
 select is((select count(*) from work_checkpoints), 4::bigint, 'each once');
 select is((checkpoint_create((select id from item))).trigger, 'manual', 'or by hand');
+create function pg_temp.write(p_path text) returns text language sql as $$ select format('{"type": "tool_use", "id": "w", "name": "write_file", "input": {"path": "%s"}}', p_path) $$;
+select from pg_temp.turn(pg_temp.write('a.ts'));
+select from pg_temp.turn(pg_temp.write('b.ts'));
+select is((checkpoint_create((select id from item))).files_modified, '["b.ts", "a.ts"]', 'files, the newest first');
+select from pg_temp.turn(pg_temp.write('a.ts'));
+select is((checkpoint_create((select id from item))).files_modified, '["a.ts", "b.ts"]', 'with those of the last checkpoint');
 select throws_ok($$ select checkpoint_create(gen_random_uuid()) $$, 'WL001', null, 'of an item that is there');
 select throws_ok($$ select checkpoint_create((select id from item), 'mood') $$, '23514', null, 'for a reason that is known');
 select throws_ok($$ update work_checkpoints set summary = 'other' $$, 'WL007', null, 'and never changed');

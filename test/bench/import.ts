@@ -1,0 +1,56 @@
+// How fast recorded runs become committed rows: `npm run bench -- import DIR [MB]`. Copies of the Claude Code sessions below
+// DIR, each under an id of its own, until there are so many megabytes; then all of them again, when nothing is new.
+
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { importFile } from '../../runtime/commands/import.ts';
+import { openDb } from '../../runtime/db.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
+import { installLedger } from '../../runtime/install.ts';
+
+const [directory = '../shared/transcripts', megabytes = '100'] = process.argv.slice(2);
+const sources: string[] = [];
+for (const name of (await readdir(directory, { recursive: true })).filter((one) => one.endsWith('.jsonl') && !one.includes('subagents'))) {
+  const text = await readFile(join(directory, name), 'utf8');
+  if (/"sessionId":"[0-9a-f-]{36}"/.test(text) && text.includes('"type":"assistant"')) sources.push(text);
+}
+const work = await mkdtemp(join(tmpdir(), 'import-bench-'));
+const dataDir = await mkdtemp(join(tmpdir(), 'import-bench-db-'));
+await chmod(dataDir, 0o755);
+try {
+  const files: string[] = [];
+  let bytes = 0;
+  for (let n = 0; bytes < Number(megabytes) * 1_000_000; n++) {
+    const id = `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+    const text = sources[n % sources.length]!.replaceAll(/"sessionId":"[0-9a-f-]{36}"/g, `"sessionId":"${id}"`);
+    files.push(join(work, `${id}.jsonl`));
+    await writeFile(files.at(-1)!, text);
+    bytes += Buffer.byteLength(text);
+  }
+  const embedded = await ensureEmbedded({ dataDir });
+  await installLedger(embedded.url, 'bench');
+  const db = await openDb(embedded.url, 'bench', { maximumPoolSize: 2 });
+  for (const round of ['new', 'again']) {
+    const startedAt = performance.now();
+    const memory: number[] = [];
+    let [turns, calls] = [0, 0];
+    for (const file of files) {
+      const report = await importFile(db, file);
+      if ('error' in report) throw new Error(`${file}: ${report.error}`);
+      turns += report.added.turns;
+      calls += report.added.calls;
+      memory.push(process.memoryUsage().rss / 1e6);
+    }
+    const seconds = (performance.now() - startedAt) / 1000;
+    const half = memory.length >> 1;
+    const peak = (part: number[]): number => Math.round(Math.max(...part));
+    console.log(`${round}: ${files.length} sessions, ${(bytes / 1e6).toFixed(0)} MB in ${seconds.toFixed(1)} s: ${(bytes / 1e6 / seconds).toFixed(1)} MB/s; ${turns} turns, ${calls} calls; memory at most ${peak(memory.slice(0, half))} MB in the first half, ${peak(memory.slice(half))} MB in the second`);
+  }
+  await db.close();
+  await stopEmbedded(dataDir);
+} finally {
+  await rm(work, { recursive: true, force: true });
+  await rm(dataDir, { recursive: true, force: true });
+}
