@@ -41,7 +41,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
   const held = runtime.leases.hold(claim);
   try {
     const outcome = await runIteration(claim, held.signal, runtime);
-    if (outcome.kind !== 'continued') await runtime.containers?.release(claim);
+    if (outcome.kind !== 'continued') void runtime.containers?.release(claim).catch((error: unknown) => runtime.log.debug({ err: error }, 'container not released'));
     return outcome;
   } catch (error) {
     if (isLeaseLost(error)) return { kind: 'lost' };
