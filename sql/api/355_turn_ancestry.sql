@@ -1,0 +1,110 @@
+-- Turns and what they belong to: who has them in a conversation, what led to them, whether one may go on from them.
+
+create or replace function sessions_with_turn(p_turn_id uuid)
+  returns table (session_label text, is_current boolean, first_at timestamptz)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive below(id) as (
+    select p_turn_id
+    union all
+    select t.id from below b join turns t on t.parent_turn_id = b.id
+  )
+  select h.session_label, bool_or(s.head_turn_id = h.turn_id), min(h.changed_at)
+    from below b
+    join session_history h on h.turn_id = b.id
+    join sessions s on s.label = h.session_label
+   group by h.session_label
+   order by min(h.changed_at), h.session_label;
+$$;
+
+comment on function sessions_with_turn(uuid) is 'The sessions that have ever had a turn in their conversation, whether they still do (is_current), and since when.';
+
+create or replace function turn_ancestry(p_turn_id uuid)
+  returns setof turns
+  language sql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive chain(turn) as (
+    select t from turns t where t.id = p_turn_id
+    union all
+    select p from chain c join turns p on p.id = (c.turn).parent_turn_id
+  )
+  select (c.turn).* from chain c order by (c.turn).depth;
+$$;
+
+comment on function turn_ancestry(uuid) is 'A turn and all that led to it, from the root.';
+
+create or replace function turn_workspace_set(p_turn_id uuid, p_ref text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into turn_workspaces (turn_id, ref) values (p_turn_id, p_ref);
+exception
+  when foreign_key_violation then
+    perform _raise_not_found('turn', p_turn_id);
+end
+$$;
+
+comment on function turn_workspace_set(uuid, text) is
+  'Notes the state of the files at a turn, by which somebody finds them again (a git commit, a snapshot): a fork says it. Once for each turn. Raises WL001, 23505.';
+
+create or replace function _session_of(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(
+    (select f.session_label from turns t join foci f on f.id = t.focus_id where t.id = p_turn_id),
+    (select session_label from session_history where turn_id = p_turn_id order by id limit 1));
+$$;
+
+comment on function _session_of(uuid) is 'The session that a turn was made in; null where it is in none.';
+
+create or replace function _turn_of_session(p_session sessions, p_turn_id uuid)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not exists (select from turns where id = p_turn_id) then
+    perform _raise_not_found('turn', p_turn_id);
+  end if;
+  if not exists (select from sessions_with_turn(p_turn_id) w where w.session_label = p_session.label) then
+    perform _raise_invalid(format('turn %s was never in session "%s"', p_turn_id, p_session.label));
+  end if;
+end
+$$;
+
+comment on function _turn_of_session(sessions, uuid) is 'Raises WL001 where there is no such turn, WL002 where the session never had it.';
+
+create or replace function _turn_settled(p_turn_id uuid)
+  returns turns
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+begin
+  select * into v_turn from turns where id = p_turn_id;
+  if not found then
+    perform _raise_not_found('turn', p_turn_id);
+  end if;
+  if v_turn.status <> 'completed' or exists (select from tool_calls where turn_id = p_turn_id and completed_at is null) then
+    raise exception using errcode = 'WL008', message = format('turn %s is not over: its response or results of its calls are still to come', p_turn_id);
+  end if;
+  return v_turn;
+end
+$$;
+
+comment on function _turn_settled(uuid) is 'The turn, from which a conversation can go on. Raises WL001, WL008.';
