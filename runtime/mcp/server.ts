@@ -15,6 +15,7 @@ import { version } from '../extensionSource.ts';
 const instructions = `Work Ledger keeps what matters of this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest tells what other agents do; spawn_child_work hands a part to a background worker, check_child_work and await_child_work ask for its result.`;
 
 const ended = new Set(['completed', 'failed', 'dead', 'cancelled']);
+const childStates = z.array(z.looseObject({ state: z.string() }));
 const waitInput = z.object({ work_item_ids: z.array(z.string()), timeout_seconds: z.number().min(0).max(3600).optional() });
 
 /** Serves until the client goes. The tools are those of `workItemId`. */
@@ -56,9 +57,9 @@ async function awaitChildren(db: Db, workItemId: string, input: Record<string, u
   const { work_item_ids: ids, timeout_seconds: seconds = 300 } = waitInput.parse(input);
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
-    const states = await Promise.all(ids.map(async (id) => (await db.workItem(id))?.state ?? 'completed'));
-    // Told after looking, so that what is told is never older.
-    if (states.every((state) => ended.has(state)) || Date.now() >= deadline) return db.abilityInvoke('check_child_work', { work_item_ids: ids }, workItemId);
+    const said = await db.abilityInvoke('check_child_work', { work_item_ids: ids }, workItemId);
+    const children = childStates.parse(said);
+    if (children.every(({ state }) => ended.has(state)) || Date.now() >= deadline) return said;
     await sleep(500);
   }
 }

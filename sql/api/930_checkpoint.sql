@@ -118,7 +118,7 @@ begin
     v_trigger := 'tokens';
   elsif v_since < _now() - interval '15 minutes' then
     v_trigger := 'time';
-  elsif _journal_size(p_turn, v_last.turn_id, 50) + p_item.ledger_count - coalesce(v_last.ledger_seq, 0) >= 50 then
+  elsif _journal_size(_turns_since(p_turn, v_last.turn_id)) + p_item.ledger_count - coalesce(v_last.ledger_seq, 0) >= 50 then
     v_trigger := 'entries';
   end if;
   if v_trigger is not null then
@@ -146,19 +146,13 @@ $$;
 
 comment on function _turns_since(turns, uuid) is 'A turn and those before it, back to another one; at most 1,000.';
 
-create or replace function _journal_size(p_turn turns, p_until_turn_id uuid, p_most integer)
+create or replace function _journal_size(p_turns uuid[])
   returns integer
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
-  with recursive back(id, parent_turn_id, n) as (
-    select t.id, t.parent_turn_id, 1 from turns t where t.id = p_turn.id and t.id is distinct from p_until_turn_id
-    union all
-    select t.id, t.parent_turn_id, b.n + 1 from back b join turns t on t.id = b.parent_turn_id where t.id is distinct from p_until_turn_id and b.n < p_most
-  )
-  select (count(*) + (select count(*) * 2 from back b2 join tool_calls k on k.turn_id = b2.id where k.tool_name <> 'ledger_append'))::integer from back;
+  select cardinality(p_turns) + (select count(*) * 2 from tool_calls where turn_id = any (p_turns) and tool_name <> 'ledger_append')::integer;
 $$;
 
-comment on function _journal_size(turns, uuid, integer) is 'Journal entries that the turns since a checkpoint made: a thought each, a request and a result for each call; no more than p_most turns are looked at.';
+comment on function _journal_size(uuid[]) is 'Journal entries that turns made: a thought each, a request and a result for each call.';
