@@ -1,7 +1,8 @@
 // One container of ours: how each is locked up, how its PID 1 is talked to, and how it is cleared away. It ends by itself
-// when whoever started it is gone: its PID 1 watches stdin, which the daemon closes then.
+// when whoever started it is gone: its PID 1 watches stdin, which the daemon closes then; should nobody close it, a minute
+// without a word is the end as well.
 
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
@@ -22,8 +23,13 @@ export type ContainerKind = {
   labels?: Record<string, string>;
 };
 
-/** The label of every container of ours; its value is the process that started it. */
+/** The label of every container of ours; its value is its owner. */
 export const LABEL = 'work-ledger.sandbox';
+/** Where a process id means what it means here: this boot of this machine, and this view of its processes. */
+const here = process.platform === 'linux' ? `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}` : null;
+/** The process that started a container: this one, unless another is named. */
+export const ownerLabel = (pid = process.pid): string => `${here}/${pid}`;
+const WORD_EVERY_MS = 10_000;
 const seccomp = JSON.stringify(JSON.parse(readFileSync(fileURLToPath(new URL('seccomp.json', import.meta.url)), 'utf8')));
 
 const maskedPaths = [
@@ -42,7 +48,7 @@ export const containerOptions = (settings: ContainerSettings, kind: ContainerKin
   WorkingDir: kind.workingDir,
   Hostname: 'sandbox',
   Env: ['PATH=/usr/bin:/bin', 'HOME=/tmp', 'LANG=C.UTF-8'],
-  Labels: { [LABEL]: String(process.pid), ...kind.labels },
+  Labels: { [LABEL]: ownerLabel(), ...kind.labels },
   OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false,
   StopSignal: 'SIGKILL',
   HostConfig: {
@@ -86,7 +92,9 @@ export class SandboxContainer<Event extends object> {
     stdout.setEncoding('utf8');
     stdout.on('data', (text: string) => this.#read(text));
     container.modem.demuxStream(stream, stdout, new PassThrough().resume());
+    const words = setInterval(() => stream.write('\n'), WORD_EVERY_MS).unref();
     const end = (): void => {
+      clearInterval(words);
       this.#hasEnded = true;
       this.#waiting?.(null);
     };
@@ -173,11 +181,23 @@ export class SandboxContainer<Event extends object> {
   }
 }
 
-/** Removes containers of ours that are over, or were never started, whoever made them. Returns how many. */
+/** Removes containers of ours that are over, were never started, or have lost their owner. Returns how many. */
 export async function reap(docker: Docker): Promise<number> {
-  const found = await docker.listContainers({ all: true, filters: { label: [LABEL], status: ['created', 'exited', 'dead'] } });
   const startingSince = Date.now() / 1000 - 60;
-  const over = found.filter(({ State, Created }) => State !== 'created' || Created < startingSince);
+  const found = await docker.listContainers({ all: true, filters: { label: [LABEL] } });
+  const over = found.filter(({ State, Created, Labels }) => ['exited', 'dead'].includes(State) || (State === 'created' && Created < startingSince) || isOrphan(Labels[LABEL]));
   const gone = await Promise.allSettled(over.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })));
   return gone.filter(({ status }) => status === 'fulfilled').length;
+}
+
+/** True when its owner is no more; of an owner elsewhere nothing is known. */
+function isOrphan(label = ''): boolean {
+  const pid = Number(label.slice(label.lastIndexOf('/') + 1));
+  if (here === null || !(pid > 0) || label !== ownerLabel(pid)) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
 }

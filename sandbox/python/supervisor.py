@@ -1,5 +1,6 @@
 # PID 1 of a code sandbox. Waits for a job on stdin, runs the agent's code in a child, and ends it at the deadline, at the
-# end of its output's patience, or when whoever started it is gone (stdin closes); a session has one job after the other.
+# end of its output's patience, or when whoever started it is gone (stdin closes, or says nothing for a minute: an empty
+# line is a word); a session has one job after the other.
 # Says one line of JSON for each thing that happens, on stdout, which the code cannot reach.
 
 import base64
@@ -18,6 +19,7 @@ for _name in ("ast", "collections", "dataclasses", "http.client", "linecache", "
 MAX_RESULT = 4_000_000
 MAX_OUTPUT = 10_000_000
 KEPT_OUTPUT = 50_000
+SILENCE_SECONDS = 60
 
 
 def say(**event):
@@ -27,18 +29,25 @@ def say(**event):
 
 
 class Lines:
-    """What arrives on a descriptor, by lines."""
+    """What arrives on a descriptor, by lines. After a long silence it is the end of this process, whatever it is doing."""
 
     def __init__(self, fd):
-        self.fd, self.rest = fd, b""
+        self.fd, self.rest, self.heard_at = fd, b"", time.monotonic()
+        signal.signal(signal.SIGALRM, self.listen)
+        signal.setitimer(signal.ITIMER_REAL, SILENCE_SECONDS / 4, SILENCE_SECONDS / 4)
+
+    def listen(self, *_):  # the code may send the signal too
+        if time.monotonic() - self.heard_at > SILENCE_SECONDS:
+            os._exit(1)
 
     def read(self):
         """The lines that are complete now; None at the end."""
         chunk = os.read(self.fd, 1 << 20)
         if not chunk:
             return None
+        self.heard_at = time.monotonic()
         *lines, self.rest = (self.rest + chunk).split(b"\n")
-        return [json.loads(line) for line in lines]
+        return [json.loads(line) for line in lines if line]
 
 
 def start(job):
@@ -110,8 +119,6 @@ def run(job, early, stdin):
     """Runs one job to its end. Whether there may be another."""
     relay = Relay("/tmp/.work-ledger/tool.sock") if job["transport"] == "stdio" else None
     deadline = time.monotonic() + job["timeout"]
-    signal.signal(signal.SIGALRM, lambda *_: os._exit(1))
-    signal.alarm(job["timeout"] + 10)  # the last line, should anything here block
     pid, answer, output = start(job)
     say(event="started")
     answered, head, tail, printed, ending, status = b"", b"", b"", 0, None, None
@@ -183,7 +190,6 @@ def run(job, early, stdin):
         result = None
     say(event="ended", ending=ending, result=result, output=text.decode("utf-8", "replace"), printed=printed,
         signal=os.WTERMSIG(status) if os.WIFSIGNALED(status) else None, exit_code=os.WEXITSTATUS(status) if os.WIFEXITED(status) else None)
-    signal.alarm(0)
     for fd in (answer, output):
         os.close(fd)
     if relay:
@@ -193,7 +199,7 @@ def run(job, early, stdin):
 
 def main():
     ctypes.CDLL(None).prctl(4, 0)  # not dumpable: the code, under the same user, opens nothing of ours in /proc
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # what PID 1 has no handler for, does not reach it
     stdin = Lines(0)
     say(event="ready")
     goes_on, lines = True, []

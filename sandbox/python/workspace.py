@@ -1,6 +1,6 @@
 # PID 1 of a workspace container: runs commands and reads and writes files in /home/agent for whoever holds its stdin and
-# stdout, one line of JSON for each request and each answer, several at a time. It ends when stdin closes, and everything
-# that it started with it.
+# stdout, one line of JSON for each request and each answer, several at a time. It ends when stdin closes or says nothing
+# for a minute (an empty line is a word), and everything that it started with it.
 
 import base64
 import collections
@@ -19,6 +19,7 @@ MAX_FILES = 200_000
 HIDDEN = (".git", "node_modules")
 TERM_SECONDS = 2
 DRAIN_SECONDS = 0.5
+SILENCE_SECONDS = 60
 
 
 def say(**event):
@@ -316,7 +317,15 @@ def reap(commands):
 
 def main():
     ctypes.CDLL(None).prctl(4, 0)  # not dumpable: commands, under the same user, open nothing of ours in /proc
-    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # what PID 1 has no handler for, does not reach it
+    heard_at = time.monotonic()
+
+    def listen(*_):  # a command may send the signal too
+        if time.monotonic() - heard_at > SILENCE_SECONDS:
+            os._exit(1)
+
+    signal.signal(signal.SIGALRM, listen)
+    signal.setitimer(signal.ITIMER_REAL, SILENCE_SECONDS / 4, SILENCE_SECONDS / 4)
     child_ended, wake = os.pipe()
     for fd in (child_ended, wake):
         os.set_blocking(fd, False)
@@ -337,8 +346,9 @@ def main():
                 chunk = os.read(0, 1 << 20)
                 if not chunk:
                     return  # PID 1 ends, and the kernel ends the rest
+                heard_at = time.monotonic()
                 *lines, rest = (rest + chunk).split(b"\n")
-                for request in map(json.loads, lines):
+                for request in map(json.loads, filter(None, lines)):
                     if request["op"] == "limit":
                         usage.limit = request["bytes"]
                     elif request["op"] == "kill":

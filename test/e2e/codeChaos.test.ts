@@ -115,14 +115,15 @@ return "${item}-${n}"`;
   expect(answers?.ok).toBeGreaterThan(0);
   console.log(`${answers?.ok} of ${EXECUTIONS} executions came to their end, the others were answered as interrupted; ${killed.length} workers and ${daemonKills} daemons killed; ${effects.length} effects, none twice`);
 
-  // Workers that stop leave nothing; what the killed ones left ends by itself, and the reaper takes it.
+  // Workers that stop leave nothing; what the killed ones left ends by itself, and the reaper takes it: from the daemon's
+  // books, which may be wrong after it was killed, and from the machine.
   await Promise.all(workers.map((worker) => worker.end('SIGTERM')));
   await model.close();
-  await until(async () => (await docker.listContainers({ filters: { label: [LABEL] } })).length === 0);
   await until(async () => {
     await reap(docker);
     return (await docker.listContainers({ all: true, filters: { label: [LABEL] } })).length === 0;
   }, 120);
+  await until(() => Promise.resolve(spawnSync('pgrep', ['-f', `containerd-shim.*${directory}/`]).status === 1), 120);
   await clearSockets();
   const pids = workers.map((worker) => worker.pid).concat(killed);
   expect((await readdir(tmpdir())).filter((name) => pids.some((pid) => name.startsWith(`work-ledger-sandbox-${pid}-`)))).toEqual([]);

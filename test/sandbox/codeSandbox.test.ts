@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +14,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
 import type { CodeResult, SandboxOptions } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
-import { LABEL, reap } from '../../sandbox/sandboxContainer.ts';
+import { containerOptions, LABEL, ownerLabel, pythonProgram, reap } from '../../sandbox/sandboxContainer.ts';
 import { clearSockets } from '../../sandbox/toolSocket.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
 import { docker, image, noDocker } from '../docker.ts';
@@ -40,7 +41,7 @@ const json = async (code: string, of = sandbox): Promise<unknown> => {
   return JSON.parse(result.returned ?? 'null');
 };
 /** Those of a process; other test files have containers of their own. */
-const containers = (pid = process.pid, all = true): Promise<unknown[]> => docker.listContainers({ all, filters: { label: [`${LABEL}=${pid}`] } });
+const containers = (pid = process.pid, all = true): Promise<unknown[]> => docker.listContainers({ all, filters: { label: [`${LABEL}=${ownerLabel(pid)}`] } });
 
 describe.skipIf(noDocker !== null)('a sandbox', () => {
   beforeAll(async () => {
@@ -186,7 +187,7 @@ return {name: worked for name, way in ways.items() if (worked := tried(way))}`))
   test('is set up as section 5 of the CIS benchmark for Docker asks', async () => {
     const seen: Record<string, never>[] = [];
     await run('return echo("look")', 20, sandbox, async (call) => {
-      for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${process.pid}`] } })) seen.push((await docker.getContainer(Id).inspect()) as never);
+      for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${ownerLabel()}`] } })) seen.push((await docker.getContainer(Id).inspect()) as never);
       return answer(call);
     });
     expect(seen).toHaveLength(1);
@@ -212,13 +213,11 @@ def tried(what):
         return what()
     except OSError as error:
         return error.strerror
-for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP, signal.SIGSEGV):
-    if number != signal.SIGTERM:
-        os.kill(1, number)
+for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSTOP, signal.SIGSEGV, signal.SIGALRM, signal.SIGINT):
+    os.kill(1, number)
 return {"environ": tried(lambda: open("/proc/1/environ").read()), "fd": tried(lambda: os.listdir("/proc/1/fd")), "mem": tried(lambda: open("/proc/1/mem", "r+b").read(1)),
   "stdout": tried(lambda: open("/proc/1/fd/1", "w")), "cmdline": tried(lambda: open("/proc/cmdline").read())}`))
       .toEqual({ environ: 'Permission denied', fd: 'Permission denied', mem: 'Permission denied', stdout: 'Permission denied', cmdline: '' });
-    expect(await run('import signal\nos.kill(1, signal.SIGTERM)\nimport time\ntime.sleep(3)\nreturn "on"')).toMatchObject({ verdict: expect.stringMatching(/^(killed|infrastructure|ok)$/) });
   });
 
   test.each<[string, string, number, object]>([
@@ -336,6 +335,44 @@ return {"malformed": raw(b"\\x00\\xff not http\\r\\n\\r\\n"), "header": raw(b"PO
     });
     await clearSockets();
     expect((await readdir(tmpdir())).filter((name) => name.startsWith(`work-ledger-sandbox-${child.pid}-`))).toEqual([]);
+  });
+
+  test.each(['supervisor', 'workspace'])('%s ends when nobody says a word, though nobody closes its stdin', async (name) => {
+    const program = pythonProgram(name);
+    expect(program).toContain('SILENCE_SECONDS = 60\n');
+    const impatient = program.replace('SILENCE_SECONDS = 60', 'SILENCE_SECONDS = 2');
+    const kind = { program: impatient, workingDir: '/tmp', maxProcesses: 64, maxOpenFiles: 256, maxFileBytes: MiB, mounts: {} };
+    const container = await docker.createContainer(containerOptions({ image, memoryBytes: 64 * MiB, cpus: 1 }, kind));
+    const stream = await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true });
+    try {
+      await container.start();
+      for (let second = 0; second < 4; second++) {
+        stream.write('\n');
+        await sleep(1000);
+      }
+      expect((await container.inspect()).State.Running).toBe(true);
+      expect(await container.wait()).toMatchObject({ StatusCode: 1 });
+    } finally {
+      stream.end();
+      await container.remove({ force: true });
+    }
+  });
+
+  test('is removed, running or not, once its owner is no more', async () => {
+    const child = spawn('true');
+    await once(child, 'exit');
+    const made = await Promise.all([ownerLabel(child.pid), 'another-boot/4026531836/1', ownerLabel()].map(async (label) => {
+      const kind = { program: 'import time; time.sleep(600)', workingDir: '/tmp', maxProcesses: 64, maxOpenFiles: 256, maxFileBytes: MiB, mounts: {}, labels: { [LABEL]: label } };
+      const container = await docker.createContainer(containerOptions({ image, memoryBytes: 64 * MiB, cpus: 1 }, kind));
+      await container.start();
+      return container;
+    }));
+    try {
+      await reap(docker);
+      expect(await Promise.all(made.map((container) => container.inspect().then(({ State }) => State.Running, () => 'removed')))).toEqual(['removed', true, true]);
+    } finally {
+      await Promise.allSettled(made.map((container) => container.remove({ force: true })));
+    }
   });
 
   test('is of an image without setuid programs, compilers and package managers', async () => {
