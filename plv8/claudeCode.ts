@@ -1,54 +1,140 @@
 // Claude Code's session files: JSON lines, one for each content block, in the order in which they were written. The
-// parents that records name make false forks of parallel calls, so the order of the file is the order of the run.
+// parents that records name make false forks of parallel calls, so the order of the file is the order of the run; parents
+// say who went back, and which records of a subagent belong together.
 
-import { conversation, field, stringOf, timeOf, toolName } from './reading.ts';
-import type { Conversation, RecordedCall, RecordedRun } from './reading.ts';
+import { Conversation, field, idOf, inputOf, stringOf, timeOf, tokensOf, toolName } from './reading.ts';
+import type { RecordedCall, RecordedRun, RecordReader } from './reading.ts';
 
-export function isClaudeCode(records: readonly unknown[]): boolean {
-  return records.some((record) => {
-    const type = field(record, 'type');
-    return (type === 'user' || type === 'assistant') && field(record, 'message') !== undefined && typeof field(record, 'sessionId') === 'string';
-  });
+export function isClaudeCode(record: unknown): boolean {
+  const type = field(record, 'type');
+  return (type === 'user' || type === 'assistant') && field(record, 'message') !== undefined && typeof field(record, 'sessionId') === 'string';
 }
 
-/** The main thread; a subagent's own file (all of it sidechain) is its main thread. */
-export function readClaudeCode(records: readonly unknown[]): RecordedRun {
-  const run = conversation('claude-code');
-  const isSidechainFile = records.every((record) => field(record, 'message') === undefined || field(record, 'isSidechain') === true);
-  const seen = new Set<string>();
-  const last = records.findLast((record) => stringOf(field(record, 'sessionId')) !== null);
-  const agent = isSidechainFile ? stringOf(field(last, 'agentId')) : null;
-  const session = stringOf(field(last, 'sessionId'));
-  if (session !== null) run.sessionId = agent === null ? session : `${session}#${agent}`;
-  const cwd = stringOf(field(last, 'cwd'));
-  if (cwd !== null) run.cwd = cwd;
-  for (const record of records) {
-    const uuid = stringOf(field(record, 'uuid'));
-    const type = stringOf(field(record, 'type')) ?? 'unknown';
-    // A continued session begins with a copy of the one before.
-    if (uuid !== null && seen.has(uuid)) run.skip('repeated record');
-    else if (type !== 'user' && type !== 'assistant') run.skip(`record of type ${type}`);
-    else if (field(record, 'isSidechain') === true && !isSidechainFile) run.skip('record of a subagent');
-    else if (type === 'assistant') readAssistant(record, run);
-    else readUser(record, run);
-    if (uuid !== null) seen.add(uuid);
+const spawningTools = new Set(['Task', 'Agent']);
+/** What the client says in a user's place. */
+const harnessText = /^\s*(?:<(?:command-name|command-message|command-args|local-command-stdout|local-command-stderr|local-command-caveat|bash-input|bash-stdout|bash-stderr|task-notification|system-reminder|ide_\w+)>|\[Request interrupted by user|Caveat: The messages below)/;
+
+/** A subagent's own file holds its session alone. */
+export function readClaudeCode(sessionId?: string): RecordReader {
+  return new ClaudeCodeReader(sessionId);
+}
+
+class ClaudeCodeReader implements RecordReader {
+  readonly #sessionId: string | undefined;
+  readonly #main = new Conversation('claude-code');
+  /** By agentId, or by their order where the records name none. */
+  readonly #agents = new Map<string, Conversation>();
+  /** Of each record: the newest exchange of the main thread at that moment, and how many there were. */
+  readonly #places = new Map<string, { id: string | null; count: number }>();
+  /** Of records of subagents that name none. */
+  readonly #agentOf = new Map<string, string>();
+  /** When a human first spoke after a record. */
+  readonly #spokenAfter = new Map<string, string | null>();
+  #hasTaken = false;
+
+  constructor(sessionId: string | undefined) {
+    this.#sessionId = sessionId;
   }
-  return run.finish();
+
+  take(isEnd: boolean): RecordedRun[] {
+    const threads: [string | null, Conversation][] = [[null, this.#main], ...this.#agents];
+    if (isEnd && !this.#hasTaken && threads.every(([, thread]) => thread.count === 0)) this.#main.takeWhole(isEnd);
+    this.#hasTaken = true;
+    return threads.flatMap(([agent, thread]) => {
+      const session = this.#sessionId ?? this.#main.sessionId ?? thread.sessionId;
+      if (session !== undefined) thread.sessionId = agent === null ? session : `${session}#${agent}`;
+      const run = thread.count === 0 ? null : thread.take(isEnd);
+      return run ?? [];
+    });
+  }
+
+  read(record: unknown, line: number): void {
+    const uuid = idOf(field(record, 'uuid'));
+    const type = stringOf(field(record, 'type')) ?? 'unknown';
+    const isMessage = type === 'user' || type === 'assistant';
+    const thread = field(record, 'isSidechain') === true && (isMessage || field(record, 'agentId') !== undefined) ? this.#agentThread(record, uuid) : this.#main;
+    thread.line = this.#main.line = line;
+    // A continued session begins with a copy of the one before.
+    if (uuid !== null && this.#places.has(uuid)) return thread.skip('repeated record');
+    if (type === 'progress') thread.skip('record of type progress'); // of hooks and commands for the screen, and copies of subagents
+    else if (!isMessage) thread.skip(`record of type ${type}`, record);
+    else {
+      thread.sessionId ??= idOf(field(record, 'sessionId')) ?? undefined;
+      thread.cwd ??= stringOf(field(record, 'cwd')) ?? undefined;
+      if (type === 'assistant') readAssistant(record, uuid, thread);
+      else this.#readUser(record, uuid, thread);
+    }
+    if (uuid !== null) this.#places.set(uuid, { id: this.#main.lastId, count: this.#main.count });
+  }
+
+  /** The subagent that a record belongs to; early versions name none, but part them by their roots. */
+  #agentThread(record: unknown, uuid: string | null): Conversation {
+    const parent = idOf(field(record, 'parentUuid'));
+    const known = idOf(field(record, 'agentId')) ?? (parent === null ? undefined : this.#agentOf.get(parent)) ?? (field(record, 'type') === 'user' ? undefined : [...this.#agents.keys()].at(-1));
+    const agent = known ?? String(this.#agents.size + 1);
+    if (uuid !== null) this.#agentOf.set(uuid, agent);
+    const thread = this.#agents.get(agent) ?? new Conversation('claude-code');
+    if (!this.#agents.has(agent)) {
+      this.#agents.set(agent, thread);
+      // Its prompt is the only link to the call that started it.
+      const prompt = field(record, 'message', 'content');
+      const call = this.#main.openCalls().find((one) => spawningTools.has(one.name) && one.spawns === undefined && one.input['prompt'] === prompt);
+      if (call) call.spawns = agent;
+    }
+    return thread;
+  }
+
+  #readUser(record: unknown, uuid: string | null, thread: Conversation): void {
+    const content = field(record, 'message', 'content');
+    // What stands for the conversation after a compaction is not part of it.
+    if (field(record, 'isCompactSummary') === true) {
+      thread.compacted(typeof content === 'string' ? content : resultText(content, thread));
+      return thread.skip('summary of a compaction');
+    }
+    const texts: string[] = typeof content === 'string' ? [content] : [];
+    for (const block of Array.isArray(content) ? (content as unknown[]) : []) {
+      const type = field(block, 'type');
+      const text = stringOf(field(block, 'text'));
+      if (type === 'tool_result') this.#readResult(record, block, thread);
+      else if (type === 'text' && text !== null) texts.push(text);
+      else thread.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
+    }
+    if (texts.length === 0) return;
+    const isByHarness = field(record, 'isMeta') === true || texts.every((text) => harnessText.test(text));
+    if (!isByHarness && thread === this.#main) this.#notice(record, uuid);
+    thread.said(texts.join('\n\n'), isByHarness);
+  }
+
+  /** A second word of a human after the same record, at another time, is somebody who went back there. */
+  #notice(record: unknown, uuid: string | null): void {
+    const parent = idOf(field(record, 'parentUuid'));
+    if (parent === null || uuid === null) return;
+    const at = stringOf(field(record, 'timestamp'));
+    const place = this.#places.get(parent);
+    if (!this.#spokenAfter.has(parent)) this.#spokenAfter.set(parent, at);
+    else if (place && place.count < this.#main.count && (place.id !== null || place.count === 0) && this.#spokenAfter.get(parent) !== at) this.#main.goBackTo(place.id);
+  }
+
+  #readResult(record: unknown, block: unknown, thread: Conversation): void {
+    const text = resultText(field(block, 'content'), thread);
+    const call = thread.result(idOf(field(block, 'tool_use_id')), text, field(block, 'is_error') === true);
+    const agent = idOf(field(record, 'toolUseResult', 'agentId'));
+    const named = call && spawningTools.has(call.name) ? (agent ?? /\bagentId: ([\w-]{1,200})/.exec(text)?.[1]) : undefined;
+    if (call && named !== undefined) call.spawns ??= named;
+  }
 }
 
 /** Each content block of a message has a line of its own, with the usage of the whole; early versions count the output while it streams. */
-function readAssistant(record: unknown, run: Conversation): void {
+function readAssistant(record: unknown, uuid: string | null, run: Conversation): void {
   const message = field(record, 'message');
   const model = stringOf(field(message, 'model'));
-  if (model === '<synthetic>' || field(record, 'isApiErrorMessage') === true) return run.skip('message written by the client');
+  if (model === '<synthetic>' || field(record, 'isApiErrorMessage') === true) return run.skip('message written by the client', record);
   const exchange = run.exchange(stringOf(field(message, 'id')));
+  if (uuid !== null) exchange.id ??= uuid;
   const at = timeOf(field(record, 'timestamp'));
   if (at !== null) exchange.at ??= at;
   if (model !== null) run.model ??= model;
-  const number = (key: string): number => {
-    const count = field(message, 'usage', key);
-    return typeof count === 'number' ? count : 0;
-  };
+  const number = (key: string): number => tokensOf(field(message, 'usage', key));
   if (field(message, 'usage') !== undefined) {
     exchange.usage = {
       inputTokens: number('input_tokens') + number('cache_creation_input_tokens'),
@@ -64,35 +150,15 @@ function readAssistant(record: unknown, run: Conversation): void {
     else if (type === 'thinking') {
       (exchange.thinking ??= []).push({ thinking: stringOf(field(block, 'thinking')) ?? '', signature: stringOf(field(block, 'signature')) ?? '' });
     } else if (type === 'tool_use') {
-      const input = field(block, 'input');
       const call: RecordedCall = {
         name: toolName(stringOf(field(block, 'name')) ?? ''),
-        input: typeof input === 'object' && input !== null && !Array.isArray(input) ? (input as Record<string, unknown>) : { input: input ?? null },
+        input: inputOf(field(block, 'input')),
         result: null,
         isError: false,
       };
-      run.call(stringOf(field(block, 'id')), call);
-    } else run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`);
+      run.call(idOf(field(block, 'id')), call);
+    } else run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
   }
-}
-
-function readUser(record: unknown, run: Conversation): void {
-  // What stands for the conversation after a compaction is not part of it.
-  const content = field(record, 'message', 'content');
-  if (field(record, 'isCompactSummary') === true) {
-    run.compacted(typeof content === 'string' ? content : resultText(content, run));
-    return run.skip('summary of a compaction');
-  }
-  if (typeof content === 'string') return run.said(content);
-  const texts: string[] = [];
-  for (const block of Array.isArray(content) ? (content as unknown[]) : []) {
-    const type = field(block, 'type');
-    const text = stringOf(field(block, 'text'));
-    if (type === 'tool_result') run.result(stringOf(field(block, 'tool_use_id')), resultText(field(block, 'content'), run), field(block, 'is_error') === true);
-    else if (type === 'text' && text !== null) texts.push(text);
-    else run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`);
-  }
-  run.said(texts.join('\n\n'));
 }
 
 function resultText(content: unknown, run: Conversation): string {
@@ -100,7 +166,7 @@ function resultText(content: unknown, run: Conversation): string {
   if (!Array.isArray(content)) return '';
   return content.map((block: unknown) => {
     const text = stringOf(field(block, 'text'));
-    if (text === null) run.skip(`result block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`);
+    if (text === null) run.skip(`result block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
     return text ?? `[${stringOf(field(block, 'type')) ?? 'unknown'}]`;
   }).join('\n');
 }

@@ -1,26 +1,25 @@
 // JSON lines as recorders leave them behind: several values run together on one line, lines that are no JSON, a last
 // line that was not finished. No line is too long.
 
-export type JsonLines = { values: unknown[]; broken: { line: number; text: string }[] };
-
-/** The values of a file in order, and the lines (from 1) that could not be read whole, with what was left of them. */
-export function parseJsonLines(text: string): JsonLines {
+/** The values of one line, in order, and what was left of it that is no JSON; null: nothing. */
+export function valuesOfLine(line: string): { values: unknown[]; rest: string | null } {
+  let rest = line.replace(/^\uFEFF/, '').trim();
+  try {
+    return { values: rest === '' ? [] : [JSON.parse(rest)], rest: null };
+  } catch {
+    // Several, or broken.
+  }
   const values: unknown[] = [];
-  const broken: JsonLines['broken'] = [];
-  text.replace(/^\uFEFF/, '').split('\n').forEach((line, index) => {
-    let rest = line.trim();
-    while (rest !== '') {
-      const end = endOfValue(rest);
-      try {
-        values.push(JSON.parse(rest.slice(0, end)));
-      } catch {
-        broken.push({ line: index + 1, text: rest });
-        return;
-      }
-      rest = rest.slice(end).trimStart();
+  while (rest !== '') {
+    const end = endOfValue(rest);
+    try {
+      values.push(JSON.parse(rest.slice(0, end)));
+    } catch {
+      return { values, rest };
     }
-  });
-  return { values, broken };
+    rest = rest.slice(end).trimStart();
+  }
+  return { values, rest: null };
 }
 
 /** Where the object or array that the text begins with ends; the end of the text where it begins with something else or does not end. */

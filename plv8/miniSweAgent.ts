@@ -1,7 +1,7 @@
 // mini-swe-agent's .traj.json: {trajectory_format, info, messages}. A call is a fenced bash block in the model's text,
 // its result the next user message; since version 2 there are tool_calls and tool messages too.
 
-import { field, stringOf } from './reading.ts';
+import { field, stringOf, tokensOf } from './reading.ts';
 import type { Reading, RecordedCall, RecordedExchange } from './reading.ts';
 
 /** The harness's own pattern: a fence within a line is none. */
@@ -33,10 +33,7 @@ function callsInText(text: string): RecordedCall[] {
 
 function usage(message: unknown): RecordedExchange['usage'] {
   const counts = field(message, 'extra', 'response', 'usage');
-  const number = (...path: string[]): number => {
-    const count = field(counts, ...path);
-    return typeof count === 'number' ? count : 0;
-  };
+  const number = (...path: string[]): number => tokensOf(field(counts, ...path));
   if (typeof counts !== 'object' || counts === null) return null;
   const cachedInputTokens = number('prompt_tokens_details', 'cached_tokens');
   return { inputTokens: Math.max(0, number('prompt_tokens') - cachedInputTokens), outputTokens: number('completion_tokens'), cachedInputTokens };

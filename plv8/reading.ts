@@ -1,9 +1,22 @@
 // What every format is read into, and how a value of unknown shape is asked for its parts.
 
 /** `result` is what the model was shown; null: the record has none. `isError`: the record says that the call failed. */
-export type RecordedCall = { /** In the record, where it says one. */ id?: string; name: string; input: Record<string, unknown>; result: string | null; isError: boolean };
+export type RecordedCall = {
+  /** In the record, where it says one. */
+  id?: string;
+  name: string;
+  input: Record<string, unknown>;
+  result: string | null;
+  isError: boolean;
+  /** The subagent that it started: what stands after `#` in that one's sessionId. */
+  spawns?: string;
+};
 
 export type RecordedExchange = {
+  /** In the record, where that is the same in every copy of the session. */
+  id?: string;
+  /** The id of the exchange that it goes on from, where that is not the one before it: somebody went back. Empty: from the beginning. */
+  after?: string;
   /** The time of its first record, as the record says it. */
   at?: string;
   /** What stood for all before it when it was asked: the context had been compacted. */
@@ -14,22 +27,49 @@ export type RecordedExchange = {
   thinking?: { thinking: string; signature: string }[];
   /** Tokens; inputTokens are those that did not come from a cache. */
   usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number } | null;
+  /** What the model was told before this, by a human or a harness, and is no result of a call, where `after` says what it goes on from. */
+  said?: string;
   /** What the model was told next and is no result of a call: a format error, a human's word. */
   followUp?: string;
+  /** No human wrote any of followUp. */
+  isFollowUpByHarness?: true;
+  /** What linters said of files at that time. */
+  lints?: { file_path: string; message: string; lint_source?: string; severity?: 'error' | 'warning' | 'info'; start_line?: number; start_col?: number; end_line?: number; end_col?: number }[];
 };
 
 export type RecordedRun = {
-  format: 'mini-swe-agent' | 'swe-agent' | 'claude-code' | 'codex' | 'copilot';
+  format: 'mini-swe-agent' | 'swe-agent' | 'claude-code' | 'codex' | 'copilot' | 'pi' | 'cursor' | 'gemini-cli' | 'atif';
   model: string | null;
   system: string;
-  /** The user messages before the first model call. */
+  /** What the model was told before the first of the exchanges. */
   prompt: string;
+  /** What a human asked first, where the prompt begins with something else. */
+  task?: string;
   exchanges: RecordedExchange[];
+  /** The names of the tools that were called so far. */
+  tools: string[];
+  /** How many exchanges come before these, of a run that is read part by part; and the id of the newest of them. */
+  first?: number;
+  firstAfter?: string;
+  /** There are more. */
+  isPart?: true;
   outcome: string | null;
   /** Who it is among its kind; `#` parts the session from its subagent. */
   sessionId?: string;
+  /** The id of the call in the session's record that started this subagent. */
+  spawnedBy?: string;
   cwd?: string;
-  skipped: { reason: string; count: number }[];
+  /** What is not in the exchanges, with the line (from 1) where it came first. */
+  skipped: { reason: string; count: number; line?: number }[];
+  /** Records that nobody reads, as they stand in the file. */
+  raw?: { line: number; reason: string; content: string }[];
+};
+
+/** Reads the records of a file in their order. */
+export type RecordReader = {
+  read(record: unknown, line: number): void;
+  /** What has been read since the last time: the session first, then its subagents. What may still grow waits for the end. */
+  take(isEnd: boolean): RecordedRun[];
 };
 
 /** What a format knows of its messages; the walk over them is the same for all. */
@@ -59,103 +99,210 @@ export function stringOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** A time that is one, as ISO 8601. */
-export function timeOf(value: unknown): string | null {
-  const milliseconds = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(milliseconds) ? null : new Date(milliseconds).toISOString();
+/** Content as text: a text, or the texts of its blocks. */
+export function textIn(content: unknown, between = '\n'): string {
+  if (typeof content === 'string') return content;
+  return Array.isArray(content) ? content.flatMap((block: unknown) => stringOf(field(block, 'text')) ?? []).join(between) : '';
 }
 
-/** What a reader of records, in the order of the file, tells of a conversation; finish() makes a RecordedRun of it. */
-export type Conversation = Pick<RecordedRun, 'model' | 'system' | 'outcome' | 'sessionId' | 'cwd'> & {
-  /** The exchange of the response with that id, which is the newest one or begins now. */
-  exchange(id: string | null): RecordedExchange;
-  /** The newest exchange. */
-  current(): RecordedExchange;
-  call(id: string | null, call: RecordedCall): void;
-  /** A result; of several for one call the first counts. */
-  result(id: string | null, text: string, isError: boolean): void;
-  /** Answers the newest call. */
-  answerLast(text: string): void;
-  /** The context was compacted: what stands for all before the next exchange. */
-  compacted(summary: string): void;
-  /** What the model was told by a human or a harness. */
-  said(text: string): void;
-  /** The usage of the newest exchange that has none yet. */
-  usage(usage: NonNullable<RecordedExchange['usage']>): void;
-  skip(reason: string): void;
-  finish(): RecordedRun;
-};
+/** Arguments of a call: an object as it is, or as JSON in a text; what else the model wrote stands under a key. */
+export function inputOf(given: unknown, key = 'input'): Record<string, unknown> {
+  try {
+    const input: unknown = typeof given === 'string' ? JSON.parse(given) : given;
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
+  } catch {
+    // The model wrote no JSON.
+  }
+  return { [key]: given ?? null };
+}
 
-export function conversation(format: RecordedRun['format']): Conversation {
-  const skipped = new Map<string, number>();
-  const prompt: string[] = [];
-  const exchanges: RecordedExchange[] = [];
-  const byId = new Map<string, RecordedExchange>();
-  const calls = new Map<string, RecordedCall>();
-  let summary: string | undefined;
-  const skip = (reason: string): void => void skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
-  const current = (): RecordedExchange => exchanges.at(-1) ?? open(null);
-  const open = (id: string | null): RecordedExchange => {
-    const known = id === null ? undefined : byId.get(id);
+/** An identifier, cut to what an index takes; null where there is none. */
+export function idOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value.slice(0, 200) : null;
+}
+
+/** A time that is one, of our millennia, as ISO 8601. */
+export function timeOf(value: unknown): string | null {
+  const milliseconds = value instanceof Date ? value.getTime() : typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return milliseconds >= 0 && milliseconds < 253_402_300_800_000 ? new Date(milliseconds).toISOString() : null;
+}
+
+/** A number of tokens; 0 for what is none. */
+export function tokensOf(value: unknown): number {
+  return typeof value === 'number' && value > 0 && value < 2 ** 31 ? Math.round(value) : 0;
+}
+
+/** What a reader of records tells of one conversation, in the order of the file; take() makes a RecordedRun of it. */
+export class Conversation {
+  model: string | null = null;
+  system = '';
+  outcome: string | null = null;
+  sessionId: string | undefined;
+  cwd: string | undefined;
+  /** The line that is being read. */
+  line = 0;
+  readonly #format: RecordedRun['format'];
+  readonly #skipped = new Map<string, { count: number; line: number }>();
+  #raw: NonNullable<RecordedRun['raw']> = [];
+  #prompt: string[] = [];
+  #task: string | undefined;
+  /** Those that were not taken yet, and how many were. */
+  #exchanges: RecordedExchange[] = [];
+  #taken = 0;
+  #lastTaken: RecordedExchange | undefined;
+  /** By the response's id; null: taken, like the calls of those. */
+  readonly #byId = new Map<string, RecordedExchange | null>();
+  readonly #calls = new Map<string, RecordedCall | null>();
+  readonly #tools = new Set<string>();
+  #summary: string | undefined;
+  #branch: { after: string; said: string[] } | undefined;
+
+  constructor(format: RecordedRun['format']) {
+    this.#format = format;
+  }
+
+  /** How many exchanges there are so far. */
+  get count(): number {
+    return this.#taken + this.#exchanges.length;
+  }
+
+  /** The id of the newest exchange, null before the first. */
+  get lastId(): string | null {
+    return (this.#exchanges.at(-1) ?? this.#lastTaken)?.id ?? null;
+  }
+
+  /** The exchange of that response, which is known or begins now. */
+  exchange(responseId: string | null): RecordedExchange {
+    const known = responseId === null ? undefined : this.#byId.get(responseId);
     if (known) return known;
-    const exchange: RecordedExchange = { text: '', calls: [], usage: null, ...(summary !== undefined && { compactSummary: summary }) };
-    summary = undefined;
-    exchanges.push(exchange);
-    if (id !== null) byId.set(id, exchange);
+    const exchange: RecordedExchange = { text: '', calls: [], usage: null };
+    if (known === null) {
+      this.skip('part of a response that came too late');
+      return exchange;
+    }
+    if (this.#summary !== undefined) exchange.compactSummary = this.#summary;
+    if (this.#branch !== undefined) {
+      exchange.after = this.#branch.after;
+      exchange.said = this.#branch.said.join('\n\n');
+    }
+    this.#summary = this.#branch = undefined;
+    this.#exchanges.push(exchange);
+    if (responseId !== null) this.#byId.set(responseId, exchange);
     return exchange;
-  };
-  const self: Conversation = {
-    model: null,
-    system: '',
-    outcome: null,
-    exchange: open,
-    current,
-    call: (id, call) => {
-      if (id !== null && calls.has(id)) return skip('repeated call');
-      current().calls.push(call);
-      if (id === null) return;
-      calls.set(id, call);
-      call.id = id;
-    },
-    result: (id, text, isError) => {
-      const call = id === null ? undefined : calls.get(id);
-      if (!call) return skip('result without its call');
-      if (call.result !== null) return skip('second result of a call');
-      call.result = text;
-      call.isError = isError;
-    },
-    compacted: (text) => {
-      if (exchanges.length > 0) summary = text;
-    },
-    answerLast: (text) => {
-      const call = current().calls.at(-1);
-      if (call) call.result = text;
-    },
-    said: (text) => {
-      if (text.trim() === '') return;
-      const last = exchanges.at(-1);
-      if (!last) prompt.push(text);
-      else last.followUp = last.followUp === undefined ? text : `${last.followUp}\n\n${text}`;
-    },
-    usage: (usage) => {
-      const last = exchanges.at(-1);
-      if (last && last.usage === null) last.usage = usage;
-    },
-    skip,
-    finish: () => {
-      if (exchanges.length === 0) throw new Error(`the recorded ${format} run has no model call`);
-      return {
-        format,
-        model: self.model,
-        system: self.system,
-        prompt: prompt.join('\n\n'),
-        exchanges,
-        outcome: self.outcome,
-        ...(self.sessionId !== undefined && { sessionId: self.sessionId }),
-        ...(self.cwd !== undefined && { cwd: self.cwd }),
-        skipped: [...skipped].map(([reason, count]) => ({ reason, count })),
-      };
-    },
-  };
-  return self;
+  }
+
+  /** The newest exchange. */
+  current(): RecordedExchange {
+    return this.#exchanges.at(-1) ?? this.exchange(null);
+  }
+
+  /** A call of the newest exchange. */
+  call(id: string | null, call: RecordedCall): void {
+    if (id !== null && this.#calls.has(id)) return this.skip('repeated call');
+    this.current().calls.push(call);
+    this.#tools.add(call.name);
+    if (id === null) return;
+    this.#calls.set(id, call);
+    call.id = id;
+  }
+
+  /** A result; of several for one call the first counts. */
+  result(id: string | null, text: string, isError: boolean): RecordedCall | undefined {
+    const call = id === null ? undefined : this.#calls.get(id);
+    if (!call) this.skip(call === null ? 'result that came too late' : 'result without its call');
+    else if (call.result !== null) this.skip('second result of a call');
+    else Object.assign(call, { result: text, isError });
+    return call ?? undefined;
+  }
+
+  /** Answers the newest call. */
+  answerLast(text: string): void {
+    const call = this.current().calls.at(-1);
+    if (call) call.result = text;
+  }
+
+  /** Calls without an answer. */
+  openCalls(): RecordedCall[] {
+    return this.#exchanges.flatMap(({ calls }) => calls).filter((call) => call.result === null);
+  }
+
+  /** The context was compacted: what stands for all before the next exchange. */
+  compacted(summary: string): void {
+    if (this.count > 0) this.#summary = summary;
+  }
+
+  /** Somebody went back: what comes goes on from that exchange (null: from the beginning), not from the newest. */
+  goBackTo(exchangeId: string | null): void {
+    this.#branch = { after: exchangeId ?? '', said: [] };
+    this.#summary = undefined;
+  }
+
+  /** What the model was told, by a human or a harness. */
+  said(text: string, isByHarness = false): void {
+    if (text.trim() === '') return;
+    if (!isByHarness) this.#task ??= text;
+    const last = this.#exchanges.at(-1);
+    if (this.#branch) this.#branch.said.push(text);
+    else if (!last) this.#prompt.push(text);
+    else {
+      if (!isByHarness) delete last.isFollowUpByHarness;
+      else if (last.followUp === undefined) last.isFollowUpByHarness = true;
+      last.followUp = last.followUp === undefined ? text : `${last.followUp}\n\n${text}`;
+    }
+  }
+
+  /** The usage of the newest exchange that has none yet. */
+  usage(usage: NonNullable<RecordedExchange['usage']>): void {
+    const last = this.#exchanges.at(-1);
+    if (last && last.usage === null) last.usage = usage;
+  }
+
+  /** Counts what is not in the exchanges; what has content is kept as it stands. */
+  skip(reason: string, content?: unknown): void {
+    const skipped = this.#skipped.get(reason);
+    if (skipped) skipped.count++;
+    else this.#skipped.set(reason, { count: 1, line: this.line });
+    if (content !== undefined) this.#raw.push({ line: this.line, reason, content: typeof content === 'string' ? content : JSON.stringify(content) });
+  }
+
+  /** take() of a file that holds this conversation alone. Throws where it has no model call at the end. */
+  takeWhole(isEnd: boolean): RecordedRun[] {
+    if (isEnd && this.count === 0) throw new Error(`the recorded ${this.#format} run has no model call`);
+    const run = this.take(isEnd);
+    return run === null ? [] : [run];
+  }
+
+  /** What came since the last time; null: nothing. The newest exchange, and those near it that wait for results, stay until the end. */
+  take(isEnd: boolean): RecordedRun | null {
+    const open = this.#exchanges.slice(-100).findIndex(({ calls }) => calls.some(({ result }) => result === null));
+    const length = this.#exchanges.length;
+    const taken = this.#exchanges.splice(0, isEnd ? length : Math.max(0, open === -1 ? length - 1 : Math.min(length - 1, Math.max(0, length - 100) + open)));
+    if (taken.length === 0 && this.#raw.length === 0 && !isEnd) return null;
+    const first = this.#taken;
+    const before = this.#lastTaken;
+    const run: RecordedRun = {
+      format: this.#format,
+      model: this.model,
+      system: this.system,
+      prompt: first === 0 ? this.#prompt.join('\n\n') : (before?.followUp ?? ''),
+      ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0] && { task: this.#task }),
+      exchanges: taken,
+      tools: [...this.#tools].toSorted(),
+      ...(first > 0 && { first }),
+      ...(before?.id !== undefined && { firstAfter: before.id }),
+      ...(!isEnd && { isPart: true }),
+      outcome: this.outcome,
+      ...(this.sessionId !== undefined && { sessionId: this.sessionId }),
+      ...(this.cwd !== undefined && { cwd: this.cwd }),
+      skipped: [...this.#skipped].map(([reason, { count, line }]) => ({ reason, count, ...(line > 0 && { line }) })),
+      ...(this.#raw.length > 0 && { raw: this.#raw }),
+    };
+    this.#taken += taken.length;
+    this.#lastTaken = taken.at(-1) ?? before;
+    this.#raw = [];
+    const gone = new Set(taken);
+    for (const { calls } of taken) for (const { id } of calls) if (id !== undefined) this.#calls.set(id, null);
+    for (const [id, exchange] of this.#byId) if (exchange && gone.has(exchange)) this.#byId.set(id, null);
+    return run;
+  }
 }

@@ -1,13 +1,16 @@
 // A recorded agent run in one shape, whatever wrote it: the text of a trajectory file in, its model calls out, in order,
 // each with the calls it made and what they were answered. README.md says how they are counted.
 
+import { isAtif, readAtif } from './atif.ts';
 import { isClaudeCode, readClaudeCode } from './claudeCode.ts';
 import { isCodex, readCodex } from './codex.ts';
 import { isCopilot, readCopilot } from './copilot.ts';
-import { parseJsonLines } from './jsonLines.ts';
+import { isGeminiCli, readGeminiCli } from './geminiCli.ts';
+import { valuesOfLine } from './jsonLines.ts';
 import { readMiniSweAgent } from './miniSweAgent.ts';
-import { field, stringOf, toolName } from './reading.ts';
-import type { Reading, RecordedCall, RecordedExchange, RecordedRun } from './reading.ts';
+import { isPi, readPi } from './pi.ts';
+import { field, idOf, inputOf, stringOf, toolName } from './reading.ts';
+import type { Reading, RecordedCall, RecordedExchange, RecordedRun, RecordReader } from './reading.ts';
 import { readSweAgent } from './sweAgent.ts';
 
 export type { RecordedCall, RecordedExchange, RecordedRun } from './reading.ts';
@@ -29,25 +32,110 @@ const lineFormats = [
   { isIt: isClaudeCode, read: readClaudeCode },
   { isIt: isCodex, read: readCodex },
   { isIt: isCopilot, read: readCopilot },
+  { isIt: isPi, read: readPi },
 ];
+const MAX_UNTOLD = 10_000;
 
 /**
- * Parses a recorded run of Claude Code, Codex CLI, GitHub Copilot CLI (JSON lines), mini-swe-agent or SWE-agent (one JSON
- * document), told apart by content. Throws an Error that says what is wrong with any other.
+ * Reads a file of JSON lines line by line: Claude Code, Codex CLI, GitHub Copilot CLI, pi, told apart by content. `sessionId`
+ * of Claude Code, where the file holds several: its own.
  */
-export function parseRecordedRun(text: string): RecordedRun {
-  const { values, broken } = parseJsonLines(text);
-  const format = lineFormats.find(({ isIt }) => isIt(values));
-  if (format) {
-    const run = format.read(values);
-    return broken.length === 0 ? run : { ...run, skipped: [...run.skipped, { reason: 'line that is no JSON', count: broken.length }] };
+export class LinesReader {
+  readonly #sessionId: string | undefined;
+  /** What came before the first record that tells the format. */
+  #untold: { record: unknown; line: number }[] = [];
+  #broken: NonNullable<RecordedRun['raw']> = [];
+  #brokenCount = 0;
+  #firstBroken = 0;
+  #reader: RecordReader | undefined;
+  #line = 0;
+
+  constructor(sessionId?: string) {
+    this.#sessionId = sessionId;
   }
+
+  /** False: the file is of none of these formats, as far as one can see. */
+  get isTold(): boolean {
+    return this.#reader !== undefined;
+  }
+
+  /** Whether there is no use in reading on. */
+  get isHopeless(): boolean {
+    return !this.isTold && this.#untold.length + this.#broken.length > MAX_UNTOLD;
+  }
+
+  /** One line; a last one without its newline may not be finished, and then waits for the next time. */
+  read(text: string, isUnfinished = false): void {
+    this.#line++;
+    const { values, rest } = valuesOfLine(text);
+    for (const record of values) {
+      if (this.#reader) this.#reader.read(record, this.#line);
+      else this.#tell(record);
+    }
+    if (rest === null || isUnfinished) return;
+    this.#firstBroken ||= this.#line;
+    this.#brokenCount++;
+    this.#broken.push({ line: this.#line, reason: brokenLine, content: rest });
+  }
+
+  /** What has been read since the last time: the session first, then its subagents. */
+  take(isEnd: boolean): RecordedRun[] {
+    const [first, ...others] = this.#reader?.take(isEnd) ?? [];
+    if (!first || this.#brokenCount === 0) return first ? [first, ...others] : [];
+    const skipped = [...first.skipped, { reason: brokenLine, count: this.#brokenCount, line: this.#firstBroken }];
+    const raw = [...(first.raw ?? []), ...this.#broken];
+    this.#broken = [];
+    return [{ ...first, skipped, ...(raw.length > 0 && { raw }) }, ...others];
+  }
+
+  #tell(record: unknown): void {
+    this.#untold.push({ record, line: this.#line });
+    const format = lineFormats.find(({ isIt }) => isIt(record));
+    if (!format) return;
+    const reader = format.read(this.#sessionId);
+    for (const one of this.#untold) reader.read(one.record, one.line);
+    this.#reader = reader;
+    this.#untold = [];
+  }
+}
+
+const brokenLine = 'line that is no JSON';
+
+/**
+ * Parses the recorded runs in a file of Claude Code, Codex CLI, GitHub Copilot CLI, pi (JSON lines), mini-swe-agent, SWE-agent,
+ * Gemini CLI or ATIF (one JSON document), told apart by content: the session first, then the subagents in it. Throws an Error that says what is
+ * wrong with any other.
+ */
+export function parseRecordedRuns(text: string): RecordedRun[] {
+  const lines = text.split('\n');
+  const reader = new LinesReader(lastSessionId(lines));
+  lines.forEach((line, n) => reader.read(line, n === lines.length - 1));
+  if (reader.isTold) return reader.take(true);
   const document = parseJson(text);
   const isList = (key: string): boolean => Array.isArray(field(document, key));
-  if (isList('messages') && isMiniSweAgent(document)) return walk(readMiniSweAgent(document));
-  if (isList('history') || isList('trajectory')) return walk(readSweAgent(document));
+  if (isAtif(document)) return readAtif(document);
+  if (isGeminiCli(document)) return readGeminiCli(document);
+  if (isList('messages') && isMiniSweAgent(document)) return [walk(readMiniSweAgent(document))];
+  if (isList('history') || isList('trajectory')) return [walk(readSweAgent(document))];
   const keys = typeof document === 'object' && document !== null ? Object.keys(document).slice(0, 8).join(', ') : typeof document;
-  throw new Error(`not a recorded run: neither mini-swe-agent (a list "messages") nor SWE-agent (a list "history" or "trajectory"), but: ${keys || 'an empty object'}`);
+  throw new Error(`not a recorded run: neither mini-swe-agent (a list "messages"), SWE-agent (a list "history" or "trajectory"), Gemini CLI nor ATIF, but: ${keys || 'an empty object'}`);
+}
+
+/** The session of a file, without its subagents. */
+export function parseRecordedRun(text: string): RecordedRun {
+  const [run] = parseRecordedRuns(text);
+  if (!run) throw new Error('not a recorded run: the file is empty');
+  return run;
+}
+
+/** Of Claude Code: the session that the last lines of a file belong to. Earlier ones may be copies of another. */
+export function lastSessionId(lines: readonly string[]): string | undefined {
+  for (let n = lines.length - 1; n >= 0; n--) {
+    if (!lines[n]?.includes('"sessionId"')) continue;
+    const id = idOf(field(valuesOfLine(lines[n] ?? '').values.at(-1), 'sessionId'));
+    if (id !== null) return id;
+  }
+  return undefined;
 }
 
 /** Its early versions wrote no trajectory_format, but how the run ended. */
@@ -60,7 +148,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new Error(`not a recorded run: neither lines of Claude Code, Codex or Copilot nor one JSON document (${error instanceof Error ? error.message : String(error)})`, { cause: error });
+    throw new Error(`not a recorded run: neither lines of Claude Code, Codex, Copilot or pi nor one JSON document (${error instanceof Error ? error.message : String(error)})`, { cause: error });
   }
 }
 
@@ -95,6 +183,7 @@ function walk(reading: Reading): RecordedRun {
     system: system.join('\n\n'),
     prompt: prompt.join('\n\n'),
     exchanges: exchanges.map(({ ids: _ids, hasToolCalls: _has, ...exchange }) => exchange),
+    tools: [...new Set(exchanges.flatMap(({ calls }) => calls.map(({ name }) => name)))].toSorted(),
     outcome,
     skipped: [...skipped].map(([reason, count]) => ({ reason, count })),
   };
@@ -107,7 +196,7 @@ function openExchange(message: unknown, text: string, reading: Reading): OpenExc
   if (!hasToolCalls) return { text, calls: reading.callsInText(message, text), usage, ids: [], hasToolCalls };
   const calls = toolCalls.map((call: unknown): RecordedCall => ({
     name: toolName(stringOf(field(call, 'function', 'name')) ?? ''),
-    input: inputOf(field(call, 'function', 'arguments')),
+    input: inputOf(field(call, 'function', 'arguments'), 'arguments'),
     result: null,
     isError: false,
   }));
@@ -151,15 +240,4 @@ function textOf(content: unknown, skip: (reason: string) => unknown): string {
     if (text === null) skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`);
     return text ?? [];
   }).join('\n');
-}
-
-/** Arguments are a JSON object as text; what the model wrote instead of one is kept as it is. */
-function inputOf(given: unknown): Record<string, unknown> {
-  try {
-    const input: unknown = typeof given === 'string' ? JSON.parse(given) : given;
-    if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
-  } catch {
-    // The model wrote no JSON.
-  }
-  return { arguments: given ?? null };
 }

@@ -20,6 +20,7 @@ select pg_extension_config_dump('messages', '');
 select pg_extension_config_dump('tool_calls', '');
 select pg_extension_config_dump('approvals', '');
 select pg_extension_config_dump('message_lints', '');
+select pg_extension_config_dump('session_records', '');
 select pg_extension_config_dump('journal_entries', '');
 select pg_extension_config_dump('work_checkpoints', '');
 select pg_extension_config_dump('awareness_shown', '');

@@ -1,20 +1,27 @@
-// `work-ledger import PATH…`: recorded runs of other agents into the ledger. One file that cannot be read never stops the
-// others, and importing again brings only what is new.
+// `work-ledger import PATH…`: recorded runs of other agents into the ledger. A file is read part by part, so that its size
+// does not matter; one that cannot be read never stops the others, and importing again brings only what is new.
 
 import { createHash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-import { parseRecordedRun } from '../../plv8/recordedRun.ts';
+import { LinesReader, lastSessionId, parseRecordedRuns } from '../../plv8/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/recordedRun.ts';
 import type { Settings } from '../config.ts';
 import type { Db } from '../db.ts';
+import { cursorRuns } from './cursorDatabase.ts';
 import { withLedger } from './items.ts';
 import { exit, note, print, StatusLine, UsageError, visible } from './output.ts';
 
+export type ImportedSession = { session: string; workItemId: string; turns: number; calls: number; added: { turns: number; calls: number } };
+/** The session of the file comes first, then its subagents. An error leaves what was stored before it. */
 export type ImportReport =
-  | { file: string; session: string; workItemId: string; format: string; turns: number; calls: number; added: { turns: number; calls: number }; leftOut: { reason: string; count: number }[] }
+  | { file: string; format: string; sessions: ImportedSession[]; leftOut: { reason: string; count: number; line?: number }[] }
   | { file: string; error: string };
+
+/** How much of a file is read before what has come of it is stored. */
+const PART_BYTES = 8_000_000;
 
 export async function importFiles(paths: readonly string[], options: Settings): Promise<number> {
   const files: string[] = [];
@@ -24,11 +31,12 @@ export async function importFiles(paths: readonly string[], options: Settings): 
     const status = new StatusLine();
     let failed = 0;
     for (const [n, file] of files.entries()) {
-      status.show(`${n + 1} of ${files.length}: ${basename(file)}`);
-      const report = await importFile(db, file);
+      const show = (part: string): void => status.show(`${n + 1} of ${files.length}: ${basename(file)}${part}`);
+      show('');
+      const report = await importFile(db, file, (percent) => show(`, ${percent} %`));
       status.clear();
       if ('error' in report) failed++;
-      print(report, lineOf(report), options.json ?? false);
+      print(report, linesOf(report), options.json ?? false);
     }
     if (failed > 0) note(`${failed} of ${files.length} files were not imported`);
     return failed === files.length ? exit.error : exit.ok;
@@ -36,24 +44,124 @@ export async function importFiles(paths: readonly string[], options: Settings): 
 }
 
 /** Reads a file and stores what is not there yet. */
-export async function importFile(db: Db, file: string): Promise<ImportReport> {
+export async function importFile(db: Db, file: string, onProgress: (percent: number) => void = () => {}): Promise<ImportReport> {
+  const report = new Report(db, file);
   try {
-    const text = await readFile(file, 'utf8');
-    const run = parseRecordedRun(text);
-    const stored = await db.sessionImport({ ...run, sessionId: run.sessionId ?? identityOf(file, text), file });
-    return {
-      file, session: stored.session, workItemId: stored.work_item_id, format: run.format, turns: run.exchanges.length, calls: callsOf(run),
-      added: { turns: stored.turns, calls: stored.calls }, leftOut: run.skipped,
+    const { size } = await stat(file);
+    const beginning = await bytesOf(file, 0, 2000);
+    if (beginning.subarray(0, 15).toString('latin1') === 'SQLite format 3') {
+      for (const run of cursorRuns(file, (reason) => report.leave(reason))) await report.store(run);
+      return report.result();
+    }
+    const spawnedBy = await spawnOf(file);
+    const identity = identityOf(file, beginning);
+    const store = async (runs: RecordedRun[]): Promise<void> => {
+      for (const run of runs) await report.store({ ...run, sessionId: run.sessionId ?? identity, ...(spawnedBy !== undefined && { spawnedBy }) });
     };
+    const reader = new LinesReader(await ownSessionId(file, size));
+    let [read, stored] = [0, 0];
+    for await (const { text, bytes, isUnfinished } of linesIn(file)) {
+      reader.read(text, isUnfinished);
+      if (reader.isHopeless) break;
+      read += bytes;
+      if (read - stored < PART_BYTES) continue;
+      await store(reader.take(false));
+      stored = read;
+      onProgress(Math.floor((read / size) * 100));
+    }
+    await store(reader.isTold ? reader.take(true) : parseRecordedRuns(await readFile(file, 'utf8')));
+    return report.result();
   } catch (error) {
     return { file, error: error instanceof Error ? error.message : String(error) };
   }
 }
 
-const callsOf = (run: RecordedRun): number => run.exchanges.reduce((sum, exchange) => sum + exchange.calls.length, 0);
+/** What has come of a file so far. */
+class Report {
+  readonly #db: Db;
+  readonly #file: string;
+  readonly #sessions = new Map<string, ImportedSession>();
+  readonly #skipped = new Map<string, RecordedRun['skipped']>();
+  readonly #left = new Map<string, number>();
+  #format = '';
+
+  constructor(db: Db, file: string) {
+    this.#db = db;
+    this.#file = file;
+  }
+
+  async store(run: RecordedRun): Promise<void> {
+    const added = await this.#db.sessionImport({ ...run, file: this.#file });
+    const so = this.#sessions.get(added.session) ?? { session: added.session, workItemId: added.work_item_id, turns: 0, calls: 0, added: { turns: 0, calls: 0 } };
+    this.#sessions.set(added.session, {
+      ...so,
+      turns: so.turns + run.exchanges.length,
+      calls: so.calls + run.exchanges.reduce((sum, { calls }) => sum + calls.length, 0),
+      added: { turns: so.added.turns + added.turns, calls: so.added.calls + added.calls },
+    });
+    this.#skipped.set(added.session, run.skipped); // of the whole run so far
+    this.#format ||= run.format;
+  }
+
+  leave(reason: string): void {
+    this.#left.set(reason, (this.#left.get(reason) ?? 0) + 1);
+  }
+
+  result(): ImportReport {
+    const sessions = [...this.#sessions.values()];
+    const left = [...this.#left].map(([reason, count]) => ({ reason, count }));
+    if (sessions.length === 0) return { file: this.#file, error: `no recorded run in it${left.map(({ reason }) => `: ${reason}`).join('')}` };
+    return { file: this.#file, format: this.#format, sessions, leftOut: [...this.#skipped.values()].flat().concat(left) };
+  }
+}
+
+/** The lines of a file, however long. The last one may not be finished: it has no newline. */
+async function* linesIn(file: string): AsyncGenerator<{ text: string; bytes: number; isUnfinished: boolean }> {
+  let rest: Buffer[] = [];
+  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      const line = rest.length === 0 ? chunk.subarray(from, end) : Buffer.concat([...rest, chunk.subarray(from, end)]);
+      rest = [];
+      from = end + 1;
+      yield { text: line.toString('utf8'), bytes: line.length + 1, isUnfinished: false };
+    }
+    if (from < chunk.length) rest.push(chunk.subarray(from));
+  }
+  if (rest.length > 0) yield { text: Buffer.concat(rest).toString('utf8'), bytes: 0, isUnfinished: true };
+}
+
+async function bytesOf(file: string, from: number, length: number): Promise<Buffer> {
+  const handle = await open(file);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, from);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Of Claude Code, whose files may begin with copies of other sessions: what their end says. */
+async function ownSessionId(file: string, size: number): Promise<string | undefined> {
+  for (let length = 65_536; ; length *= 16) {
+    const id = lastSessionId((await bytesOf(file, Math.max(0, size - length), Math.min(length, size))).toString('utf8').split('\n'));
+    if (id !== undefined || length >= size || length > 50_000_000) return id;
+  }
+}
+
+/** What Claude Code notes beside a subagent's file: the call that started it, also where that was interrupted. */
+async function spawnOf(file: string): Promise<string | undefined> {
+  if (!/^agent-.*\.jsonl$/.test(basename(file))) return undefined;
+  try {
+    const { toolUseId } = JSON.parse(await readFile(file.replace(/\.jsonl$/, '.meta.json'), 'utf8')) as { toolUseId?: unknown };
+    return typeof toolUseId === 'string' ? toolUseId : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 /** A record that does not say who it is: its name and how it begins, which stay when it grows. */
-const identityOf = (file: string, text: string): string => `${basename(file).replace(/\.(traj\.json|traj|jsonl|json)$/, '')}-${createHash('sha256').update(text.slice(0, 2000)).digest('hex').slice(0, 12)}`;
+const identityOf = (file: string, beginning: Buffer): string => `${basename(file).replace(/\.(traj\.json|traj|jsonl|json)$/, '')}-${createHash('sha256').update(beginning).digest('hex').slice(0, 12)}`;
 
 async function filesBelow(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => {
@@ -61,12 +169,12 @@ async function filesBelow(path: string): Promise<string[]> {
   });
   if (!found.isDirectory()) return [path];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  return entries.filter((entry) => entry.isFile() && /\.(jsonl|traj|json)$/.test(entry.name)).map((entry) => join(entry.parentPath, entry.name)).toSorted();
+  return entries.filter(({ name }) => /\.(jsonl|traj|json|vscdb)$/.test(name) && !name.endsWith('.meta.json')).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)).toSorted();
 }
 
-function lineOf(report: ImportReport): string {
+function linesOf(report: ImportReport): string {
   if ('error' in report) return `not imported  ${visible(report.file)}: ${visible(report.error)}`;
-  const { added, leftOut } = report;
-  const rest = leftOut.length === 0 ? '' : `; left out: ${leftOut.map(({ reason, count }) => `${count} × ${visible(reason)}`).join(', ')}`;
-  return `${report.workItemId}  ${report.format}  ${report.turns} turns, ${report.calls} calls (${added.turns} and ${added.calls} new)  ${visible(report.file)}${rest}`;
+  const left = report.leftOut.map(({ reason, count, line }) => `${count} × ${visible(reason)}${line === undefined ? '' : ` (line ${line})`}`);
+  return report.sessions.map(({ workItemId, turns, calls, added, session }, n) =>
+    `${workItemId}  ${report.format}  ${turns} turns, ${calls} calls (${added.turns} and ${added.calls} new)  ${visible(n === 0 ? report.file : session)}${n > 0 || left.length === 0 ? '' : `; left out: ${left.join(', ')}`}`).join('\n');
 }

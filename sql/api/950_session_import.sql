@@ -1,5 +1,6 @@
 -- Recorded runs of other agents as sessions like our own: a work item that is over, its focus, its chain of turns. What is
--- there already is not written again, so that a file that has grown brings only what is new.
+-- there already is not written again: a file that has grown brings only what is new, a session that begins with a copy of
+-- another shares its turns, and somebody who went back makes a branch.
 
 create or replace function session_import(p_run json)
   returns jsonb
@@ -8,93 +9,200 @@ create or replace function session_import(p_run json)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_label text := concat_ws(':', p_run ->> 'format', p_run ->> 'sessionId');
+  v_run record;
+  v_label text;
+  v_speaker text;
+  v_source text;
+  v_said text;
+  v_config text;
   v_item work_items;
   v_focus foci;
-  v_config text;
-  v_last turns;
-  v_elision uuid;
-  v_known integer;
-  v_exchange json;
-  v_said text := p_run ->> 'prompt';
-  v_at timestamptz;
-  v_n integer;
-  -- Taken out once: every look into the document parses all of it.
-  v_format text := p_run ->> 'format';
-  v_model text := p_run ->> 'model';
-  v_cwd text := p_run ->> 'cwd';
+  v_parent turns;
+  v_turn turns;
+  v_shared uuid;
+  v_exchange record;
+  v_id text;
+  v_is_known boolean;
   v_total integer;
+  v_past integer;
+  v_n integer;
+  v_at timestamptz;
+  v_count record;
+  v_turns integer := 0;
   v_calls integer := 0;
   v_results integer := 0;
-  v_count record;
 begin
-  if coalesce(p_run ->> 'sessionId', '') !~ '\S' or coalesce(p_run ->> 'format', '') !~ '\S' or json_typeof(p_run -> 'exchanges') is distinct from 'array' then
+  -- All at once: every look into a document parses all of it.
+  select * into v_run
+    from json_to_record(p_run) as r(format text, "sessionId" text, "spawnedBy" text, prompt text, task text, system text, model text, tools json, cwd text, file text, outcome text,
+                                    exchanges json, first integer, "firstAfter" text, "isPart" boolean, raw json);
+  if coalesce(v_run."sessionId", '') !~ '\S' or coalesce(v_run.format, '') !~ '\S' or json_typeof(v_run.exchanges) is distinct from 'array' then
     perform _raise_invalid('a recorded run has format, sessionId and exchanges');
   end if;
-  v_total := json_array_length(p_run -> 'exchanges');
-  v_at := coalesce((p_run #>> '{exchanges,0,at}')::timestamptz, _now());
-  insert into work_items (id, root_id, work_type, description, params, external_id, source, state, created_at, started_at)
-  select n.id, n.id, 'import', coalesce(nullif(_cap_text(p_run ->> 'prompt', 60000), ''), '(The record has no prompt.)'),
-         jsonb_strip_nulls(jsonb_build_object('conversationId', v_label, 'format', p_run ->> 'format', 'cwd', p_run ->> 'cwd', 'file', p_run ->> 'file')), 'import:' || v_label, 'event', 'created', v_at, v_at
-    from (select _uuidv7() as id) n
-  on conflict (external_id) where external_id is not null do nothing;
-  select * into v_item from work_items where external_id = 'import:' || v_label for update;
-  select * into v_focus from foci where work_item_id = v_item.id;
-  if not found then
-    insert into sessions (label, origin, origin_session_id, is_subagent, parent_session_label, task_description, created_at, updated_at)
-    values (v_label, p_run ->> 'format', p_run ->> 'sessionId', p_run ->> 'sessionId' like '%#%',
-            (select label from sessions where label = split_part(v_label, '#', 1) and label <> v_label), _one_line(v_item.description, 240), v_at, v_at);
-    insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens, created_at)
-    values (v_item.id, 1, 'imported', _import_faculty(), v_label, 32000, v_at)
-    returning * into v_focus;
-  end if;
-  v_config := _import_config(p_run);
-  select t.* into v_last from sessions s join turns t on t.id = s.head_turn_id where s.label = v_label;
-  select count(*), (array_agg(elision_id order by depth desc))[1] into v_known, v_elision from turns where focus_id = v_focus.id and turn_type = 'normal';
+  v_label := concat_ws(':', v_run.format, v_run."sessionId");
+  v_speaker := case when v_run."sessionId" like '%#%' then 'agent' else 'human' end;
+  v_n := coalesce(v_run.first, 0);
+  v_total := v_n + json_array_length(v_run.exchanges);
+  v_past := v_total - case when v_run."isPart" then 0 else 1 end;
+  v_at := coalesce((v_run.exchanges #>> '{0,at}')::timestamptz, _now());
+  select * into v_item
+    from _import_item(v_label, coalesce(v_run.task, v_run.prompt), jsonb_strip_nulls(jsonb_build_object('conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file)), v_at);
+  perform _import_session(v_run.format, v_run."sessionId", v_run."spawnedBy", v_item.description, v_at);
+  insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens, created_at)
+  values (v_item.id, 1, 'imported', _import_faculty(), v_label, 32000, v_at)
+  on conflict (work_item_id, attempt) do nothing;
+  select * into v_focus from foci where work_item_id = v_item.id and attempt = 1;
+  v_config := _import_config(v_run.model, v_run.system, v_run.tools);
+  select * into v_parent from turns where v_n > 0 and external_id in (v_run.format || ':' || v_run."firstAfter", v_label || '/' || (v_n - 1));
+  v_said := v_run.prompt;
+  v_source := v_speaker;
 
-  for v_exchange, v_n in select e.value, e.n - 1 from json_array_elements(p_run -> 'exchanges') with ordinality as e(value, n) where e.n >= v_known order by e.n loop
-    if v_n = v_known - 1 then
-      -- The newest turn of the last time: results may have come since, and more of the response.
-      select * into v_count from _import_calls(v_last, v_exchange, v_n, v_n < v_total - 1);
+  for v_exchange in
+    select e.*
+      from rows from (json_to_recordset(v_run.exchanges) as (
+             id text, after text, at timestamptz, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "followUp" text, "isFollowUpByHarness" boolean, lints jsonb)) with ordinality as e
+     order by e.ordinality
+  loop
+    v_id := coalesce(v_run.format || ':' || v_exchange.id, v_label || '/' || v_n);
+    select * into v_turn from turns where external_id in (v_id, v_label || '/' || v_n) order by focus_id = v_focus.id desc limit 1;
+    v_is_known := found and (v_turn.focus_id = v_focus.id or v_parent.id is null or v_parent.id in (v_turn.parent_turn_id, (select parent_turn_id from turns where id = v_turn.parent_turn_id and turn_type = 'compaction')));
+    if v_is_known then
+      if v_turn.focus_id <> v_focus.id then
+        v_shared := v_turn.id; -- a copy of another session's, from its beginning
+      end if;
+      if v_turn.iteration = (select iteration from foci where id = v_turn.focus_id) then
+        -- The newest of the last time: results may have come since, and more of the response.
+        select * into v_count from _import_response(v_turn, v_label, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+        v_calls := v_calls + v_count.calls;
+        v_results := v_results + v_count.results;
+      end if;
     else
-      v_at := greatest(coalesce((v_exchange ->> 'at')::timestamptz, v_at), v_at);
-      if v_exchange ->> 'compactSummary' is not null and v_last.id is not null then
-        select * into v_last from _import_compaction(v_item, v_focus, v_last, v_exchange ->> 'compactSummary', v_at);
-        v_elision := v_last.elision_id;
+      if v_exchange.after is not null then
+        perform _import_branch(v_label, v_parent);
+        select * into v_parent from turns where external_id = v_run.format || ':' || v_exchange.after;
+        v_said := v_exchange.said;
+        v_source := v_speaker;
+      end if;
+      v_at := greatest(coalesce(v_exchange.at, v_at), v_at);
+      if v_exchange."compactSummary" is not null and v_parent.id is not null then
+        select * into v_parent from _import_compaction(v_item, v_focus, v_parent, v_exchange."compactSummary", v_at);
       end if;
       insert into turns (parent_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id, provider, model, stop_reason, call_count,
                          input_tokens, output_tokens, cached_input_tokens, chain_tokens, external_id, workspace_path, started_at, completed_at)
-      values (v_last.id, coalesce(v_last.depth + 1, 0), 'completed', v_item.id, v_focus.id, v_n + 1, v_config, v_elision, v_format, v_model, 'tool_use', 1,
-              (v_exchange #>> '{usage,inputTokens}')::numeric, (v_exchange #>> '{usage,outputTokens}')::numeric, (v_exchange #>> '{usage,cachedInputTokens}')::numeric,
-              coalesce(v_last.chain_tokens + v_last.total_tokens, 0), v_label || '/' || v_n, v_cwd, v_at, v_at)
-      returning * into v_last;
+      values (v_parent.id, coalesce(v_parent.depth + 1, 0), 'completed', v_item.id, v_focus.id, v_n + 1, v_config, v_parent.elision_id, v_run.format, v_run.model, 'tool_use', 1,
+              (v_exchange.usage ->> 'inputTokens')::numeric, (v_exchange.usage ->> 'outputTokens')::numeric, (v_exchange.usage ->> 'cachedInputTokens')::numeric,
+              coalesce(v_parent.chain_tokens + v_parent.total_tokens, 0), case when v_turn.id is null then v_id else v_label || '/' || v_n end, v_run.cwd, v_at, v_at)
+      returning * into v_turn;
       if v_said ~ '\S' then
         insert into messages (turn_id, sequence, role, source, content, created_at)
-        values (v_last.id, 1, 'user', 'human', ('[' || _text_block(_cap_text(v_said, 3000000)) || ']')::json, v_at);
+        values (v_turn.id, 1, 'user', v_source, ('[' || _text_block(_cap_text(v_said, 3000000)) || ']')::json, v_at);
       end if;
-      select * into v_count from _import_calls(v_last, v_exchange, v_n, v_n < v_total - 1);
+      select * into v_count from _import_response(v_turn, v_label, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+      if v_exchange.lints is not null then
+        perform message_lints_save(m.id, v_exchange.lints) from messages m where m.turn_id = v_turn.id and m.role = 'assistant';
+      end if;
+      v_turns := v_turns + 1;
+      v_calls := v_calls + v_count.calls;
+      v_results := v_results + v_count.results;
     end if;
-    v_calls := v_calls + v_count.calls;
-    v_results := v_results + v_count.results;
-    v_said := v_exchange ->> 'followUp';
+    v_parent := v_turn;
+    v_said := v_exchange."followUp";
+    v_source := case when v_exchange."isFollowUpByHarness" then 'event' else v_speaker end;
+    v_n := v_n + 1;
   end loop;
-  if v_last.id is distinct from (select head_turn_id from sessions where label = v_label) then
-    perform _session_advance(v_label, v_last.id);
+
+  insert into session_records (session_label, line, ordinal, reason, content)
+  select v_label, r.line, row_number() over (partition by r.line order by r.ordinality), r.reason, r.content
+    from rows from (json_to_recordset(v_run.raw) as (line integer, reason text, content text)) with ordinality as r
+  on conflict do nothing;
+  if v_parent.id is not null and (v_turns > 0 or (select head_turn_id from sessions where label = v_label) is null) then
+    perform _session_advance(v_label, v_parent.id);
   end if;
-  v_n := v_total - v_known;
-  update foci set iteration = greatest(iteration, v_total), outcome = 'completed', ended_at = coalesce(ended_at, v_last.completed_at, v_at) where id = v_focus.id;
+  if v_shared is not null and v_focus.iteration = 0 then
+    update work_items set fork_turn_id = v_shared where id = v_item.id;
+    update sessions set parent_session_label = _session_of(v_shared), parent_turn_id = v_shared where label = v_label and not is_subagent;
+  end if;
+  update foci
+     set iteration = greatest(iteration, case when v_turns > 0 then v_total else 0 end), outcome = 'completed', ended_at = greatest(ended_at, v_parent.completed_at, v_at)
+   where id = v_focus.id;
   update work_items set focus_id = v_focus.id, attempts = 1 where id = v_item.id;
   if v_item.resolved_at is null then
     update work_items
-       set state = 'completed', resolved_at = coalesce(v_last.completed_at, v_at), outcome_data = jsonb_build_object('summary', coalesce(p_run ->> 'outcome', 'imported'))
+       set state = 'completed', resolved_at = coalesce(v_parent.completed_at, v_at), outcome_data = jsonb_build_object('summary', coalesce(v_run.outcome, 'imported'))
      where id = v_item.id;
   end if;
-  return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', greatest(v_n, 0), 'calls', v_calls, 'results', v_results);
+  return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_turns, 'calls', v_calls, 'results', v_results);
 end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, prompt, system, model, cwd, exchanges: [{at, text, thinking, calls: [{id, name, input, result, isError}], usage, followUp, compactSummary}]}, as work-ledger import reads it from files. The same run again adds nothing, a longer one what is new. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls, results}: what was added. Raises WL002.';
+  'Stores a recorded run: {format, sessionId, prompt, task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, text, thinking, calls: [{id, name, input, result, isError, spawns}], usage, said, followUp, isFollowUpByHarness, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls, results}: what was added. Raises WL002.';
+
+create or replace function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamptz)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  insert into work_items (id, root_id, work_type, description, params, external_id, source, state, created_at, started_at)
+  select n.id, n.id, 'import', coalesce(nullif(_cap_text(p_description, 60000), ''), '(The record has no prompt.)'), p_params, 'import:' || p_label, 'event', 'created', p_at, p_at
+    from (select _uuidv7() as id) n
+  on conflict (external_id) where external_id is not null do nothing;
+  select * into v_item from work_items where external_id = 'import:' || p_label for update;
+  return v_item;
+end
+$$;
+
+comment on function _import_item(text, text, jsonb, timestamptz) is 'The work item of an imported session, locked; made where there is none.';
+
+create or replace function _import_session(p_format text, p_session text, p_spawned_by text, p_description text, p_at timestamptz)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_label text := concat_ws(':', p_format, p_session);
+  v_parent text := concat_ws(':', p_format, split_part(p_session, '#', 1));
+begin
+  -- Whichever of the two is read first makes both.
+  if v_parent <> v_label then
+    perform _import_session(p_format, split_part(p_session, '#', 1), null, null, p_at);
+  end if;
+  insert into sessions (label, origin, origin_session_id, is_subagent, parent_session_label, task_description, created_at, updated_at)
+  values (v_label, p_format, p_session, v_parent <> v_label, nullif(v_parent, v_label), _one_line(p_description, 240), p_at, p_at)
+  on conflict (label) do update set task_description = coalesce(sessions.task_description, excluded.task_description)
+    where sessions.task_description is null and excluded.task_description is not null;
+  update sessions s set spawn_tool_call_id = k.id, parent_turn_id = k.turn_id
+    from foci f join tool_calls k on k.work_item_id = f.work_item_id
+   where s.label = v_label and s.spawn_tool_call_id is null and f.session_label = v_parent and k.provider_id = p_spawned_by;
+end
+$$;
+
+comment on function _import_session(text, text, text, text, timestamptz) is 'Makes an imported session, and that of its parent, where they are not; p_spawned_by: the provider''s id of the call that started it.';
+
+create or replace function _import_branch(p_label text, p_head turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_label text := p_label || '@' || (select count(*) + 1 from sessions where parent_session_label = p_label and starts_with(label, p_label || '@'));
+begin
+  if p_head.id is null then
+    return;
+  end if;
+  insert into sessions (label, origin, parent_session_label, parent_turn_id, task_description, created_at, updated_at)
+  select v_label, origin, p_label, p_head.id, task_description, p_head.completed_at, p_head.completed_at from sessions where label = p_label;
+  perform _session_advance(v_label, p_head.id);
+end
+$$;
+
+comment on function _import_branch(text, turns) is 'Somebody went back: the line that was left keeps a session of its own, LABEL@1 and so on.';
 
 create or replace function _import_faculty()
   returns text
@@ -115,17 +223,17 @@ $$;
 
 comment on function _import_faculty() is 'The faculty under which imported sessions are stored; it takes no work.';
 
-create or replace function _import_config(p_run json)
+create or replace function _import_config(p_model text, p_system text, p_tools json)
   returns text
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_config text := '{"model":' || to_json(coalesce(p_run ->> 'model', 'unknown'))::text || ',"max_tokens":32000'
-    || case when p_run ->> 'system' ~ '\S' then ',"system":[' || _text_block(p_run ->> 'system') || ']' else '' end
-    || coalesce((select ',"tools":[' || string_agg('{"name":' || to_json(name)::text || ',"description":"","input_schema":{"type":"object"}}', ',' order by name) || ']'
-                   from (select distinct c ->> 'name' as name from json_array_elements(p_run -> 'exchanges') e, json_array_elements(e -> 'calls') c) n), '') || '}';
+  v_config text := '{"model":' || to_json(coalesce(p_model, 'unknown'))::text || ',"max_tokens":32000'
+    || case when p_system ~ '\S' then ',"system":[' || _text_block(p_system) || ']' else '' end
+    || coalesce((select ',"tools":[' || string_agg('{"name":' || to_json(t.name)::text || ',"description":"","input_schema":{"type":"object"}}', ',' order by t.name) || ']'
+                   from json_array_elements_text(p_tools) t(name)), '') || '}';
   v_hash text := _content_hash(v_config);
 begin
   insert into turn_configs (content_hash, config) values (v_hash, v_config::json) on conflict do nothing;
@@ -133,58 +241,92 @@ begin
 end
 $$;
 
-comment on function _import_config(json) is 'What is known of the requests of a recorded run besides their messages: model, system prompt, names of tools.';
+comment on function _import_config(text, text, json) is 'What is known of the requests of a recorded run besides their messages: model, system prompt, names of tools.';
 
-create or replace function _import_calls(p_turn turns, p_exchange json, p_n integer, p_is_past boolean, out calls integer, out results integer)
+create or replace function _import_response(p_turn turns, p_label text, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean, out calls integer, out results integer)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
   v_known integer := (select count(*) from tool_calls where turn_id = p_turn.id);
-  v_message uuid;
   v_parts integer := (select count(*) from messages where turn_id = p_turn.id and role = 'assistant');
-  v_blocks text;
+  v_message uuid := _uuidv7();
+  v_has_spawned boolean;
+  v_spawn record;
 begin
-  -- What the model wrote: all of it, or the calls that came since.
-  select string_agg(b.block, ',' order by b.n, b.m)
-    into v_blocks
-    from (
-      select 1 as n, t.m, json_build_object('type', 'thinking', 'thinking', t.value ->> 'thinking', 'signature', t.value ->> 'signature')::text as block
-        from json_array_elements(p_exchange -> 'thinking') with ordinality as t(value, m) where v_parts = 0 and coalesce(t.value ->> 'signature', '') <> ''
-      union all select 2, 1, _text_block(p_exchange ->> 'text') where v_parts = 0 and p_exchange ->> 'text' ~ '\S'
-      union all select 3, c.m, '{"type":"tool_use","id":' || to_json(_import_call_id(c.value, p_n, c.m))::text || ',"name":' || (c.value -> 'name')::text || ',"input":' || (c.value -> 'input')::text || '}'
-        from json_array_elements(p_exchange -> 'calls') with ordinality as c(value, m) where c.m > v_known
-    ) b;
-  if v_blocks is not null then
-    insert into messages (turn_id, sequence, role, content, created_at) values (p_turn.id, 1000 + v_parts, 'assistant', ('[' || v_blocks || ']')::json, p_turn.started_at) returning id into v_message;
+  with given as materialized (
+    select * from _recorded_calls(p_calls, p_n)
+  ), said as (
+    -- What the model wrote: all of it, or the calls that came since. An input too large for a message is in its call alone.
+    select string_agg(b.block, ',' order by b.n, b.m) as blocks
+      from (
+        select 1 as n, t.m, json_build_object('type', 'thinking', 'thinking', t.value ->> 'thinking', 'signature', t.value ->> 'signature')::text as block
+          from json_array_elements(p_thinking) with ordinality as t(value, m)
+         where v_parts = 0 and coalesce(t.value ->> 'signature', '') <> '' and octet_length(p_thinking::text) < 1000000
+        union all select 2, 1, _text_block(_cap_text(p_text, 1000000)) where v_parts = 0 and p_text ~ '\S'
+        union all select 3, c.ordinal, '{"type":"tool_use","id":' || to_json(c.id)::text || ',"name":' || to_json(c.name)::text || ',"input":' ||
+                         case when (sum(octet_length(c.input::text)) over (order by c.ordinal)) > 1500000 then '{}' else c.input::text end || '}'
+          from given c where c.ordinal > v_known
+      ) b
+  ), message as (
+    insert into messages (id, turn_id, sequence, role, content, created_at)
+    select v_message, p_turn.id, 1000 + v_parts, 'assistant', ('[' || said.blocks || ']')::json, p_turn.started_at from said where said.blocks is not null
+  ), made as (
+    insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, tool_name, input, effect, created_at, status, result, is_error, attempts, started_at, completed_at)
+    select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.id, c.name, c.input, 'unsafe', p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at
+      from given c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.started_at) e
+     where c.ordinal > v_known
+  )
+  select count(*) filter (where c.ordinal > v_known), count(c.result), bool_or(c.spawns is not null) into calls, results, v_has_spawned from given c;
+  if v_known > 0 then
+    update tool_calls k
+       set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts, started_at = e.at, completed_at = e.at
+      from _recorded_calls(p_calls, p_n) c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.completed_at) e
+     where k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 and k.completed_at is null and e.at is not null;
   end if;
-  insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, tool_name, input, effect, created_at)
-  select p_turn.id, c.m - 1, p_turn.work_item_id, v_message, _import_call_id(c.value, p_n, c.m), c.value ->> 'name', c.value -> 'input', 'unsafe', p_turn.started_at
-    from json_array_elements(p_exchange -> 'calls') with ordinality as c(value, m)
-   where c.m > v_known;
-  get diagnostics calls = row_count;
-  update tool_calls k
-     set status = case when c.value ->> 'result' is null or (c.value ->> 'isError')::boolean then 'failed' else 'completed' end,
-         result = to_json(coalesce(c.value ->> 'result', '[engine] The record has no result for this call.')),
-         is_error = c.value ->> 'result' is null or (c.value ->> 'isError')::boolean,
-         attempts = 1, started_at = p_turn.started_at, completed_at = p_turn.completed_at
-    from json_array_elements(p_exchange -> 'calls') with ordinality as c(value, m)
-   where k.turn_id = p_turn.id and k.ordinal = c.m - 1 and k.completed_at is null and (c.value ->> 'result' is not null or p_is_past);
-  select count(*) into results from json_array_elements(p_exchange -> 'calls') c where c ->> 'result' is not null;
+  if not v_has_spawned then
+    return;
+  end if;
+  for v_spawn in
+    select c.spawns, c.input ->> 'description' as description, k.id, k.turn_id, k.created_at, s.origin, split_part(s.origin_session_id, '#', 1) || '#' || c.spawns as session
+      from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 join sessions s on s.label = p_label
+     where c.spawns is not null
+  loop
+    perform _import_session(v_spawn.origin, v_spawn.session, null, v_spawn.description, v_spawn.created_at);
+    update sessions set spawn_tool_call_id = v_spawn.id, parent_turn_id = v_spawn.turn_id where label = concat_ws(':', v_spawn.origin, v_spawn.session) and spawn_tool_call_id is null;
+  end loop;
 end
 $$;
 
-comment on function _import_calls(turns, json, integer, boolean) is 'Stores the response of a recorded exchange and its calls, as far as they are not there; a call without a result stays open while it is the newest, else it has failed.';
+comment on function _import_response(turns, text, text, json, json, integer, boolean) is
+  'Stores the response of a recorded exchange and its calls, as far as they are not there, and links the subagents that they started; a call without a result stays open while it is the newest, else it has failed.';
 
-create or replace function _import_call_id(p_call json, p_n integer, p_m bigint)
-  returns text
+create or replace function _recorded_calls(p_calls json, p_n integer)
+  returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select c.ordinality, coalesce(c.id, format('import_%s_%s', p_n, c.ordinality)), c.name, c.input, c.result, coalesce(c."isError", false), c.spawns
+    from rows from (json_to_recordset(p_calls) as (id text, name text, input json, result text, "isError" boolean, spawns text)) with ordinality as c;
+$$;
+
+comment on function _recorded_calls(json, integer) is 'The calls of a recorded exchange, from 1; one without an id has one by its place.';
+
+create or replace function _recorded_end(p_result text, p_is_error boolean, p_is_past boolean, p_at timestamptz, out status text, out result json, out is_error boolean, out attempts integer, out at timestamptz)
   language sql
   immutable
-  parallel safe
-  return coalesce(p_call ->> 'id', format('import_%s_%s', p_n, p_m));
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_result is null and not p_is_past then 'pending' when p_result is null or p_is_error then 'failed' else 'completed' end,
+         case when p_result is not null or p_is_past then to_json(coalesce(p_result, '[engine] The record has no result for this call.')) end,
+         case when p_result is not null or p_is_past then p_result is null or p_is_error end,
+         case when p_result is not null or p_is_past then 1 else 0 end,
+         case when p_result is not null or p_is_past then p_at end;
+$$;
 
-comment on function _import_call_id(json, integer, bigint) is 'The id of a recorded call, or one by its place.';
+comment on function _recorded_end(text, boolean, boolean, timestamptz) is 'How a recorded call ended: without a result it is open while it is the newest, else it has failed.';
 
 create or replace function _import_compaction(p_item work_items, p_focus foci, p_last turns, p_summary text, p_at timestamptz)
   returns turns

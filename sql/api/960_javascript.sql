@@ -26,7 +26,7 @@ begin
       ('json_schema_errors', 'p_schema jsonb, p_value jsonb', 'jsonb, jsonb', 'Why a value does not fit a JSON Schema (draft 2020-12): a list of texts, empty where it does. Needs work-ledger javascript, else raises 0A000.'),
       ('markdown_codeblocks', 'p_text text', 'text', 'The code blocks of a Markdown text: [{idx, language, content, filePath}]. Needs work-ledger javascript, else raises 0A000.'),
       ('markdown_file_references', 'p_text text', 'text', 'The files that a Markdown text names: [{filePath, lineStart, lineEnd}]. Needs work-ledger javascript, else raises 0A000.'),
-      ('recorded_run_parse', 'p_content text', 'text', 'A recorded run of another agent, as session_import() takes it. Needs work-ledger javascript, else raises 0A000.')) f(name, takes, types, says)
+      ('recorded_runs_parse', 'p_content text', 'text', 'The recorded runs in a file of another agent, the session first, then its subagents: a list of what session_import() takes. Needs work-ledger javascript, else raises 0A000.')) f(name, takes, types, says)
   loop
     -- One that was replaced already stays.
     if not exists (select from pg_proc p join pg_language l on l.oid = p.prolang where p.oid = to_regprocedure(format('%I(%s)', v_function.name, v_function.types)) and l.lanname in ('pljs', 'plv8')) then
@@ -44,8 +44,9 @@ create or replace function session_import(p_content text)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select session_import((jsonb_build_object('sessionId', left(_content_hash(left(p_content, 2000)), 12)) || recorded_run_parse(p_content))::json);
+  select jsonb_agg(session_import((jsonb_build_object('sessionId', left(_content_hash(left(p_content, 2000)), 12)) || r.value)::json) order by r.n)
+    from jsonb_array_elements(recorded_runs_parse(p_content)) with ordinality as r(value, n);
 $$;
 
 comment on function session_import(text) is
-  'Stores a recorded run from the content of its file, as work-ledger import does from the file. Needs work-ledger javascript. Raises 0A000 without it, WL002.';
+  'Stores the recorded runs in the content of a file, as work-ledger import does from the file; returns a list of what session_import(json) returns, the session first, then its subagents. Needs work-ledger javascript. Raises 0A000 without it, WL002.';

@@ -57,8 +57,19 @@ create table message_lints (
 
 create index message_lints_message on message_lints (message_id);
 
+create table session_records (
+  session_label text not null references sessions (label),
+  line integer not null,
+  ordinal integer not null,
+  reason text not null,
+  content text not null,
+  primary key (session_label, line, ordinal)
+);
+
 comment on table journal_entries is 'Journal entries that somebody logged by journal_log(): append-only, but that one can be deleted, which leaves an empty one.';
 comment on table work_checkpoints is 'Where a work item stood at a moment, derived from its ledger and calls: by checkpoint_create(), or by itself after 50 journal entries, 100,000 tokens, 15 minutes or a closed block.';
 comment on column work_checkpoints.ledger_seq is 'The newest ledger entry that it covers.';
 comment on column work_checkpoints.turn_id is 'The newest turn that it covers.';
 comment on table message_lints is 'What linters said of files at the time of a message.';
+comment on table session_records is 'What the file of an imported session holds besides what was read into turns, as it stands there: records of kinds that nobody reads, images, lines that are no JSON.';
+comment on column session_records.line is 'Of the file, from 1; of a Cursor database, the bubble.';

@@ -5,11 +5,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 
+import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
+import { parseRecordedRun } from '../../plv8/recordedRun.ts';
 import { importFile } from '../../runtime/commands/import.ts';
 import { openDb } from '../../runtime/db.ts';
 import type { Db } from '../../runtime/db.ts';
@@ -47,13 +50,25 @@ const rows = async (): Promise<number> =>
 async function imported(file: string) {
   const report = await importFile(db, file);
   if ('error' in report) throw new Error(report.error);
-  return report;
+  const [first] = report.sessions;
+  if (!first) throw new Error('nothing was imported');
+  return { ...report, ...first };
 }
+
+const raw = (session: string) => database.query<{ line: number; reason: string; content: string }>(`select line, reason, content from ledger.session_records where session_label = '${session}' order by line, ordinal`);
+/** What a session's head leads back to: its own turns, and those that it shares. */
+const chain = async (session: string) =>
+  (await database.query<{ turns: number; calls: number; open: number }>(`
+    with line as (select a.id from ledger.sessions s, ledger.turn_ancestry(s.head_turn_id) a join ledger.turns t using (id) where s.label = '${session}' and t.turn_type = 'normal')
+    select count(*)::int as turns, (select count(*)::int from ledger.tool_calls k join line on line.id = k.turn_id) as calls,
+           (select count(*)::int from ledger.tool_calls k join line on line.id = k.turn_id where k.completed_at is null) as open from line`))[0]!;
+/** What the model would be sent at the head of a session. */
+const contextOf = async (session: string): Promise<string> => db.contextAt((await database.query<{ head_turn_id: string }>(`select head_turn_id from ledger.sessions where label = '${session}'`))[0]!.head_turn_id);
 
 /** A Claude Code session: a line for each content block, as it writes them. */
 const claude = (n: number): string[] => {
   const at = (i: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, i)).toISOString();
-  const record = (i: number, message: object, more: object = {}) => JSON.stringify({ type: (message as { role: string }).role, uuid: `u${i}`, sessionId: 'session-1', cwd: '/work', timestamp: at(i), message, ...more });
+  const record = (i: number, message: object, more: object = {}) => JSON.stringify({ type: (message as { role: string }).role, uuid: `session-1-${i}`, sessionId: 'session-1', cwd: '/work', timestamp: at(i), message, ...more });
   const lines = [record(0, { role: 'user', content: 'Mend the import' })];
   for (let i = 1; i <= n; i++) {
     const usage = { input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 100, cache_creation_input_tokens: 0 };
@@ -98,11 +113,162 @@ test('odd files: two objects on a line, a line of two megabytes, broken ones, NU
   await writeFile(file, [lines[0], lines[1]! + lines[2]!, large, '{"type": "assis', lines[4], lines[5], lines[6]!.replace('content of 2', String.raw`NUL \u0000 half \ud800`), lines[7], lines[8]].join('\n').replaceAll('session-1', 'session-3'));
   const report = await imported(file);
   expect(report).toMatchObject({ turns: 3, calls: 3 });
-  expect(report.leftOut).toEqual([{ reason: 'line that is no JSON', count: 1 }]);
+  expect(report.leftOut).toEqual([{ reason: 'line that is no JSON', count: 1, line: 4 }]);
+  expect(await raw(report.session)).toEqual([{ line: 4, reason: 'line that is no JSON', content: '{"type": "assis' }]);
   expect(await stored(report.workItemId)).toMatchObject({ turns: 3, calls: 3, open: 1 });
   await writeFile(join(directory, 'none.jsonl'), 'hello');
   expect(await importFile(db, join(directory, 'none.jsonl'))).toEqual({ file: join(directory, 'none.jsonl'), error: expect.stringContaining('not a recorded run') });
   expect(await importFile(db, join(directory, 'nowhere.jsonl'))).toMatchObject({ error: expect.stringContaining('ENOENT') });
+});
+
+test('a last line that is not finished waits for the next time', async () => {
+  const file = join(directory, 'unfinished.jsonl');
+  const lines = claude(2).map((line) => line.replaceAll('session-1', 'session-4'));
+  const whole = lines.join('\n');
+  const end = whole.length - lines.at(-1)!.length + 40;
+  await writeFile(file, whole.slice(0, end));
+  expect(await imported(file)).toMatchObject({ turns: 2, calls: 2, leftOut: [] });
+  expect(await chain('claude-code:session-4')).toEqual({ turns: 2, calls: 2, open: 1 });
+  await writeFile(file, whole); // whole now, still without its newline
+  expect(await imported(file)).toMatchObject({ added: { turns: 0, calls: 0 }, leftOut: [] });
+  expect(await chain('claude-code:session-4')).toEqual({ turns: 2, calls: 2, open: 0 });
+  expect(await raw('claude-code:session-4')).toEqual([]);
+});
+
+test('what nobody reads is kept as it stands, once', async () => {
+  const file = join(directory, 'unknown.jsonl');
+  const odd = { type: 'frame-link', url: 'https://example.com', deep: { a: [1, null] } };
+  const image = { type: 'image', source: { type: 'base64', data: 'AAAA' } };
+  const [first, ...lines] = claude(1).map((line) => line.replaceAll('session-1', 'session-5'));
+  const withImage = lines[2]!.replace('"content of 1"', JSON.stringify([{ type: 'text', text: 'seen' }, image, image]));
+  await writeFile(file, `${[first, JSON.stringify(odd), JSON.stringify({ type: 'progress', uuid: 'p', data: {} }), lines[0], lines[1], withImage].join('\n')}\n`);
+  for (let time = 0; time < 2; time++) {
+    const report = await imported(file);
+    expect(report.leftOut).toEqual([{ reason: 'record of type frame-link', count: 1, line: 2 }, { reason: 'record of type progress', count: 1, line: 3 }, { reason: 'result block of type image', count: 2, line: 6 }]);
+    expect((await raw(report.session)).map(({ line, reason, content }) => [line, reason, JSON.parse(content) as unknown])).toEqual([
+      [2, 'record of type frame-link', odd], [6, 'result block of type image', image], [6, 'result block of type image', image]]);
+  }
+});
+
+test.each(['the first first', 'the second first'])('a session that goes on in a file of its own shares its turns with the one before: %s', async (order) => {
+  const key = order.replaceAll(' ', '-');
+  const lines = claude(6).map((line) => line.replaceAll('session-1', key));
+  const copied = lines.map((line) => line.replace(`"sessionId":"${key}"`, `"sessionId":"${key}-on"`).replace('"/work"', '"/elsewhere"'));
+  const files = [join(directory, `${key}.jsonl`), join(directory, `${key}-on.jsonl`)] as const;
+  await writeFile(files[0], lines.slice(0, 10).join('\n') + '\n');
+  await writeFile(files[1], copied.join('\n') + '\n');
+  const reports = [];
+  for (const file of order === 'the first first' ? files : files.toReversed()) reports.push(await imported(file));
+  expect(reports.map(({ turns, added }) => [turns, added.turns])).toEqual(order === 'the first first' ? [[3, 3], [6, 3]] : [[6, 6], [3, 0]]);
+  expect(await chain(`claude-code:${key}`)).toMatchObject({ turns: 3, calls: 3 });
+  expect(await chain(`claude-code:${key}-on`)).toMatchObject({ turns: 6, calls: 6, open: 0 });
+  const before = await rows();
+  for (const file of files) expect((await imported(file)).added).toEqual({ turns: 0, calls: 0 });
+  expect(await rows()).toBe(before);
+  // The first goes on by itself: a line of its own from where they part.
+  await writeFile(files[0], [...lines.slice(0, 10), ...lines.slice(10, 13).map((line) => line.replaceAll(`${key}-4`, `${key}-own`).replaceAll('"m4"', '"own"').replaceAll('"t4"', '"town"').replaceAll('of 4', 'of its own'))].join('\n') + '\n');
+  expect((await imported(files[0])).added).toEqual({ turns: 1, calls: 1 });
+  expect(await chain(`claude-code:${key}`)).toMatchObject({ turns: 4, calls: 4 });
+  expect(await contextOf(`claude-code:${key}-on`)).not.toContain('of its own');
+});
+
+test('somebody went back: the line that was left has a session of its own, and the head does not see it', async () => {
+  const file = join(directory, 'back.jsonl');
+  const say = (uuid: string, parentUuid: string | null, second: number, content: string) =>
+    JSON.stringify({ type: 'user', uuid, parentUuid, sessionId: 'back', timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString(), message: { role: 'user', content } });
+  const answer = (uuid: string, parentUuid: string, text: string) => JSON.stringify({ type: 'assistant', uuid, parentUuid, sessionId: 'back', message: { id: `m-${uuid}`, role: 'assistant', model: 'claude-opus-5', content: [{ type: 'text', text }] } });
+  const lines = [say('p1', null, 0, 'Begin'), answer('a1', 'p1', 'Begun'), say('p2', 'a1', 10, 'Use a cache'), answer('a2', 'p2', 'Cached'), say('p3', 'a2', 20, 'Test it'), answer('a3', 'p3', 'Tested'),
+    say('p4', 'a1', 30, 'Use no cache'), answer('a4', 'p4', 'Not cached'), say('p5', 'a4', 40, 'Good'), answer('a5', 'p5', 'Thanks')];
+  for (const length of [6, 8, 10, 10]) {
+    await writeFile(file, `${lines.slice(0, length).join('\n')}\n`);
+    await imported(file);
+  }
+  expect(await chain('claude-code:back')).toMatchObject({ turns: 3 });
+  expect(await chain('claude-code:back@1')).toMatchObject({ turns: 3 });
+  const texts = (context: string) => (JSON.parse(context) as { messages: { content: { text: string }[] }[] }).messages.flatMap(({ content }) => content.map(({ text }) => text));
+  expect(texts(await contextOf('claude-code:back'))).toEqual(['Begin', 'Begun', 'Use no cache', 'Not cached', 'Good']);
+  expect(texts(await contextOf('claude-code:back@1'))).toEqual(['Begin', 'Begun', 'Use a cache', 'Cached', 'Test it']);
+  expect(await database.query(`select label from ledger.sessions where label like 'claude-code:back%' order by 1`)).toEqual([{ label: 'claude-code:back' }, { label: 'claude-code:back@1' }]);
+});
+
+test('a file of many parts is stored as if it were read at once, and a subagent is linked to the call that started it', { timeout: 120_000 }, async () => {
+  const file = join(directory, 'parts.jsonl');
+  const lines = claude(60).map((line, n) => line.replaceAll('session-1', 'parts').replace(/content of \d+/, (text) => `${text} ${'long '.repeat(n % 30 === 0 ? 600_000 : 60_000)}`));
+  const call = { type: 'tool_use', id: 'spawn', name: 'Task', input: { description: 'Look', prompt: 'Look around' } };
+  const of = (more: object) => JSON.stringify({ sessionId: 'parts', uuid: String(Math.random()), ...more });
+  const answer = (content: object, id: string, more: object = {}) => of({ type: 'assistant', message: { role: 'assistant', id, model: 'claude-opus-5', content: [content] }, ...more });
+  lines.push(answer(call, 'spawns'), of({ type: 'user', isSidechain: true, uuid: 's1', parentUuid: null, message: { role: 'user', content: 'Look around' } }), answer({ type: 'text', text: 'Looked' }, 'side', { isSidechain: true, parentUuid: 's1' }),
+    of({ type: 'user', message: { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'spawn', content: 'Looked' }] } }), answer({ type: 'text', text: 'Done' }, 'last'));
+  await writeFile(file, `${lines.join('\n')}\n`);
+  const parts: number[] = [];
+  const report = await importFile(db, file, (percent) => parts.push(percent));
+  expect(parts.length).toBeGreaterThanOrEqual(2);
+  expect(report).toMatchObject({ sessions: [{ session: 'claude-code:parts', turns: 62, calls: 61 }, { session: 'claude-code:parts#1', turns: 1, calls: 0 }] });
+  expect(await chain('claude-code:parts')).toEqual({ turns: 62, calls: 61, open: 0 });
+  const whole = await db.sessionImport({ ...parseRecordedRun(lines.join('\n').replaceAll('parts-', 'whole-').replaceAll('"uuid":"0.', '"uuid":"1.').replaceAll('"sessionId":"parts"', '"sessionId":"whole"')) });
+  expect(whole).toMatchObject({ session: 'claude-code:whole', turns: 62, calls: 61 });
+  const messages = async (session: string) => (JSON.parse(await contextOf(session)) as { messages: unknown }).messages;
+  expect(await messages('claude-code:parts')).toEqual(await messages('claude-code:whole'));
+  expect(await database.query(`select s.parent_session_label, s.task_description, k.provider_id from ledger.sessions s join ledger.tool_calls k on k.id = s.spawn_tool_call_id where s.label = 'claude-code:parts#1'`))
+    .toEqual([{ parent_session_label: 'claude-code:parts', task_description: 'Look', provider_id: 'spawn' }]);
+  const before = await rows();
+  expect(await importFile(db, file)).toMatchObject({ sessions: [{ added: { turns: 0, calls: 0 } }, { added: { turns: 0, calls: 0 } }] });
+  expect(await rows()).toBe(before);
+});
+
+test('a Cursor database: conversations in the order of their headers, rewound bubbles kept apart', async () => {
+  const file = join(directory, 'state.vscdb');
+  const sqlite = new DatabaseSync(file);
+  sqlite.exec('create table cursorDiskKV (key text unique on conflict replace, value blob)');
+  const put = (key: string, value: unknown) => sqlite.prepare('insert into cursorDiskKV values (?, ?)').run(key, Buffer.from(JSON.stringify(value)));
+  const tool = (name: string, n: number, more: object = {}) => ({ toolFormerData: { name, toolCallId: `call-${n}`, rawArgs: JSON.stringify({ n }), params: '{"other": 1}', result: JSON.stringify({ seen: n }), status: 'completed', ...more } });
+  const bubbles: [string, object][] = [
+    ['z', { type: 1, text: 'Mend it' }], ['y', { type: 2, text: 'I look.', createdAt: '2026-01-01T00:00:01Z', thinking: { text: 'Hm.' } }], ['x', { type: 2, ...tool('read_file', 1) }], ['w', { type: 2, ...tool('grep', 2, { status: 'error' }) }],
+    ['v', { type: 2, text: 'Done.', multiFileLinterErrors: [{ relativeWorkspacePath: 'a.ts', errors: [{ message: 'unused', source: 'ts', range: { startPosition: { line: 3, column: 1 }, endPosition: { line: 3, column: 9 } } }] }] }],
+    ['u', { type: 1, text: 'Thanks' }]];
+  for (const [id, bubble] of bubbles) put(`bubbleId:c1:${id}`, { bubbleId: id, ...bubble });
+  put('bubbleId:c1:rewound', { type: 2, bubbleId: 'rewound', text: 'Taken back' });
+  put('composerData:c1', { createdAt: Date.UTC(2026, 0, 1), modelConfig: { modelName: 'gpt-5.5' }, subComposerIds: ['task-call-1\nx'], fullConversationHeadersOnly: [...bubbles.map(([bubbleId]) => ({ bubbleId })), { bubbleId: 'lost' }] });
+  put('composerData:task-call-1\nx', { conversation: [{ type: 1, text: 'Look' }, { type: 2, text: 'Seen' }] });
+  put('composerData:empty', { fullConversationHeadersOnly: [] });
+  sqlite.close();
+  const report = await importFile(db, file);
+  expect(report).toMatchObject({ format: 'cursor', sessions: [{ session: 'cursor:c1', turns: 3, calls: 2 }, { session: 'cursor:c1#task-call-1\nx', turns: 1, calls: 0 }] });
+  expect('error' in report ? [] : report.leftOut).toEqual([{ reason: 'bubble without content', count: 1 }, { reason: 'bubble outside the conversation', count: 1 }, { reason: 'conversation without an answer', count: 1 }]);
+  expect(await chain('cursor:c1')).toEqual({ turns: 3, calls: 2, open: 0 });
+  expect(await raw('cursor:c1')).toMatchObject([{ reason: 'bubble outside the conversation', content: expect.stringContaining('Taken back') }]);
+  expect(await database.query(`select tool_name, input, result, is_error from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id where t.external_id like 'cursor:c1/%' order by t.depth`))
+    .toEqual([{ tool_name: 'read_file', input: { n: 1 }, result: '{"seen":1}', is_error: false }, { tool_name: 'grep', input: { n: 2 }, result: '{"seen":2}', is_error: true }]);
+  expect(await database.query(`select file_path, message, lint_source, start_line, end_col, severity from ledger.message_lints`)).toEqual([{ file_path: 'a.ts', message: 'unused', lint_source: 'ts', start_line: 3, end_col: 9, severity: 'error' }]);
+  expect(await database.query(`select k.provider_id from ledger.sessions s join ledger.tool_calls k on k.id = s.spawn_tool_call_id where s.label like 'cursor:c1#%'`)).toEqual([{ provider_id: 'call-1' }]);
+  const before = await rows();
+  await importFile(db, file);
+  expect(await rows()).toBe(before);
+  const other = join(directory, 'other.vscdb');
+  new DatabaseSync(other).exec('create table t (x)');
+  expect(await importFile(db, other)).toEqual({ file: other, error: expect.stringContaining('without the table cursorDiskKV') });
+});
+
+const RUNS = Number(process.env['RUNS'] ?? 60);
+test(`no record, however odd, fails its session: ${RUNS} files of odd records`, { timeout: 60_000 + RUNS * 200 }, async () => {
+  const odd = fc.oneof({ weight: 200, arbitrary: fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>(null, -1, 1e300, '+275760-09-13T00:00:00.000Z', '\0', '\ud800', 'x'.repeat(5000), [null], [[]], { type: 'tool_use' })) },
+    { weight: 1, arbitrary: fc.constantFrom<unknown>('x'.repeat(5_000_000), [{ type: 'text', text: 'y'.repeat(5_000_000) }]) });
+  const block = fc.record({ type: fc.constantFrom('text', 'tool_use', 'tool_result', 'thinking', 'image'), text: odd, id: odd, name: odd, input: odd, tool_use_id: odd, content: odd, is_error: odd, thinking: odd, signature: odd }, { requiredKeys: ['type'] });
+  const record = fc.record({
+    type: fc.constantFrom('user', 'assistant', 'system', 'progress', 'x'), uuid: odd, parentUuid: odd, isSidechain: fc.boolean(), agentId: odd, timestamp: odd, cwd: odd, isCompactSummary: odd, isMeta: odd, toolUseResult: odd,
+    message: fc.oneof(odd, fc.record({ id: odd, model: odd, usage: fc.oneof(odd, fc.record({ input_tokens: odd, output_tokens: odd, cache_read_input_tokens: odd })), content: fc.oneof(odd, fc.array(fc.oneof(block, odd), { maxLength: 3 })) }, { requiredKeys: ['content'] })),
+  }, { requiredKeys: ['type'] });
+  const file = join(directory, 'odd-records.jsonl');
+  let n = 0;
+  await fc.assert(fc.asyncProperty(fc.array(record, { maxLength: 12 }), async (records) => {
+    const sessionId = `odd-${n++}`;
+    const good = claude(2).map((line) => line.replaceAll('session-1', sessionId));
+    await writeFile(file, [...good.slice(0, 4), ...records.map((one) => JSON.stringify({ ...one, sessionId })), ...good.slice(4)].join('\n') + '\n');
+    const report = await importFile(db, file);
+    expect(report).toMatchObject({ sessions: expect.arrayContaining([expect.objectContaining({ session: `claude-code:${sessionId}` })]) });
+    const again = await importFile(db, file);
+    expect('error' in again ? [] : again.sessions.map(({ added }) => added)).toEqual('error' in again ? [null] : again.sessions.map(() => ({ turns: 0, calls: 0 })));
+  }), { numRuns: RUNS });
 });
 
 const transcripts = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
@@ -127,7 +293,7 @@ function countClaude(text: string): { turns: number; calls: number } {
 
 describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project', () => {
   const index = existsSync(transcripts) ? readFileSync(`${transcripts}INDEX.md`, 'utf8') : '';
-  const named = [...index.matchAll(/^\| `([^`]+)` \| (claude|claude-sidechain|codex|copilot|miniswe|sweagent) \| (\d+) \| (\d+) \|/gm)].map(([, file, format, turns, calls]) => ({ file: file!, format: format!, turns: Number(turns), calls: Number(calls) }));
+  const named = [...index.matchAll(/^\| `([^`]+)` \| (claude|claude-sidechain|codex|copilot|pi|miniswe|sweagent) \| (\d+) \| (\d+) \|/gm)].map(([, file, format, turns, calls]) => ({ file: file!, format: format!, turns: Number(turns), calls: Number(calls) }));
   const items = new Map<string, string>();
 
   test('every one imports, counted as the index and another count say, and twice is once', { timeout: 300_000 }, async () => {
@@ -137,16 +303,46 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
       const report = await imported(path);
       expect({ file, turns: report.turns, calls: report.calls }).toEqual({ file, turns, calls });
       if (format.startsWith('claude')) expect({ file, ...countClaude(await readFile(path, 'utf8')) }).toEqual({ file, turns, calls });
-      expect({ file, ...(await stored(report.workItemId)) }).toMatchObject({ file, turns, calls });
+      expect({ file, ...(await chain(report.session)) }).toMatchObject({ file, turns, calls });
       items.set(file, report.workItemId);
     }
     const before = await rows();
     for (const { file } of named) expect((await imported(transcripts + file)).added).toEqual({ turns: 0, calls: 0 });
     expect(await rows()).toBe(before);
-    // Others are refused by name, and nothing else happens.
-    for (const other of readdirSync(transcripts, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(jsonl|json|traj)$/.test(name) && !named.some(({ file }) => file === name))) {
-      expect(await importFile(db, transcripts + other)).toMatchObject({ error: expect.stringMatching(/not a recorded run|no model call/) });
-    }
+    // The index does not count the others; these were counted by hand.
+    const others = Object.fromEntries(await Promise.all(readdirSync(transcripts, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.(jsonl|json|traj|vscdb)$/.test(name) && !named.some(({ file }) => file === name))
+      .map(async (name) => {
+        const report = await importFile(db, transcripts + name);
+        return [name, 'error' in report ? report.error.slice(0, 18) : [report.format, ...report.sessions.flatMap(({ turns, calls }) => [turns, calls])]] as const;
+      })));
+    expect(others).toEqual({
+      'cursor-history/v016/composer-global-state.vscdb': ['cursor', 3, 2], // two texts, a call of the second, another call
+      'entireio-cli/9595b49e7d.jsonl': ['gemini-cli', 2, 1],
+      'inspect-scout-atif/openhands_hello-world.trajectory.json': ['atif', 2, 2],
+      'inspect-scout-atif/terminus_2_hello-world-context-summarization-linear-history.trajectory.cont-1.json': ['atif', 5, 0],
+      'inspect-scout-atif/terminus_2_hello-world-context-summarization-linear-history.trajectory.json': ['atif', 3, 0],
+      'tau-bench/MockAirlineDomainEnv-few_shot.jsonl': 'not a recorded run', // dialogues as rendered text
+    });
+  });
+
+  test('subagents are sessions of their own, linked to their calls, and a continued session shares what it goes on from', async () => {
+    const links = await database.query<{ label: string; tool: string | null; turns: number }>(`
+      select replace(s.label, 'claude-code:', '') as label, k.tool_name as tool, (select count(*)::int from ledger.turn_ancestry(s.head_turn_id)) as turns
+        from ledger.sessions s left join ledger.tool_calls k on k.id = s.spawn_tool_call_id where s.is_subagent and s.origin = 'claude-code' and s.label !~ 'odd-|parts' order by 1`);
+    expect(links.filter(({ turns }) => turns > 0)).toEqual([
+      { label: '258c7280-ae70-4798-800f-63464d01a85d#a881341', tool: 'Task', turns: 3 }, // a file of its own
+      { label: '258c7280-ae70-4798-800f-63464d01a85d#acompact-fffbd0', tool: null, turns: 1 }, // wrote the summary of a compaction: no call started it
+      { label: '5c0375b4-57a5-4f26-b12d-d022ee4e51b7#1', tool: 'Task', turns: 3 }, // in the main file, without a name
+      { label: '5c0375b4-57a5-4f26-b12d-d022ee4e51b7#2', tool: 'Task', turns: 7 },
+      { label: 'a4e5b271-6948-4581-893b-4595c9ec41ea#1', tool: 'Task', turns: 3 },
+    ]);
+    const [pair] = await database.query<{ alone: number; shared: number }>(`
+      select count(*) filter (where t.work_item_id = w.id)::int as alone, count(*) filter (where t.work_item_id <> w.id)::int as shared
+        from ledger.sessions s join ledger.work_items w on w.external_id = 'import:' || s.label, ledger.turn_ancestry(s.head_turn_id) a join ledger.turns t using (id)
+       where s.label = (select session_label from ledger.foci where work_item_id = '${items.get('oh-my-posh/643ee79ac6.jsonl')}') and t.turn_type = 'normal'`);
+    // Its records are the beginning of 0002671e7a, which was read before it.
+    expect(pair).toEqual({ alone: 0, shared: 48 });
   });
 
   test('their packets fit 500, 2,000 and 8,000 tokens, and are the same each time', { timeout: 120_000 }, async () => {

@@ -20,7 +20,7 @@ afterAll(() => database?.drop());
 test('a small run: text between calls, a call without a result, an error, two calls of equal input', async () => {
   const call = (command: string, result: string | null, isError = false) => ({ name: 'bash', input: { command }, result, isError });
   const run: RecordedRun = {
-    format: 'mini-swe-agent', model: 'recorded-model', system: 'Be exact.', prompt: 'Mend it.', outcome: 'Submitted', skipped: [],
+    format: 'mini-swe-agent', model: 'recorded-model', system: 'Be exact.', prompt: 'Mend it.', outcome: 'Submitted', skipped: [], tools: ['bash'],
     exchanges: [
       { text: 'I look.', calls: [call('ls', 'a.txt'), call('ls', 'b.txt')], usage: { inputTokens: 100, outputTokens: 10, cachedInputTokens: 5 } },
       ...Array.from({ length: 5 }, () => ({ text: 'I think.', calls: [], usage: null })),

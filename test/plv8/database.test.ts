@@ -10,13 +10,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { codeBlocks, fileReferences } from '../../plv8/markdown.ts';
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
-import { parseRecordedRun } from '../../plv8/recordedRun.ts';
+import { parseRecordedRuns } from '../../plv8/recordedRun.ts';
 import { installJavascript } from '../../runtime/commands/javascript.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { libraryPath, noPljs } from '../pljs.ts';
 
-const calls = [`json_schema_errors('{}', '{}')`, `markdown_codeblocks('x')`, `markdown_file_references('x')`, `recorded_run_parse('x')`, `session_import('x'::text)`];
+const calls = [`json_schema_errors('{}', '{}')`, `markdown_codeblocks('x')`, `markdown_file_references('x')`, `recorded_runs_parse('x')`, `session_import('x'::text)`];
 
 test('without an engine each says so, and nothing else needs one', async () => {
   const database = await createDatabase();
@@ -98,18 +98,18 @@ describe.skipIf(noPljs !== null)('with PL/JS', () => {
       const text = lines.join('\n');
       let here: unknown;
       try {
-        here = JSON.parse(JSON.stringify(parseRecordedRun(text)));
+        here = JSON.parse(JSON.stringify(parseRecordedRuns(text)));
       } catch {
         here = 'error';
       }
-      const there = await inDatabase('recorded_run_parse', text).catch(() => 'error');
+      const there = await inDatabase('recorded_runs_parse', text).catch(() => 'error');
       expect(there).toEqual(here);
     }), { numRuns: RUNS });
   });
 
   test('a file is imported from SQL as from the command line, and abilities are checked to their depth', async () => {
     const text = readFileSync(fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url)), 'utf8');
-    const stored = (await inDatabase('session_import', text)) as { session: string; turns: number };
+    const [stored] = (await inDatabase('session_import', text)) as { session: string; turns: number }[];
     expect(stored).toMatchObject({ session: 'claude-code:fixture', turns: 2 });
     await client.query(`create function pg_temp.f(jsonb) returns text language sql as $$ select 'done' $$;
       select ledger.ability_register('deep', 'Deep.', '{"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}}', 'pure', 'safe', 'pg_temp.f(jsonb)')`);

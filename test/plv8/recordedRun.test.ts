@@ -41,6 +41,7 @@ describe('mini-swe-agent', () => {
         calls: [bashCall('ls -F', '<returncode>0</returncode>\na.py')],
         usage: { inputTokens: 40, outputTokens: 7, cachedInputTokens: 60 },
       }],
+      tools: ['bash'],
       outcome: 'Submitted',
       skipped: [],
     });
@@ -166,6 +167,7 @@ describe('Claude Code', () => {
       block('m1', use('a', 'ls')), answer('a', 'a.py'), block('m1', use('b', 'cat a.py'), 40), answer('b', [{ type: 'text', text: 'x' }, { type: 'image' }], { is_error: true }));
     expect(run).toMatchObject({ format: 'claude-code', model: 'claude-opus-4-6', prompt: 'Mend it.' });
     expect(run.exchanges).toEqual([{
+      id: expect.stringMatching(/^u\d+$/),
       thinking: [{ thinking: 'Hm.', signature: 'sig' }],
       text: 'Look.',
       calls: [bashCall('ls', 'a.py'), bashCall('cat a.py', 'x\n[image]', true)].map((call, i) => ({ ...call, name: 'Bash', id: 'ab'[i] })),
@@ -173,7 +175,7 @@ describe('Claude Code', () => {
     }]);
   });
 
-  it('leaves out subagents, summaries of compactions and what the client wrote, and counts them', () => {
+  it('leaves out summaries of compactions and what the client wrote, and counts them; subagents are runs of their own', () => {
     const run = lines(prompt, block('m1', use('a', 'ls')), answer('a', 'a.py'),
       { ...block('m2', { type: 'text', text: 'In the side chain.' }), isSidechain: true },
       { type: 'system', subtype: 'compact_boundary', uuid: 'c', parentUuid: null, sessionId: 's' },
@@ -181,14 +183,16 @@ describe('Claude Code', () => {
       record('assistant', { id: 'm3', model: '<synthetic>', content: [{ type: 'text', text: 'API Error' }] }),
       block('m4', { type: 'text', text: 'Done.' }), record('user', { content: 'Thanks.' }));
     expect(run.exchanges.map(({ text, followUp }) => [text, followUp])).toEqual([['', undefined], ['Done.', 'Thanks.']]);
-    expect(run.skipped.map(({ reason }) => reason)).toEqual(['record of a subagent', 'record of type system', 'summary of a compaction', 'message written by the client']);
+    expect(run.skipped.map(({ reason }) => reason)).toEqual(['record of type system', 'summary of a compaction', 'message written by the client']);
+    expect(run.raw?.map(({ line, reason }) => [line, reason])).toEqual([[5, 'record of type system'], [7, 'message written by the client']]);
   });
 
   it('takes records that a continued session repeats once, two on one line both, and broken ones never', () => {
     const call = block('m1', use('a', 'ls'));
-    const run = lines(prompt, call, call, `${JSON.stringify(answer('a', 'a.py'))}${JSON.stringify(block('m2', { type: 'text', text: 'Done {"' }))}`, '{"type":"user","mess');
+    const run = lines(prompt, call, call, `${JSON.stringify(answer('a', 'a.py'))}${JSON.stringify(block('m2', { type: 'text', text: 'Done {"' }))}`, '{"type":"user","mess', '{"type":"unfini');
     expect(run.exchanges.map(({ text, calls }) => [text, calls.length])).toEqual([['', 1], ['Done {"', 0]]);
-    expect(run.skipped).toEqual([{ reason: 'repeated record', count: 1 }, { reason: 'line that is no JSON', count: 1 }]);
+    expect(run.skipped).toEqual([{ reason: 'repeated record', count: 1, line: 3 }, { reason: 'line that is no JSON', count: 1, line: 5 }]); // the last one was not finished
+    expect(run.raw).toEqual([{ line: 5, reason: 'line that is no JSON', content: '{"type":"user","mess' }]);
   });
 });
 
@@ -226,10 +230,47 @@ describe('Copilot', () => {
   });
 });
 
+describe('pi', () => {
+  it('reads whole messages with their results, and no response that was stopped before it said anything', () => {
+    const message = (content: Line): Line => ({ type: 'message', timestamp: '2026-01-01T00:00:00Z', message: content });
+    const run = lines({ type: 'session', id: 's', cwd: '/work' }, message({ role: 'user', content: [{ type: 'text', text: 'Mend it.' }] }), message({ role: 'assistant', content: [], stopReason: 'aborted' }),
+      message({ role: 'assistant', model: 'claude-sonnet-4-5', usage: { input: 3, cacheWrite: 10, cacheRead: 100, output: 7 }, content: [{ type: 'thinking', thinking: 'Hm.' }, { type: 'text', text: 'Look.' }, { type: 'toolCall', id: 'a', name: 'bash', arguments: { command: 'ls' } }] }),
+      message({ role: 'toolResult', toolCallId: 'a', content: [{ type: 'text', text: 'denied' }], isError: true }), { type: 'compaction', summary: 'So far.' }, message({ role: 'assistant', content: [{ type: 'text', text: 'Done.' }] }));
+    expect(run).toMatchObject({ format: 'pi', sessionId: 's', cwd: '/work', prompt: 'Mend it.', skipped: [{ reason: 'response without content', count: 1, line: 3 }] });
+    expect(run.exchanges).toMatchObject([
+      { text: 'Look.', usage: { inputTokens: 13, outputTokens: 7, cachedInputTokens: 100 }, thinking: [{ thinking: 'Hm.', signature: '' }], calls: [{ ...bashCall('ls', 'denied', true), id: 'a' }] },
+      { text: 'Done.', compactSummary: 'So far.' }]);
+  });
+});
+
+describe('Gemini CLI and ATIF', () => {
+  it('read calls with the results that stand beside them', () => {
+    const gemini = parseRecordedRun(JSON.stringify({ sessionId: 's', messages: [{ type: 'user', content: 'Mend it.' }, { id: 'g', type: 'gemini', model: 'gemini-2.5-flash', content: 'Look.', tokens: { input: 100, cached: 60, output: 7, thoughts: 3 }, thoughts: [{ subject: 'Hm', description: 'what' }],
+      toolCalls: [{ id: 'a', name: 'bash', args: { command: 'ls' }, status: 'success', result: [{ functionResponse: { response: { output: 'a.py' } } }] }] }] }, null, 2));
+    expect(gemini).toMatchObject({ format: 'gemini-cli', prompt: 'Mend it.', exchanges: [{ id: 'g', text: 'Look.', usage: { inputTokens: 40, outputTokens: 10, cachedInputTokens: 60 }, calls: [{ ...bashCall('ls', 'a.py'), id: 'a' }] }] });
+    const atif = parseRecordedRun(JSON.stringify({ schema_version: 'ATIF-v1.7', session_id: 's', agent: { name: 'terminus', model_name: 'gpt-4o' }, steps: [{ source: 'system', message: 'You code.' }, { source: 'user', message: 'Mend it.' },
+      { source: 'agent', message: 'Look.', tool_calls: [{ tool_call_id: 'a', function_name: 'bash', arguments: { command: 'ls' } }], observation: { results: [{ source_call_id: 'a', content: 'a.py' }] }, metrics: { prompt_tokens: 100, cached_tokens: 60, completion_tokens: 7 } },
+      { source: 'agent', message: 'keys', observation: { results: [{ content: 'screen' }] } }, { source: 'system', message: 'So far.', extra: { context_management: { type: 'compaction' } } }, { source: 'agent', message: 'Done.' }] }));
+    expect(atif).toMatchObject({ format: 'atif', sessionId: 'terminus/s', system: 'You code.', prompt: 'Mend it.', exchanges: [
+      { usage: { inputTokens: 40, outputTokens: 7, cachedInputTokens: 60 }, calls: [{ ...bashCall('ls', 'a.py'), id: 'a' }] }, { text: 'keys', followUp: 'screen', isFollowUpByHarness: true }, { text: 'Done.', compactSummary: 'So far.' }] });
+  });
+});
+
+describe('Claude Code, who speaks', () => {
+  it('tells a human from the client, and finds what was asked first', () => {
+    let n = 0;
+    const said = (content: string, more: Line = {}): Line => ({ type: 'user', uuid: `w${n++}`, sessionId: 's', message: { role: 'user', content }, ...more });
+    const answered = (): Line => ({ type: 'assistant', uuid: `w${n}`, sessionId: 's', message: { id: `m${n++}`, model: 'claude-opus-5', content: [{ type: 'text', text: 'Yes.' }] } });
+    const run = lines(said('Caveat: The messages below were generated by the user'), said('<command-name>/model</command-name>'), said('Mend it.'), answered(), said('[Request interrupted by user]'), answered(), said('A skill.', { isMeta: true }), said('Go on.'), answered());
+    expect(run.task).toBe('Mend it.');
+    expect(run.exchanges.map(({ followUp, isFollowUpByHarness }) => [followUp, isFollowUpByHarness])).toEqual([['[Request interrupted by user]', true], ['A skill.\n\nGo on.', undefined], [undefined, undefined]]);
+  });
+});
+
 describe('other files', () => {
   it.each([
-    ['{"type":"user"}\n{"type":"assistant"}', /neither lines of Claude Code, Codex or Copilot nor one JSON document/],
-    ['[]', /neither mini-swe-agent .* nor SWE-agent/],
+    ['{"type":"user"}\n{"type":"assistant"}', /neither lines of Claude Code, Codex, Copilot or pi nor one JSON document/],
+    ['[]', /neither mini-swe-agent .* SWE-agent/],
     ['{"steps":[]}', /but: steps$/],
     ['{"messages":[{"role":"assistant","content":"hi"}]}', /but: messages$/],
     ['{"messages":[],"trajectory_format":"other"}', /neither mini-swe-agent/],

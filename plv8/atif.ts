@@ -1,0 +1,52 @@
+// The Agent Trajectory Interchange Format (Harbor): one document {schema_version, session_id, agent, steps}. A step of the
+// agent holds its calls and what they were answered; where it has no calls, what it observed is what it was told next.
+
+import { Conversation, field, idOf, inputOf, stringOf, textIn, timeOf, tokensOf, toolName } from './reading.ts';
+import type { RecordedRun } from './reading.ts';
+
+export function isAtif(document: unknown): boolean {
+  return (stringOf(field(document, 'schema_version'))?.startsWith('ATIF') ?? false) && Array.isArray(field(document, 'steps'));
+}
+
+export function readAtif(document: unknown): RecordedRun[] {
+  const run = new Conversation('atif');
+  const session = idOf(field(document, 'session_id'));
+  const part = field(document, 'agent', 'extra', 'continuation_index');
+  if (session !== null) run.sessionId = `${idOf(field(document, 'agent', 'name')) ?? 'agent'}/${session}${typeof part === 'number' ? `/${part}` : ''}`;
+  run.model = stringOf(field(document, 'agent', 'model_name'));
+  for (const step of field(document, 'steps') as unknown[]) {
+    const source = field(step, 'source');
+    const text = textIn(field(step, 'message'));
+    if (source === 'agent') readStep(step, text, run);
+    else if (field(step, 'extra', 'context_management', 'type') === 'compaction') run.compacted(text);
+    else if (source === 'system' && run.count === 0 && run.system === '') run.system = text;
+    else run.said(text, source !== 'user');
+  }
+  return run.takeWhole(true);
+}
+
+function readStep(step: unknown, text: string, run: Conversation): void {
+  const exchange = run.exchange(null);
+  const at = timeOf(field(step, 'timestamp'));
+  if (at !== null) exchange.at = at;
+  run.model ??= stringOf(field(step, 'model_name'));
+  exchange.text = text;
+  const reasoning = stringOf(field(step, 'reasoning_content'));
+  if (reasoning !== null) exchange.thinking = [{ thinking: reasoning, signature: '' }];
+  const number = (key: string): number => tokensOf(field(step, 'metrics', key));
+  if (field(step, 'metrics') !== undefined) {
+    exchange.usage = { inputTokens: Math.max(0, number('prompt_tokens') - number('cached_tokens')), outputTokens: number('completion_tokens'), cachedInputTokens: number('cached_tokens') };
+  }
+  const calls = field(step, 'tool_calls');
+  for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) {
+    run.call(idOf(field(call, 'tool_call_id')), {
+      name: toolName(stringOf(field(call, 'function_name')) ?? ''), input: inputOf(field(call, 'arguments')), result: null, isError: false,
+    });
+  }
+  const results = field(step, 'observation', 'results');
+  for (const result of Array.isArray(results) ? (results as unknown[]) : []) {
+    const id = idOf(field(result, 'source_call_id'));
+    if (id === null) run.said(textIn(field(result, 'content')), true);
+    else run.result(id, textIn(field(result, 'content')), false);
+  }
+}

@@ -1,0 +1,106 @@
+// Cursor's conversations, from the rows of the table cursorDiskKV: composerData:<id> says the order of its bubbles,
+// bubbleId:<id>:<bubble> holds each. A bubble has one call at most, with its result, and what the order does not name was
+// rewound or written anew.
+
+import { Conversation, field, idOf, inputOf, stringOf, timeOf, toolName } from './reading.ts';
+import type { RecordedExchange, RecordedRun } from './reading.ts';
+
+export type CursorComposer = {
+  id: string;
+  /** The value of composerData. */
+  composer: unknown;
+  /** The bubbles, by what stands after the composer's id in their key. */
+  bubbles: ReadonlyMap<string, unknown>;
+  /** The composer that started it. */
+  parent?: string;
+};
+
+/** One conversation. Throws an Error where no model answered in it. */
+export function readCursor({ id, composer, bubbles, parent }: CursorComposer): RecordedRun {
+  const run = new Conversation('cursor');
+  run.sessionId = (parent === undefined ? id : `${parent}#${id}`).slice(0, 200);
+  run.model = stringOf(field(composer, 'modelConfig', 'modelName'));
+  run.cwd = stringOf(field(composer, 'workspaceIdentifier', 'uri', 'fsPath')) ?? undefined;
+  run.outcome = stringOf(field(composer, 'status'));
+  const started = field(composer, 'createdAt');
+  let at = typeof started === 'number' ? timeOf(new Date(started)) : null;
+  let lints: NonNullable<RecordedExchange['lints']> = [];
+  for (const [n, bubble] of inOrder(composer, bubbles, run).entries()) {
+    run.line = n + 1;
+    at = timeOf(field(bubble, 'createdAt')) ?? at;
+    lints.push(...lintsOf(bubble));
+    const text = stringOf(field(bubble, 'text')) ?? '';
+    if (field(bubble, 'type') === 1) run.said(text);
+    else if (field(bubble, 'type') === 2) {
+      const exchange = respond(bubble, text, run);
+      if (at !== null) exchange.at ??= at;
+      if (lints.length > 0) exchange.lints = [...(exchange.lints ?? []), ...lints];
+      lints = [];
+    } else run.skip('bubble of another type', bubble);
+  }
+  const [whole] = run.takeWhole(true);
+  if (!whole) throw new Error('the recorded cursor run has no model call');
+  const caller = /^task-([^\n]+)/.exec(id)?.[1];
+  return parent === undefined || caller === undefined ? whole : { ...whole, spawnedBy: caller };
+}
+
+/** The bubbles that the headers name; older versions have them in the composer itself. */
+function inOrder(composer: unknown, bubbles: CursorComposer['bubbles'], run: Conversation): unknown[] {
+  const inline = field(composer, 'conversation');
+  const headers = field(composer, 'fullConversationHeadersOnly');
+  if (!Array.isArray(headers) || headers.length === 0) return Array.isArray(inline) ? (inline as unknown[]) : [];
+  const mapped = field(composer, 'conversationMap');
+  const byId = new Map<string, string>();
+  for (const [key, bubble] of bubbles) byId.set(stringOf(field(bubble, 'bubbleId')) ?? key, key);
+  const named = new Set<string>();
+  const found = headers.flatMap((header: unknown) => {
+    const bubbleId = stringOf(field(header, 'bubbleId')) ?? '';
+    const key = bubbles.has(bubbleId) ? bubbleId : byId.get(bubbleId);
+    if (key !== undefined) named.add(key);
+    const bubble = key === undefined ? field(mapped, bubbleId) : bubbles.get(key);
+    if (bubble === undefined || bubble === null) run.skip('bubble without content');
+    return bubble ?? [];
+  });
+  for (const [key, bubble] of bubbles) if (!named.has(key)) run.skip('bubble outside the conversation', bubble);
+  return found;
+}
+
+/** Text after a call, and a second call, are further responses: each result was seen before them. */
+function respond(bubble: unknown, text: string, run: Conversation): RecordedExchange {
+  const tool = field(bubble, 'toolFormerData');
+  const name = stringOf(field(tool, 'name'));
+  const bubbleId = stringOf(field(bubble, 'bubbleId')) ?? '';
+  const exchange = run.count === 0 || run.current().calls.length > 0 || (text !== '' && run.current().text !== '') ? run.exchange(null) : run.current();
+  if (/^[0-9a-f-]{36}$/.test(bubbleId)) exchange.id ??= bubbleId;
+  if (text !== '') exchange.text = text;
+  const thinking = stringOf(field(bubble, 'thinking', 'text'));
+  if (thinking !== null && thinking !== '') (exchange.thinking ??= []).push({ thinking, signature: '' });
+  if (name !== null) {
+    const result = field(tool, 'result');
+    const said = typeof result === 'string' ? result : result === undefined || result === null ? null : (JSON.stringify(result) ?? null);
+    run.call(idOf(field(tool, 'toolCallId')), { name: toolName(name), input: inputOf(field(tool, 'rawArgs') || field(tool, 'params') || {}), result: said, isError: field(tool, 'status') === 'error' });
+  }
+  return exchange;
+}
+
+function lintsOf(bubble: unknown): NonNullable<RecordedExchange['lints']> {
+  const files = field(bubble, 'multiFileLinterErrors');
+  return (Array.isArray(files) ? (files as unknown[]) : []).flatMap((file) => {
+    const errors = field(file, 'errors');
+    return (Array.isArray(errors) ? (errors as unknown[]) : []).map((error) => {
+      const source = stringOf(field(error, 'source'));
+      const place = (end: string, what: string): number | undefined => {
+        const number = field(error, 'range', end, what);
+        return Number.isInteger(number) && Math.abs(Number(number)) < 2 ** 31 ? Number(number) : undefined;
+      };
+      const places = { start_line: place('startPosition', 'line'), start_col: place('startPosition', 'column'), end_line: place('endPosition', 'line'), end_col: place('endPosition', 'column') };
+      return {
+        file_path: stringOf(field(file, 'relativeWorkspacePath')) ?? '',
+        message: stringOf(field(error, 'message')) ?? '',
+        severity: 'error' as const,
+        ...(source !== null && { lint_source: source }),
+        ...(Object.fromEntries(Object.entries(places).filter(([, number]) => number !== undefined)) as Partial<Record<keyof typeof places, number>>),
+      };
+    });
+  });
+}

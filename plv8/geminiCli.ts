@@ -1,0 +1,50 @@
+// Gemini CLI's sessions: one document {sessionId, messages}, each call with its result in the message that made it.
+
+import { Conversation, field, idOf, inputOf, stringOf, textIn, timeOf, tokensOf, toolName } from './reading.ts';
+import type { RecordedRun } from './reading.ts';
+
+export function isGeminiCli(document: unknown): boolean {
+  const messages = field(document, 'messages');
+  return typeof field(document, 'sessionId') === 'string' && Array.isArray(messages) && messages.some((message) => field(message, 'type') === 'gemini');
+}
+
+export function readGeminiCli(document: unknown): RecordedRun[] {
+  const run = new Conversation('gemini-cli');
+  run.sessionId = idOf(field(document, 'sessionId')) ?? undefined;
+  for (const message of field(document, 'messages') as unknown[]) {
+    const type = stringOf(field(message, 'type')) ?? 'unknown';
+    const text = textIn(field(message, 'content'));
+    if (type === 'user') run.said(text);
+    else if (type === 'gemini') readResponse(message, text, run);
+    else run.skip(`message of type ${type}`, message);
+  }
+  return run.takeWhole(true);
+}
+
+function readResponse(message: unknown, text: string, run: Conversation): void {
+  const exchange = run.exchange(null);
+  const at = timeOf(field(message, 'timestamp'));
+  if (at !== null) exchange.at = at;
+  const id = idOf(field(message, 'id'));
+  if (id !== null) exchange.id = id;
+  run.model ??= stringOf(field(message, 'model'));
+  exchange.text = text;
+  const number = (key: string): number => tokensOf(field(message, 'tokens', key));
+  if (field(message, 'tokens') !== undefined) {
+    exchange.usage = { inputTokens: Math.max(0, number('input') - number('cached')), outputTokens: number('output') + number('thoughts'), cachedInputTokens: number('cached') };
+  }
+  const thoughts = field(message, 'thoughts');
+  for (const thought of Array.isArray(thoughts) ? (thoughts as unknown[]) : []) {
+    (exchange.thinking ??= []).push({ thinking: [field(thought, 'subject'), field(thought, 'description')].filter((part) => typeof part === 'string').join(': '), signature: '' });
+  }
+  const calls = field(message, 'toolCalls');
+  for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) {
+    const shown = field(call, 'result');
+    const response = Array.isArray(shown) ? field(shown[0], 'functionResponse', 'response') : undefined;
+    const output = field(response, 'output') ?? field(response, 'error') ?? field(call, 'resultDisplay');
+    run.call(idOf(field(call, 'id')), {
+      name: toolName(stringOf(field(call, 'name')) ?? ''), input: inputOf(field(call, 'args')),
+      result: output === undefined ? null : (stringOf(output) ?? JSON.stringify(output)), isError: field(call, 'status') === 'error' || field(response, 'error') !== undefined,
+    });
+  }
+}

@@ -1,0 +1,51 @@
+// pi's session files: JSON lines {type, timestamp, message}, each message whole, each result a message of its own.
+
+import { Conversation, field, idOf, inputOf, stringOf, textIn, timeOf, tokensOf, toolName } from './reading.ts';
+import type { RecordReader } from './reading.ts';
+
+export function isPi(record: unknown): boolean {
+  const role = field(record, 'message', 'role');
+  return field(record, 'type') === 'message' && (role === 'assistant' || role === 'toolResult') && Array.isArray(field(record, 'message', 'content'));
+}
+
+export function readPi(): RecordReader {
+  const run = new Conversation('pi');
+  return {
+    take: (isEnd) => run.takeWhole(isEnd),
+    read(record, line) {
+      run.line = line;
+      const type = stringOf(field(record, 'type')) ?? 'unknown';
+      const message = field(record, 'message');
+      const role = field(message, 'role');
+      if (type === 'session') {
+        run.sessionId ??= idOf(field(record, 'id')) ?? undefined;
+        run.cwd ??= stringOf(field(record, 'cwd')) ?? undefined;
+        run.system ||= stringOf(field(record, 'systemPrompt')) ?? '';
+      } else if (type === 'compaction') run.compacted(stringOf(field(record, 'summary')) ?? '');
+      else if (type !== 'message') run.skip(`record of type ${type}`, record);
+      else if (role === 'user') run.said(textIn(field(message, 'content')));
+      else if (role === 'toolResult') run.result(idOf(field(message, 'toolCallId')), textIn(field(message, 'content')), field(message, 'isError') === true);
+      else if (role === 'assistant') readAssistant(message, timeOf(field(record, 'timestamp')), run);
+      else run.skip(`message with role ${stringOf(role) ?? 'unknown'}`, record);
+    },
+  };
+}
+
+function readAssistant(message: unknown, at: string | null, run: Conversation): void {
+  const content = field(message, 'content');
+  // Stopped before it had said anything.
+  if (!Array.isArray(content) || content.length === 0) return run.skip('response without content', message);
+  const exchange = run.exchange(null);
+  if (at !== null) exchange.at = at;
+  run.model = stringOf(field(message, 'model')) ?? run.model;
+  const number = (key: string): number => tokensOf(field(message, 'usage', key));
+  exchange.usage = { inputTokens: number('input') + number('cacheWrite'), outputTokens: number('output'), cachedInputTokens: number('cacheRead') };
+  exchange.text = textIn(content, '\n\n');
+  for (const block of content as unknown[]) {
+    const type = field(block, 'type');
+    if (type === 'thinking') (exchange.thinking ??= []).push({ thinking: stringOf(field(block, 'thinking')) ?? '', signature: stringOf(field(block, 'thinkingSignature')) ?? '' });
+    else if (type === 'toolCall') {
+      run.call(idOf(field(block, 'id')), { name: toolName(stringOf(field(block, 'name')) ?? ''), input: inputOf(field(block, 'arguments')), result: null, isError: false });
+    } else if (type !== 'text') run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
+  }
+}

@@ -1,0 +1,53 @@
+// Cursor's state.vscdb: an SQLite database, read with Node's own and never written. Cursor may be running meanwhile.
+
+import { DatabaseSync } from 'node:sqlite';
+
+import { readCursor } from '../../plv8/cursor.ts';
+import type { RecordedRun } from '../../plv8/recordedRun.ts';
+import { field, stringOf } from '../../plv8/reading.ts';
+
+/** Each conversation in it; `leave` is told of those that hold nothing. Throws where it is no database of Cursor's. */
+export function* cursorRuns(file: string, leave: (reason: string) => void): Generator<RecordedRun> {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    if (!database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'cursorDiskKV'`).get()) {
+      throw new Error('not a recorded run: an SQLite database without the table cursorDiskKV, which Cursor\'s global state.vscdb has');
+    }
+    const bubblesOf = database.prepare('select key, value from cursorDiskKV where key >= ? and key < ? order by key');
+    const composers = new Map<string, unknown>();
+    const parents = new Map<string, string>();
+    for (const { key, value } of database.prepare(`select key, value from cursorDiskKV where key >= 'composerData:' and key < 'composerData;' order by key`).iterate()) {
+      const [id, composer] = [String(key).slice('composerData:'.length), parsed(value)];
+      composers.set(id, composer);
+      const parts = field(composer, 'subComposerIds');
+      for (const part of Array.isArray(parts) ? (parts as unknown[]) : []) if (stringOf(part) !== null) parents.set(String(part), id);
+    }
+    for (const [id, composer] of composers) {
+      const prefix = `bubbleId:${id}:`;
+      const bubbles = new Map(bubblesOf.all(prefix, `bubbleId:${id};`).map(({ key, value }) => [String(key).slice(prefix.length), parsed(value)]));
+      const parent = parents.get(id);
+      const run = answered(() => readCursor({ id, composer, bubbles, ...(parent !== undefined && { parent }) }));
+      if (run) yield run;
+      else leave('conversation without an answer');
+    }
+  } finally {
+    database.close();
+  }
+}
+
+function answered(read: () => RecordedRun): RecordedRun | null {
+  try {
+    return read();
+  } catch {
+    return null;
+  }
+}
+
+/** A value is JSON, as text or as bytes; null for what is none. */
+function parsed(value: unknown): unknown {
+  try {
+    return JSON.parse(value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value));
+  } catch {
+    return null;
+  }
+}
