@@ -398,6 +398,7 @@ function translate(error: unknown): unknown {
       const { detail, hint } = cause as { detail?: string; hint?: string };
       return new LedgerError(cause.code as ErrorCode, cause.message, detail ?? '', hint ?? '');
     }
+    if ('code' in cause && cause.code === '3F000') return new Error(`${cause.message}: no ledger was installed there (work-ledger install)`, { cause: error });
   }
   return error;
 }

@@ -181,7 +181,7 @@ command('fork <turn> [text]', 'go on from a turn on a branch of its own, and pri
     exitCode = await fork(turn, text, options);
   });
 
-command('import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent): files or directories')
+command('import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories')
   .action(async (paths: string[], options: Settings) => {
     exitCode = await importFiles(paths, options);
   });

@@ -28,6 +28,7 @@ export async function importFiles(paths: readonly string[], options: Settings): 
   for (const path of paths) files.push(...(await filesBelow(path)));
   if (files.length === 0) throw new UsageError('there is no file to import');
   return withLedger(options, async (db) => {
+    await db.version(); // without a ledger no file is at fault
     const status = new StatusLine();
     let failed = 0;
     for (const [n, file] of files.entries()) {
