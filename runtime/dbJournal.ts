@@ -35,6 +35,11 @@ export function journalQueries(run: Run, fn: (name: string) => ReturnType<typeof
       return one(() => sql.type(journalSession)`select ${sessionOf} from ${fn('work_sessions')} s where s.id = ${id}::uuid`);
     },
 
+    sessionOpen: async (conversationId: string, originalPrompt: string) => {
+      const opened = await one(() => sql.type(text)`select id as value from ${fn('journal_session_open')}(${conversationId}, ${originalPrompt})`);
+      return opened.value;
+    },
+
     session: (sessionId: string) => first(() => sql.type(journalSession)`select ${sessionOf} from ${fn('work_sessions')} s where s.id = ${sessionId}::uuid`),
 
     sessionActive: (conversationId: string) =>

@@ -15,16 +15,14 @@ export type McpOptions = Settings & { conversation?: string; workItem?: string }
 
 export const mcp = (options: McpOptions): Promise<number> =>
   withLedger(options, async (db) => {
-    const workItemId = options.workItem ?? (await sessionOf(db, options.conversation ?? process.cwd(), 'An interactive session'));
+    const workItemId = options.workItem ?? (await sessionOf(db, options.conversation ?? process.cwd()));
     if (options.workItem !== undefined && (await db.workItem(options.workItem)) === null) throw new UsageError(`there is no work item ${options.workItem}`);
     await serveMcp(db, workItemId);
     return exit.ok;
   });
 
-async function sessionOf(db: Db, conversation: string, prompt: string): Promise<string> {
-  const session = (await db.journal.sessionActive(conversation)) ?? (await db.journal.sessionCreate(conversation, `${prompt} in ${conversation}`));
-  return session.id;
-}
+/** A client starts its server and its first hook at the same moment. */
+const sessionOf = (db: Db, conversation: string): Promise<string> => db.journal.sessionOpen(conversation, `An interactive session in ${conversation}`);
 
 /** As Claude Code gives it on stdin; other clients may send less. */
 const hookInput = z.looseObject({
@@ -51,7 +49,7 @@ const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Pro
     return '';
   },
   'post-tool-use': async (db, sessionId, { tool_name: tool, tool_input: input = {}, tool_response: response }) => {
-    if (tool === undefined || tool.startsWith('mcp__work-ledger')) return '';
+    if (tool === undefined || /^mcp__(?:plugin_work-ledger_)?work-ledger__/.test(tool)) return '';
     const operation = fileTools.get(tool);
     const path = input['file_path'] ?? input['notebook_path'];
     if (operation !== undefined && typeof path === 'string') {
@@ -81,7 +79,7 @@ export async function hook(name: string, options: Settings & { conversation?: st
     const input = hookInput.parse(given.trim() === '' ? {} : JSON.parse(given));
     await withLedger(options, async (db) => {
       const conversation = options.conversation ?? input.cwd ?? process.cwd();
-      const said = await run(db, await sessionOf(db, conversation, 'An interactive session'), input);
+      const said = await run(db, await sessionOf(db, conversation), input);
       if (said !== '') process.stdout.write(`${said}\n`);
     });
   } catch (error) {

@@ -116,6 +116,24 @@ $$;
 
 comment on function journal_session_active(text) is 'The newest session of a conversation that is not over; null where there is none.';
 
+create or replace function journal_session_open(p_conversation_id text, p_original_prompt text)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('conversation ' || p_conversation_id, 0));
+  v_item := journal_session_active(p_conversation_id);
+  return case when v_item.id is null then journal_session_create(p_conversation_id, p_original_prompt) else v_item end;
+end
+$$;
+
+comment on function journal_session_open(text, text) is
+  'The newest session of a conversation that is not over, or a new one; programs that ask at the same moment get the same. Raises WL002.';
+
 create or replace function journal_session_status(p_work_item_id uuid, p_status text)
   returns work_items
   language plpgsql

@@ -3,7 +3,7 @@
 create or replace function _standing(
     p_item work_items,
     p_turns uuid[],
-    out steps text[], out decisions text[], out errors text[], out plan text[], out uncertain text[], out files text[], out children text[])
+    out steps text[], out work text[], out asked text, out decisions text[], out errors text[], out plan text[], out uncertain text[], out files text[], out children text[])
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -19,6 +19,8 @@ as $$
       from journal_entries where work_item_id = p_item.id and entry_type = 'thinking' and jsonb_typeof(content -> 'planSteps') = 'array' and deleted_at is null
   )
   select (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'step'),
+         (select coalesce(array_agg(case entry_type when 'finding' then 'Found: ' else '' end || content order by seq desc), '{}') from entry where entry_type in ('step', 'finding')),
+         (select content ->> 'message' from journal_entries where work_item_id = p_item.id and entry_type = 'user_feedback' and deleted_at is null order by created_at desc, id desc limit 1),
          (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'decision'),
          (select coalesce(array_agg(content order by last desc), '{}') from (select content, max(seq) as last from entry where entry_type = 'error' group by content) e),
          (select _plan_items(content) from entry where entry_type = 'plan' and content ~ '\S' order by seq desc limit 1),
@@ -36,20 +38,20 @@ as $$
          (select coalesce(array_agg(format('child %s (%s) is %s', id, _one_line(description, 100), state) order by created_at), '{}') from work_items where parent_id = p_item.id and resolved_at is null);
 $$;
 
-comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, in its newest 2,000 entries: steps, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way.';
+comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, in its newest 2,000 entries: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way.';
 
-create or replace function _state_line(p_item work_items, p_steps text[])
+create or replace function _state_line(p_item work_items, p_steps text[], p_asked text)
   returns text
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select concat_ws('; ', p_item.state || coalesce(': ' || _one_line(p_item.state_reason, 200), ''),
+  select concat_ws('; ', case p_item.work_type when 'journal' then _journal_state(p_item) else p_item.state end || coalesce(': ' || _one_line(p_item.state_reason, 200), ''),
     (select format('attempt %s, iteration %s', f.attempt, f.iteration) from foci f where f.work_item_id = p_item.id order by f.attempt desc limit 1),
-    'last step: ' || _one_line(p_steps[1], 300));
+    'last step: ' || _one_line(p_steps[1], 300), 'asked last: ' || _one_line(p_asked, 300));
 $$;
 
-comment on function _state_line(work_items, text[]) is 'One line on where a work item stands.';
+comment on function _state_line(work_items, text[], text) is 'One line on where a work item stands.';
 
 create or replace function checkpoint_create(p_work_item_id uuid, p_trigger text default 'manual')
   returns work_checkpoints
@@ -78,7 +80,7 @@ begin
   values (v_item.id, p_trigger, v_turn.id, v_item.ledger_count, coalesce(v_turn.chain_tokens + v_turn.total_tokens, 0),
           case cardinality(v_now.steps) when 0 then 'No step is done yet.' else
             format('%s steps done. ', cardinality(v_now.steps)) || (select string_agg(_one_line(s, 300), '; ' order by n desc) from unnest(v_now.steps[:5]) with ordinality as u(s, n)) end,
-          to_jsonb(v_now.decisions[:20]), _state_line(v_item, v_now.steps), (select coalesce(jsonb_agg(f order by n), '[]') from (select f, min(n) as n from (
+          to_jsonb(v_now.decisions[:20]), _state_line(v_item, v_now.steps, v_now.asked), (select coalesce(jsonb_agg(f order by n), '[]') from (select f, min(n) as n from (
              select f, n from unnest(v_now.files) with ordinality as new(f, n) union all
              select f, 1000000 + n from jsonb_array_elements_text(v_last.files_modified) with ordinality as old(f, n)) u group by f order by min(n) limit 200) w), to_jsonb(coalesce(v_now.plan, '{}') || v_now.uncertain || v_now.children))
   returning * into v_checkpoint;

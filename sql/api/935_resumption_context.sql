@@ -29,7 +29,7 @@ begin
   -- The essentials first, as short as they may get: what was asked, what is open, what failed, what is uncertain.
   v_packet := jsonb_build_object(
     'originalPrompt', _shortened_to(v_item.description, v_prompt_chars),
-    'workSummary', '', 'keyDecisions', '[]'::jsonb, 'currentState', _one_line(_state_line(v_item, v_now.steps), v_line_chars), 'filesModified', '[]'::jsonb,
+    'workSummary', '', 'keyDecisions', '[]'::jsonb, 'currentState', _one_line(_state_line(v_item, v_now.steps, v_now.asked), v_line_chars), 'filesModified', '[]'::jsonb,
     'pendingActions', (select coalesce(jsonb_agg(_one_line(a, v_line_chars) order by n), '[]')
        from unnest(coalesce(v_now.plan, '{}') || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(v_now.uncertain) u) || v_now.children) with ordinality as x(a, n)),
     'errorHistory', (select coalesce(jsonb_agg(_one_line(e, v_line_chars) order by n), '[]') from unnest(v_now.errors) with ordinality as x(e, n)),
@@ -50,16 +50,16 @@ begin
     select * from (
       select 1 as priority, 1::bigint as n, '{originalPrompt}'::text[] as field, to_jsonb(_shortened_to(v_item.description, least(20000, p_target_tokens))) as content, false as is_item
       union all select 2, 1, '{originalPrompt}', to_jsonb(_shortened_to(v_item.description, 20000)), false
-      union all select 3, 1, '{currentState}', to_jsonb(_state_line(v_item, v_now.steps)), false
+      union all select 3, 1, '{currentState}', to_jsonb(_state_line(v_item, v_now.steps, v_now.asked)), false
       union all select 4, 1, '{pendingActions}', to_jsonb(coalesce(v_now.plan, '{}') || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(v_now.uncertain) u) || v_now.children), false
       union all select 5, 1, '{suggestedNextSteps}', to_jsonb(case
         when cardinality(v_now.uncertain) > 0 then array['Look whether the uncertain calls took effect.'] else '{}'::text[] end
-        || case when cardinality(v_now.plan) > 0 then array['Go on with: ' || v_now.plan[1]] when cardinality(v_now.steps) > 0 then array['Go on after: ' || _one_line(v_now.steps[1], 200)] else array['Begin.'] end), false
-      union all select 6, n, '{workSummary}', to_jsonb(_one_line(s, 400)), true from unnest(v_now.steps) with ordinality as x(s, n) where n <= 5
+        || case when cardinality(v_now.plan) > 0 then array['Go on with: ' || v_now.plan[1]] when cardinality(v_now.steps) > 0 then array['Go on after: ' || _one_line(v_now.steps[1], 200)] when v_now.asked is not null then array['Go on with what was asked last.'] else array['Begin.'] end), false
+      union all select 6, n, '{workSummary}', to_jsonb(_one_line(s, 400)), true from unnest(v_now.work) with ordinality as x(s, n) where n <= 5
       union all select 7, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true from unnest(v_now.decisions) with ordinality as x(d, n) where n <= 10
       union all select 8, n, '{filesModified}', to_jsonb(f), true from unnest(v_now.files) with ordinality as x(f, n) where n <= 200
       union all select 9, 1, '{errorHistory}', to_jsonb(v_now.errors), false
-      union all select 10, n, '{workSummary}', to_jsonb(_one_line(s, 400)), true from unnest(v_now.steps) with ordinality as x(s, n) where n > 5 and n <= 500
+      union all select 10, n, '{workSummary}', to_jsonb(_one_line(s, 400)), true from unnest(v_now.work) with ordinality as x(s, n) where n > 5 and n <= 500
       union all select 11, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true from unnest(v_now.decisions) with ordinality as x(d, n) where n > 10 and n <= 200
     ) c order by priority, n
   loop
@@ -131,7 +131,7 @@ begin
   end if;
   select * into v_now from _standing(v_item, null);
   return concat_ws(E'\n', _one_line(v_item.description, 300),
-    format('%s (%s). %s steps, %s decisions, %s errors, %s files written.', initcap(_journal_state(v_item)), _state_line(v_item, v_now.steps), cardinality(v_now.steps), cardinality(v_now.decisions), cardinality(v_now.errors), cardinality(v_now.files)),
+    format('%s (%s). %s steps, %s decisions, %s errors, %s files written.', initcap(_journal_state(v_item)), _state_line(v_item, v_now.steps, v_now.asked), cardinality(v_now.steps), cardinality(v_now.decisions), cardinality(v_now.errors), cardinality(v_now.files)),
     (select string_agg('- ' || _one_line(s, 300), E'\n' order by n desc) from unnest(v_now.steps[:10]) with ordinality as x(s, n)),
     'Outcome: ' || _one_line(v_item.outcome_data ->> 'summary', 1000));
 end

@@ -72,7 +72,7 @@ begin
       end if;
       if v_turn.iteration = (select iteration from foci where id = v_turn.focus_id) then
         -- The newest of the last time: results may have come since, and more of the response.
-        select * into v_count from _import_response(v_turn, v_label, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+        select * into v_count from _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
         v_calls := v_calls + v_count.calls;
         v_results := v_results + v_count.results;
       end if;
@@ -97,13 +97,16 @@ begin
         insert into messages (turn_id, sequence, role, source, content, created_at)
         values (v_turn.id, 1, 'user', v_source, ('[' || _text_block(_cap_text(v_said, 3000000)) || ']')::json, v_at);
       end if;
-      select * into v_count from _import_response(v_turn, v_label, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+      select * into v_count from _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
       if v_exchange.lints is not null then
         perform message_lints_save(m.id, v_exchange.lints) from messages m where m.turn_id = v_turn.id and m.role = 'assistant';
       end if;
       v_turns := v_turns + 1;
       v_calls := v_calls + v_count.calls;
       v_results := v_results + v_count.results;
+    end if;
+    if position('"spawns"' in v_exchange.calls::text) > 0 then
+      perform _import_spawns(v_turn, v_run.format, v_run."sessionId", v_exchange.calls, v_n);
     end if;
     v_parent := v_turn;
     v_said := v_exchange."followUp";
@@ -243,7 +246,7 @@ $$;
 
 comment on function _import_config(text, text, json) is 'What is known of the requests of a recorded run besides their messages: model, system prompt, names of tools.';
 
-create or replace function _import_response(p_turn turns, p_label text, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean, out calls integer, out results integer)
+create or replace function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean, out calls integer, out results integer)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -252,8 +255,6 @@ declare
   v_known integer := (select count(*) from tool_calls where turn_id = p_turn.id);
   v_parts integer := (select count(*) from messages where turn_id = p_turn.id and role = 'assistant');
   v_message uuid := _uuidv7();
-  v_has_spawned boolean;
-  v_spawn record;
 begin
   with given as materialized (
     select * from _recorded_calls(p_calls, p_n)
@@ -278,29 +279,40 @@ begin
       from given c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.started_at) e
      where c.ordinal > v_known
   )
-  select count(*) filter (where c.ordinal > v_known), count(c.result), bool_or(c.spawns is not null) into calls, results, v_has_spawned from given c;
+  select count(*) filter (where c.ordinal > v_known), count(c.result) into calls, results from given c;
   if v_known > 0 then
     update tool_calls k
        set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts, started_at = e.at, completed_at = e.at
       from _recorded_calls(p_calls, p_n) c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.completed_at) e
      where k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 and k.completed_at is null and e.at is not null;
   end if;
-  if not v_has_spawned then
-    return;
-  end if;
+end
+$$;
+
+comment on function _import_response(turns, text, json, json, integer, boolean) is
+  'Stores the response of a recorded exchange and its calls, as far as they are not there; a call without a result stays open while it is the newest, else it has failed.';
+
+create or replace function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_spawn record;
+begin
   for v_spawn in
-    select c.spawns, c.input ->> 'description' as description, k.id, k.turn_id, k.created_at, s.origin, split_part(s.origin_session_id, '#', 1) || '#' || c.spawns as session
-      from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 join sessions s on s.label = p_label
+    select k.id, k.turn_id, k.created_at, c.input ->> 'description' as description, split_part(p_session, '#', 1) || '#' || c.spawns as session
+      from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1
      where c.spawns is not null
   loop
-    perform _import_session(v_spawn.origin, v_spawn.session, null, v_spawn.description, v_spawn.created_at);
-    update sessions set spawn_tool_call_id = v_spawn.id, parent_turn_id = v_spawn.turn_id where label = concat_ws(':', v_spawn.origin, v_spawn.session) and spawn_tool_call_id is null;
+    perform _import_session(p_format, v_spawn.session, null, v_spawn.description, v_spawn.created_at);
+    update sessions set spawn_tool_call_id = v_spawn.id, parent_turn_id = v_spawn.turn_id where label = concat_ws(':', p_format, v_spawn.session) and spawn_tool_call_id is null;
   end loop;
 end
 $$;
 
-comment on function _import_response(turns, text, text, json, json, integer, boolean) is
-  'Stores the response of a recorded exchange and its calls, as far as they are not there, and links the subagents that they started; a call without a result stays open while it is the newest, else it has failed.';
+comment on function _import_spawns(turns, text, text, json, integer) is 'Links the subagents of a recorded session to the very calls that started them.';
 
 create or replace function _recorded_calls(p_calls json, p_n integer)
   returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text)

@@ -138,3 +138,8 @@ test('the plugin names what there is', () => {
   expect(commands.map((command) => command.replace('work-ledger hook ', ''))).toEqual(['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop']);
   expect(readdirSync(`${plugin}skills`)).toEqual(['work-ledger']);
 });
+
+test('a client whose server and hooks start at the same moment has one session', { timeout: 60_000 }, async () => {
+  await Promise.all([connect('--conversation', 'at once'), ...['session-start', 'user-prompt', 'stop'].map((name) => hook(name, { cwd: 'at once', prompt: 'Begin' }))]);
+  expect(await database.query(`select count(*)::int as sessions from ledger.work_items where params ->> 'conversationId' = 'at once'`)).toEqual([{ sessions: 1 }]);
+});

@@ -1,10 +1,12 @@
 begin;
-select plan(29);
+select plan(31);
 
 create temporary table s as select * from journal_session_create('chat-1', 'Build the thing');
 select results_eq('select state, work_type, params from s', $$ values ('created', 'journal', '{"conversationId": "chat-1"}'::jsonb) $$, 'a session that another program drives');
 select is((journal_session_active('chat-1')).id, (select id from s), 'is found by its conversation');
 select is((journal_session_active('chat-2')).id, null, 'another has none');
+select is((journal_session_open('chat-1', 'Something else')).id, (select id from s), 'opened, it is the one that is there');
+select is((journal_session_open('chat-2', 'Another')).description, 'Another', 'or a new one');
 select throws_ok($$ select journal_session_create(' ', 'x') $$, 'WL002', null, 'a conversation has a name');
 select lives_ok(format($$ select journal_log('%s', '%s', '%s') $$, (select id from s), t.entry_type, t.content), 'takes ' || t.entry_type)
   from (values

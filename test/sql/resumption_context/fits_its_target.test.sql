@@ -1,5 +1,5 @@
 begin;
-select plan(18);
+select plan(22);
 
 create temporary table item as select * from work_submit('analyze', 'Find why the import is slow. ' || repeat('It was fast once. ', 500));
 select from item, generate_series(1, 60) n, lateral ledger_append(item.id, 'step', format('Step %s: looked at part %s and %s', n, n, repeat('wrote it down, ', 10)));
@@ -23,6 +23,13 @@ select throws_ok($$ select resumption_context((select id from item), 499) $$, 'W
 select from item, generate_series(1, 150) n, lateral ledger_append(item.id, 'plan', (select string_agg('- part ' || i || repeat(' x', 40), E'\n') from generate_series(1, 60) i)) where n = 1;
 select throws_ok($$ select resumption_context((select id from item), 500) $$, 'WL002', null, 'it fails rather than drop what is open');
 select ok(char_length(export_for_resumption((select id from item), 8000)) < 8000 * 4, 'as text, too');
+
+create temporary table session as select * from journal_session_create('chat', 'A session');
+select is(p ->> 'currentState', 'active', 'a session that another program drives is active') from session, resumption_context(id) p;
+select from session s, lateral ledger_append(s.id, 'finding', 'The index is missing') l, lateral journal_log(s.id, 'user_feedback', '{"message": "Add it then"}');
+select is(p ->> 'workSummary', '- Found: The index is missing', 'what was found is part of the work') from session, resumption_context(id) p;
+select is(p ->> 'currentState', 'active; asked last: Add it then', 'and what a human asked last says where it stands') from session, resumption_context(id) p;
+select is(p -> 'suggestedNextSteps', '["Go on with what was asked last."]', 'and what is next') from session, resumption_context(id) p;
 
 select * from finish();
 rollback;
