@@ -27,4 +27,5 @@ select pg_extension_config_dump('awareness_shown', '');
 select pg_extension_config_dump('hook_runs', '');
 select pg_extension_config_dump('inbox', '');
 select pg_extension_config_dump('work_ledger', '');
+select pg_extension_config_dump('ledger_data_schemas', '');
 select pg_extension_config_dump('abilities', 'where not is_builtin');

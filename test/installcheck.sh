@@ -44,6 +44,7 @@ select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
 select faculty_save('{"name": "worker", "accepts": ["analyze"], "orient": {"command": "true"}, "budget": {"calls": 100}, "engage": {"tools": ["look", "erase"], "require_approval": "dangerous", "elide_budget": 0, "compact_keep_recent": 0}}');
 select ledger_append((work_submit('other', 'Something else')).id, 'finding', 'Found elsewhere');
+select ledger_data_schema_save('note', '{"type": "object"}');
 select session_alias('also', (session_create('main')).label);
 select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
 select lease_renew('worker-1', '{}');

@@ -29,6 +29,9 @@ begin
   if octet_length(p_data::text) > 65536 then
     perform _raise_invalid(format('the data of a ledger entry holds at most 64 KiB, not %s bytes', octet_length(p_data::text)));
   end if;
+  if p_data is not null then
+    perform _schema_check(format('the data of a %s', p_entry_type), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
+  end if;
   if p_idempotency_key is not null then
     if p_idempotency_key = '' then
       perform _raise_invalid('an empty string is not an idempotency key');
@@ -73,7 +76,7 @@ end
 $$;
 
 comment on function ledger_append(uuid, text, text, jsonb, uuid, text) is
-  'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry).';
+  'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB, held against what ledger_data_schema_save() said of its type. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry).';
 
 create or replace function ledger_append_batch(
     p_work_item_id uuid,
@@ -100,3 +103,27 @@ $$;
 
 comment on function ledger_append_batch(uuid, jsonb, uuid, text) is
   'Appends several entries, all or none: p_entries = [{entry_type, content, data}, ...]. Returns them in order; otherwise as ledger_append(), whose errors it raises.';
+
+create or replace function ledger_data_schema_save(p_entry_type text, p_schema json)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_entry_type is null or p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
+    perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
+  elsif json_typeof(p_schema) <> 'object' then
+    perform _raise_invalid('a JSON Schema is an object');
+  elsif p_schema is null then
+    delete from ledger_data_schemas where entry_type = p_entry_type;
+  else
+    insert into ledger_data_schemas (entry_type, schema) values (p_entry_type, p_schema)
+    on conflict (entry_type) do update set schema = excluded.schema, updated_at = _now();
+  end if;
+  return p_entry_type;
+end
+$$;
+
+comment on function ledger_data_schema_save(text, json) is
+  'Says what the data of a type of entry must look like from now on, as a JSON Schema; null: anything. ledger_append() with data that does not fit then raises WL002. Checked are required keys, types and enums of the top level and additionalProperties = false, with a JavaScript engine the whole schema (see json_schema_errors()). Raises WL002.';

@@ -15,11 +15,7 @@ begin
   if not found then
     raise exception using errcode = 'WL001', message = format('there is no ability "%s"', p_name);
   end if;
-  perform _input_check(v_ability, p_input);
-  if _has_javascript() and json_schema_errors(v_ability.input_schema::jsonb, p_input) <> '[]' then
-    perform _raise_invalid(format('the input does not fit %s', p_name),
-      (select string_agg(e, E'\n') from jsonb_array_elements_text(json_schema_errors(v_ability.input_schema::jsonb, p_input)) e));
-  end if;
+  perform _schema_check('the input of ' || p_name, v_ability.input_schema::jsonb, p_input);
   if v_ability.implementation = 'runtime' or v_ability.name = 'await_child_work' then
     raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
       hint = case v_ability.implementation when 'runtime' then 'A worker runs it: name it in a faculty''s tools.' else 'Waiting is the loop''s; ask with check_child_work.' end;
@@ -55,46 +51,52 @@ $$;
 comment on function ability_invoke(text, jsonb, uuid, uuid) is
   'Calls an ability by its name: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need the work item that calls, and its lease where a focus drives it. Input that does not fit the ability''s schema is refused (with a JavaScript engine to its depth, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and what the ability raises.';
 
-create or replace function _input_check(p_ability abilities, p_input jsonb)
+create or replace function _schema_check(p_what text, p_schema jsonb, p_value jsonb)
   returns void
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_schema jsonb := p_ability.input_schema::jsonb;
   v_key text;
   v_value jsonb;
   v_types text[];
+  v_errors jsonb;
 begin
-  if jsonb_typeof(p_input) is distinct from 'object' then
-    perform _raise_invalid(format('the input of %s is a JSON object', p_ability.name));
+  if jsonb_typeof(p_value) is distinct from 'object' then
+    perform _raise_invalid(p_what || ' is a JSON object');
   end if;
-  for v_key in select jsonb_array_elements_text(v_schema -> 'required') loop
-    if p_input -> v_key is null then
-      perform _raise_invalid(format('%s needs "%s"', p_ability.name, v_key), coalesce(v_schema #>> array['properties', v_key, 'description'], ''));
+  for v_key in select jsonb_array_elements_text(p_schema -> 'required') loop
+    if p_value -> v_key is null then
+      perform _raise_invalid(format('%s needs "%s"', p_what, v_key), coalesce(p_schema #>> array['properties', v_key, 'description'], ''));
     end if;
   end loop;
-  for v_key, v_value in select key, value from jsonb_each(p_input) loop
+  for v_key, v_value in select key, value from jsonb_each(p_value) loop
     select case jsonb_typeof(t) when 'array' then array(select jsonb_array_elements_text(t)) when 'string' then array[t #>> '{}'] end
       into v_types
-      from (select v_schema #> array['properties', v_key, 'type']) s(t);
+      from (select p_schema #> array['properties', v_key, 'type']) s(t);
     if v_types is not null and not (jsonb_typeof(v_value) = any (v_types)
          or (jsonb_typeof(v_value) = 'number' and 'integer' = any (v_types) and (v_value #>> '{}')::numeric = trunc((v_value #>> '{}')::numeric))) then
-      perform _raise_invalid(format('"%s" of %s is a %s, not a %s', v_key, p_ability.name, array_to_string(v_types, ' or '), jsonb_typeof(v_value)));
+      perform _raise_invalid(format('"%s" of %s must be %s, not %s', v_key, p_what, array_to_string(v_types, ' or '), jsonb_typeof(v_value)));
     end if;
-    if v_schema #> array['properties', v_key, 'enum'] is not null and not v_schema #> array['properties', v_key, 'enum'] @> jsonb_build_array(v_value) then
-      perform _raise_invalid(format('"%s" of %s is one of %s', v_key, p_ability.name, v_schema #> array['properties', v_key, 'enum']));
+    if p_schema #> array['properties', v_key, 'enum'] is not null and not p_schema #> array['properties', v_key, 'enum'] @> jsonb_build_array(v_value) then
+      perform _raise_invalid(format('"%s" of %s is one of %s', v_key, p_what, p_schema #> array['properties', v_key, 'enum']));
     end if;
-    if v_schema -> 'properties' -> v_key is null and v_schema -> 'additionalProperties' = 'false' then
-      perform _raise_invalid(format('%s knows no "%s"', p_ability.name, v_key));
+    if p_schema -> 'properties' -> v_key is null and p_schema -> 'additionalProperties' = 'false' then
+      perform _raise_invalid(format('%s knows no "%s"', p_what, v_key));
     end if;
   end loop;
+  if _has_javascript() then
+    v_errors := json_schema_errors(p_schema, p_value);
+    if v_errors <> '[]' then
+      perform _raise_invalid(p_what || ' does not fit its schema', (select string_agg(e, E'\n') from jsonb_array_elements_text(v_errors) e));
+    end if;
+  end if;
 end
 $$;
 
-comment on function _input_check(abilities, jsonb) is
-  'Holds an input against the ability''s schema as far as the engine reads one: required keys, types and enums of the top level, additionalProperties = false. What lies deeper is the ability''s own to refuse. Raises WL002.';
+comment on function _schema_check(text, jsonb, jsonb) is
+  'Holds a value against a JSON Schema: required keys, types and enums of the top level, additionalProperties = false; where there is a JavaScript engine, all of it. p_what is how the error names it. Raises WL002.';
 
 create or replace function _has_javascript()
   returns boolean

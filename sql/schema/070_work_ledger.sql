@@ -26,6 +26,14 @@ create table work_ledger (
   constraint data_is_at_most_64_kib check (octet_length(data::text) <= 65536)
 );
 
+create table ledger_data_schemas (
+  entry_type text primary key,
+  schema json not null,
+  updated_at timestamptz not null default _now(),
+  constraint entry_type_is_known check (entry_type in ('plan', 'finding', 'decision', 'step', 'error', 'note')),
+  constraint schema_is_an_object check (json_typeof(schema) = 'object')
+);
+
 create unique index work_ledger_idempotency_key on work_ledger (work_item_id, idempotency_key) where idempotency_key is not null;
 create index work_ledger_findings on work_ledger (created_at desc) where entry_type = 'finding';
 create index work_ledger_root_findings on work_ledger (created_at desc) where entry_type = 'finding' and not is_child_work;
@@ -41,3 +49,4 @@ comment on column work_ledger.is_auto is 'Drafted by the engine, not by the agen
 comment on column work_ledger.is_watched is 'Somebody watched when it was written, so a notification went out.';
 comment on column work_ledger.is_inherited is 'Copied by work_fork() from the item whose conversation goes on here.';
 comment on column work_ledger.is_child_work is 'Its work item has a parent: a digest without child work does not read past it.';
+comment on table ledger_data_schemas is 'What the data of a type of entry must look like, where somebody has said so with ledger_data_schema_save().';

@@ -135,7 +135,7 @@ test('the plugin names what there is', () => {
   expect(read('.claude-plugin/plugin.json')).toMatchObject({ name: 'work-ledger', version });
   expect(read('.mcp.json')).toEqual({ mcpServers: { 'work-ledger': { command: 'work-ledger', args: ['mcp'] } } });
   const commands = Object.values(read('hooks/hooks.json')['hooks'] as Record<string, { hooks: { command: string }[] }[]>).flat().flatMap((one) => one.hooks.map(({ command }) => command));
-  expect(commands.map((command) => command.replace('work-ledger hook ', ''))).toEqual(['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop']);
+  expect(commands.map((command) => /work-ledger hook ([a-z-]+)/.exec(command)?.[1])).toEqual(['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop']);
   expect(readdirSync(`${plugin}skills`)).toEqual(['work-ledger']);
 });
 

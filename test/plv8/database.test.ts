@@ -107,7 +107,7 @@ describe.skipIf(noPljs !== null)('with PL/JS', () => {
     }), { numRuns: RUNS });
   });
 
-  test('a file is imported from SQL as from the command line, and abilities are checked to their depth', async () => {
+  test('a file is imported from SQL as from the command line, and abilities and data of entries are checked to their depth', async () => {
     const text = readFileSync(fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url)), 'utf8');
     const [stored] = (await inDatabase('session_import', text)) as { session: string; turns: number }[];
     expect(stored).toMatchObject({ session: 'claude-code:fixture', turns: 2 });
@@ -115,5 +115,10 @@ describe.skipIf(noPljs !== null)('with PL/JS', () => {
       select ledger.ability_register('deep', 'Deep.', '{"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}}', 'pure', 'safe', 'pg_temp.f(jsonb)')`);
     expect(await inDatabase('ability_invoke', 'deep', '{"a": [1, 2]}')).toBe('done');
     await expect(inDatabase('ability_invoke', 'deep', '{"a": [1, "two"]}')).rejects.toMatchObject({ code: 'WL002', hint: expect.stringContaining('/a/1') });
+    await client.query(`select ledger.ledger_data_schema_save('finding', '{"type": "object", "properties": {"files": {"type": "array", "items": {"type": "string"}}}}')`);
+    const { rows: [item] } = await client.query<{ id: string }>(`select id from ledger.work_submit('analyze', 'Look')`);
+    const append = (data: string) => client.query(`select ledger.ledger_append($1, 'finding', 'Seen', $2)`, [item?.id, data]);
+    await append('{"files": ["a"]}');
+    await expect(append('{"files": [1]}')).rejects.toMatchObject({ code: 'WL002', hint: expect.stringContaining('/files/0') });
   });
 });

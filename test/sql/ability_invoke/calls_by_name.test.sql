@@ -8,11 +8,11 @@ create temporary table item as select * from work_submit('a', 'x');
 
 select is(ability_invoke('double', '{"n": 21}'), '42', 'a user''s function');
 select is(ability_invoke('double', '{"n": 21, "how": "fast", "maybe": null}'), '42', 'with more');
-select throws_ok($$ select ability_invoke('double', '{}') $$, 'WL002', 'double needs "n"', 'what is required');
-select throws_ok($$ select ability_invoke('double', '{"n": "x"}') $$, 'WL002', '"n" of double is a integer, not a string', 'what type it is');
+select throws_ok($$ select ability_invoke('double', '{}') $$, 'WL002', 'the input of double needs "n"', 'what is required');
+select throws_ok($$ select ability_invoke('double', '{"n": "x"}') $$, 'WL002', '"n" of the input of double must be integer, not string', 'what type it is');
 select throws_ok($$ select ability_invoke('double', '{"n": 1.5}') $$, 'WL002', null, 'integers are whole');
 select throws_ok($$ select ability_invoke('double', '{"n": 1, "how": "so"}') $$, 'WL002', null, 'one of the values');
-select throws_ok($$ select ability_invoke('double', '{"n": 1, "m": 1}') $$, 'WL002', 'double knows no "m"', 'nothing else');
+select throws_ok($$ select ability_invoke('double', '{"n": 1, "m": 1}') $$, 'WL002', 'the input of double knows no "m"', 'nothing else');
 select throws_ok($$ select ability_invoke('double', '[]') $$, 'WL002', null, 'an object');
 select throws_ok($$ select ability_invoke('nothing') $$, 'WL001', null, 'what is registered');
 select throws_ok($$ select ability_invoke('elsewhere') $$, '0A000', null, 'not what a worker runs');
