@@ -9,6 +9,8 @@ export { JournalStore, WorkJournal } from './journal.ts';
 export type { Checkpoint, EntryImportance, EntryType, JournalEntry, JournalSession, JournalState, JournalStatus, ResumptionContext } from './journal.ts';
 export { installLedger } from './install.ts';
 export { builtinTools } from './tools/builtinTools.ts';
+export { commandTools } from './tools/commandTool.ts';
+export { mcpTools } from './tools/mcpTools.ts';
 export { defineTool, failed, ok } from './tools/tool.ts';
 export type { Tool, ToolContext, ToolOutcome } from './tools/tool.ts';
 export { startWorker } from './worker.ts';

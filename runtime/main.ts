@@ -57,7 +57,7 @@ function command(name: string, description: string): Command {
 const workerOptions = (made: Command): Command =>
   made
     .option('--faculty <path...>', 'faculty TOML files, or directories of them, to save first')
-    .option('--tools <file...>', 'TypeScript or JavaScript modules with tools of your own')
+    .option('--tools <file...>', 'tools of your own: modules, .toml files of commands, .json files of MCP servers')
     .option('--concurrency <n>', 'work items at once', integer, 4)
     .addOption(new Option('--lease-seconds <n>', 'how long a silent worker is believed to live').env('WORK_LEDGER_LEASE_SECONDS').argParser(integer).default(30))
     .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)

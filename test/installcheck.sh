@@ -72,7 +72,7 @@ begin
   perform work_complete((spawn_child_work(v_item, 'analyze', 'A part of it', p_lease => v_lease)).id, 'Found');
   perform turn_workspace_set(v_turn, 'commit 3f2a'), journal_log(v_item, 'user_feedback', '{"message": "good"}'), checkpoint_create(v_item);
   perform message_lints_save(id, '[{"message": "unused"}]') from messages limit 1;
-  perform session_import('{"format": "codex", "sessionId": "s", "exchanges": [], "raw": [{"line": 1, "reason": "event", "content": "{}"}]}'::json);
+  perform session_import('{"format": "codex", "sessionId": "s", "exchanges": [], "raw": [{"line": 1, "reason": "event", "content": "{}"}]}');
   perform iteration_release(v_item, v_lease);
   perform model_save('claude-sonnet-5-5', 200000), context_compact(v_item);
   v_lease := (focus_claim(v_item, 'worker-1') ->> 'lease')::uuid;

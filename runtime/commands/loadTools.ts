@@ -1,24 +1,51 @@
-// A worker's tools: those that come with Work Ledger and a user's own TypeScript or JavaScript modules.
+// A worker's tools: those that come with Work Ledger, and a user's own: modules, commands, MCP servers.
 
-import { resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+import { parse } from 'smol-toml';
+import { z } from 'zod';
+
 import { builtinTools } from '../tools/builtinTools.ts';
+import { commandTools } from '../tools/commandTool.ts';
+import { mcpTools } from '../tools/mcpTools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { UsageError } from './output.ts';
 
-/** Each file's default export is a tool or an array of them; a tool of a built-in name takes its place. */
-export async function loadTools(files: readonly string[]): Promise<Tool[]> {
+type LoadedTools = { tools: Tool[]; close(): Promise<void> };
+
+/** Of each file: a module's default export (a tool or an array of them), the commands of a .toml, the servers of a .json. A tool of a built-in name takes its place. */
+export async function withTools<T>(files: readonly string[], use: (tools: Tool[]) => Promise<T>): Promise<T> {
   const tools = new Map(builtinTools.map((tool) => [tool.name, tool]));
-  for (const file of files) {
-    const module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
-    const exported = Array.isArray(module.default) ? module.default : [module.default];
-    for (const tool of exported) {
-      if (!isTool(tool)) throw new UsageError(`${file} does not export a tool as its default: see "Your own tools" in the README`);
-      tools.set(tool.name, tool);
+  const loaded: LoadedTools[] = [];
+  try {
+    for (const file of files) {
+      const more = await toolsOf(file);
+      loaded.push(more);
+      for (const tool of more.tools) tools.set(tool.name, tool);
+    }
+    return await use([...tools.values()]);
+  } finally {
+    await Promise.all(loaded.map((one) => one.close()));
+  }
+}
+
+async function toolsOf(file: string): Promise<LoadedTools> {
+  const nothing = async (): Promise<void> => {};
+  const kind = extname(file);
+  if (kind === '.toml' || kind === '.json') {
+    try {
+      const text = await readFile(file, 'utf8');
+      return kind === '.json' ? await mcpTools(JSON.parse(text)) : { tools: commandTools(parse(text)), close: nothing };
+    } catch (error) {
+      throw new UsageError(`${file}: ${error instanceof z.ZodError ? z.prettifyError(error) : error instanceof Error ? error.message : String(error)}`);
     }
   }
-  return [...tools.values()];
+  const module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
+  const exported: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
+  if (!exported.every(isTool)) throw new UsageError(`${file} does not export a tool as its default: see "Your own tools" in the README`);
+  return { tools: exported, close: nothing };
 }
 
 function isTool(value: unknown): value is Tool {

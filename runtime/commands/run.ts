@@ -11,7 +11,7 @@ import { builtinTools } from '../tools/builtinTools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
 import { follow } from './follow.ts';
-import { loadTools } from './loadTools.ts';
+import { withTools } from './loadTools.ts';
 import { entryLine, exit, itemText, note, print, StatusLine, UsageError } from './output.ts';
 import { logger, modelClient, saveFaculties } from './work.ts';
 import type { WorkOptions } from './work.ts';
@@ -20,7 +20,10 @@ export type RunOptions = WorkOptions & { type: string; workspace?: string };
 
 export async function run(task: string, options: RunOptions): Promise<number> {
   const model = modelClient();
-  const tools = await loadTools(options.tools ?? []);
+  return withTools(options.tools ?? [], (tools) => runWith(tools, model, task, options));
+}
+
+async function runWith(tools: readonly Tool[], model: ModelClient, task: string, options: RunOptions): Promise<number> {
   const place = await findLedger(options);
   await installLedger(place.url, place.schema);
   const db = await openDb(place.url, place.schema);

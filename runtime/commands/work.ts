@@ -11,8 +11,9 @@ import { loadFaculties } from '../faculty.ts';
 import { createModelClient } from '../focus/callModel.ts';
 import type { ModelClient } from '../focus/callModel.ts';
 import { installLedger } from '../install.ts';
+import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
-import { loadTools } from './loadTools.ts';
+import { withTools } from './loadTools.ts';
 import { exit, note, UsageError } from './output.ts';
 
 export type WorkOptions = Settings & {
@@ -54,7 +55,10 @@ export async function saveFaculties(db: Db, paths: readonly string[]): Promise<s
 
 export async function work(options: WorkOptions): Promise<number> {
   const model = modelClient();
-  const tools = await loadTools(options.tools ?? []);
+  return withTools(options.tools ?? [], (tools) => workWith(tools, model, options));
+}
+
+async function workWith(tools: Tool[], model: ModelClient, options: WorkOptions): Promise<number> {
   const place = await findLedger(options);
   await installLedger(place.url, place.schema);
   const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });

@@ -38,15 +38,22 @@ begin
 end
 $do$;
 
-create or replace function session_import(p_content text)
+create or replace function session_import(p_format text, p_content text)
   returns jsonb
-  language sql
+  language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select jsonb_agg(session_import((jsonb_build_object('sessionId', left(_content_hash(left(p_content, 2000)), 12)) || r.value)::json) order by r.n)
-    from jsonb_array_elements(recorded_runs_parse(p_content)) with ordinality as r(value, n);
+declare
+  v_runs jsonb := recorded_runs_parse(p_content);
+begin
+  if p_format <> v_runs #>> '{0,format}' then
+    perform _raise_invalid(format('the content is of format %s, not %s', v_runs #>> '{0,format}', p_format));
+  end if;
+  return (select jsonb_agg(session_import((jsonb_build_object('sessionId', left(_content_hash(left(p_content, 2000)), 12)) || r.value)::json) order by r.n)
+            from jsonb_array_elements(v_runs) with ordinality as r(value, n));
+end
 $$;
 
-comment on function session_import(text) is
-  'Stores the recorded runs in the content of a file, as work-ledger import does from the file; returns a list of what session_import(json) returns, the session first, then its subagents. Needs work-ledger javascript. Raises 0A000 without it, WL002.';
+comment on function session_import(text, text) is
+  'Stores the recorded runs in the content of a file, as work-ledger import does from the file: select session_import(''claude-code'', pg_read_file(''/tmp/session.jsonl'')). p_format: claude-code, codex, copilot, pi, mini-swe-agent, swe-agent, gemini-cli, atif; null: told by the content. Returns a list of what session_import(json) returns, the session first, then its subagents. Needs work-ledger javascript. Raises 0A000 without it, WL002.';

@@ -64,6 +64,7 @@ afterAll(async () => {
   await db?.close();
   await database?.drop();
   await sleep(2000);
+  if (directory) spawnSync('pkill', ['-9', '-f', `containerd-shim.*${directory}/`]); // the killed daemons' own
   if (directory) spawnSync('sh', ['-c', `grep ' ${directory}/' /proc/mounts | cut -d' ' -f2 | xargs -r umount -l`]);
   for (const left of [workspace, directory]) if (left) await rm(left, { recursive: true, force: true });
 });
@@ -115,15 +116,16 @@ return "${item}-${n}"`;
   expect(answers?.ok).toBeGreaterThan(0);
   console.log(`${answers?.ok} of ${EXECUTIONS} executions came to their end, the others were answered as interrupted; ${killed.length} workers and ${daemonKills} daemons killed; ${effects.length} effects, none twice`);
 
-  // Workers that stop leave nothing; what the killed ones left ends by itself, and the reaper takes it: from the daemon's
-  // books, which may be wrong after it was killed, and from the machine.
+  // Workers that stop leave nothing; what the killed ones left ends by itself, and the reaper takes it. A daemon that was
+  // killed may keep a container in its books that is over, and forget one that runs: so both are looked at.
   await Promise.all(workers.map((worker) => worker.end('SIGTERM')));
   await model.close();
   await until(async () => {
     await reap(docker);
     return (await docker.listContainers({ all: true, filters: { label: [LABEL] } })).length === 0;
   }, 120);
-  await until(() => Promise.resolve(spawnSync('pgrep', ['-f', `containerd-shim.*${directory}/`]).status === 1), 120);
+  const running = (): string => spawnSync('sh', ['-c', `for shim in $(pgrep -f 'containerd-shim.*${directory}/'); do pgrep -P $shim -f '^python3'; done`], { encoding: 'utf8' }).stdout;
+  await until(() => Promise.resolve(running() === ''), 120);
   await clearSockets();
   const pids = workers.map((worker) => worker.pid).concat(killed);
   expect((await readdir(tmpdir())).filter((name) => pids.some((pid) => name.startsWith(`work-ledger-sandbox-${pid}-`)))).toEqual([]);

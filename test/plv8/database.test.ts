@@ -16,7 +16,7 @@ import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { libraryPath, noPljs } from '../pljs.ts';
 
-const calls = [`json_schema_errors('{}', '{}')`, `markdown_codeblocks('x')`, `markdown_file_references('x')`, `recorded_runs_parse('x')`, `session_import('x'::text)`];
+const calls = [`json_schema_errors('{}', '{}')`, `markdown_codeblocks('x')`, `markdown_file_references('x')`, `recorded_runs_parse('x')`, `session_import(null, 'x')`];
 
 test('without an engine each says so, and nothing else needs one', async () => {
   const database = await createDatabase();
@@ -109,8 +109,10 @@ describe.skipIf(noPljs !== null)('with PL/JS', () => {
 
   test('a file is imported from SQL as from the command line, and abilities and data of entries are checked to their depth', async () => {
     const text = readFileSync(fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url)), 'utf8');
-    const [stored] = (await inDatabase('session_import', text)) as { session: string; turns: number }[];
+    const [stored] = (await inDatabase('session_import', 'claude-code', text)) as { session: string; turns: number }[];
     expect(stored).toMatchObject({ session: 'claude-code:fixture', turns: 2 });
+    expect(await inDatabase('session_import', null, text)).toMatchObject([{ session: 'claude-code:fixture', turns: 0 }]);
+    await expect(inDatabase('session_import', 'codex', text)).rejects.toMatchObject({ code: 'WL002', message: 'the content is of format claude-code, not codex' });
     await client.query(`create function pg_temp.f(jsonb) returns text language sql as $$ select 'done' $$;
       select ledger.ability_register('deep', 'Deep.', '{"type": "object", "properties": {"a": {"type": "array", "items": {"type": "integer"}}}}', 'pure', 'safe', 'pg_temp.f(jsonb)')`);
     expect(await inDatabase('ability_invoke', 'deep', '{"a": [1, 2]}')).toBe('done');

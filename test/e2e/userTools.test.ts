@@ -1,0 +1,151 @@
+// Tools of one's own besides SQL functions and modules: commands from a TOML file, and the tools of an MCP server that runs
+// in a process of its own, dies, and is started again.
+
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { withTools } from '../../runtime/commands/loadTools.ts';
+import { openDb } from '../../runtime/db.ts';
+import type { Db } from '../../runtime/db.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
+import { startWorker } from '../../runtime/worker.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { testServer } from '../fixtures/mcpServer.ts';
+import { call, calls, done, startTeam } from '../team.ts';
+import { until } from '../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+let directory: string;
+const fixture = fileURLToPath(new URL('../fixtures/mcpServer.ts', import.meta.url));
+const file = async (name: string, content: string): Promise<string> => {
+  await writeFile(join(directory, name), content);
+  return join(directory, name);
+};
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  directory = await mkdtemp(join(tmpdir(), 'user-tools-'));
+  await mkdir(join(directory, 'work'));
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('an agent calls commands and the tools of an MCP server, which may die in between', { timeout: 60_000 }, async () => {
+  process.env['WORD'] = 'from the environment';
+  const servers = await file('mcp.json', JSON.stringify({ mcpServers: { local: { command: process.execPath, args: [fixture], env: { GIVEN: '${WORD}', OTHERWISE: '${NO_SUCH_WORD:-else}' } } } }));
+  const commands = await file('commands.toml', `
+[[tool]]
+name = "greet"
+description = "Greets."
+command = "cat; echo; pwd"
+effect = "pure"
+risk = "safe"
+input = { type = "object", properties = { name = { type = "string" } }, required = ["name"], additionalProperties = false }
+
+[[tool]]
+name = "fails"
+description = "Fails."
+command = "echo half; echo why >&2; exit 3"
+`);
+  const script = [
+    [call('greet', { name: 'Ann' }), call('greet', { nam: 'Ann' }), call('fails', {})],
+    [call('mcp__local__count_words', { text: 'one two three' }), call('mcp__local__count_words', { text: 3 }), call('mcp__local__refuse', {}), call('mcp__local__picture', {})],
+    [call('mcp__local__die', {})],
+    [call('mcp__local__environment', {})],
+  ];
+  const model = await startTeam({ '': ({ exchange }) => (script[exchange] ? calls(...script[exchange]) : done('Done.')) });
+  const names = ['greet', 'fails', ...['count_words', 'environment', 'picture', 'refuse', 'die'].map((name) => `mcp__local__${name}`)];
+  await withTools([servers, commands], async (tools) => {
+    await db.facultySave({ name: 'user', accepts: ['use'], awareness: { enabled: false }, engage: { workspace: 'host', workspace_dir: join(directory, 'work'), tools: names, ledger_nudge_interval: 0 } });
+    const worker = await startWorker({ url: database.url, schema: 'ledger', tools, log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'sk-secret', baseURL: model.url }) });
+    try {
+      const item = await db.workSubmit({ workType: 'use', description: 'Use them' });
+      await until(async () => (await db.workItem(item.id))?.resolved_at);
+    } finally {
+      await worker.stop();
+      await model.close();
+    }
+  });
+  const results = await database.query<{ tool: string; error: boolean; text: string; images: number }>(`
+    select tool_name as tool, is_error as error, ledger._result_text(result) as text, (select count(*)::int from json_array_elements(case json_typeof(result) when 'array' then result end) b where b ->> 'type' = 'image') as images
+      from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id order by t.depth, k.ordinal`);
+  const environment = results.pop();
+  expect(results).toEqual([
+    { tool: 'greet', error: false, text: `{"name":"Ann"}\n${join(directory, 'work')}`, images: 0 },
+    { tool: 'greet', error: true, text: expect.stringContaining('does not match the schema of greet'), images: 0 },
+    { tool: 'fails', error: true, text: 'half\nwhy\n[exit code 3]', images: 0 },
+    { tool: 'mcp__local__count_words', error: false, text: '3', images: 0 },
+    { tool: 'mcp__local__count_words', error: true, text: expect.stringContaining('does not match the schema'), images: 0 },
+    { tool: 'mcp__local__refuse', error: true, text: 'not today', images: 0 },
+    { tool: 'mcp__local__picture', error: false, text: expect.stringContaining('(an image)'), images: 1 },
+    { tool: 'mcp__local__die', error: true, text: expect.stringMatching(/MCP server "local" did not answer: .*Look what was done/), images: 0 },
+  ]);
+  // Started again, and given nothing of the worker's secrets.
+  expect(environment).toMatchObject({ tool: 'mcp__local__environment', error: false });
+  const given = JSON.parse(environment?.text ?? '{}') as Record<string, string>;
+  expect(given).toMatchObject({ GIVEN: 'from the environment', OTHERWISE: 'else' });
+  expect(Object.keys(given).filter((key) => /DATABASE|ANTHROPIC|WORD|PG/.test(key))).toEqual([]);
+  expect(await database.query(`select name, effect, risk, input_schema #>> '{properties,text,description}' as described from ledger.abilities where name = any('{${names.join(',')}}') order by name`)).toEqual([
+    { name: 'fails', effect: 'unsafe', risk: 'dangerous', described: null }, { name: 'greet', effect: 'pure', risk: 'safe', described: null },
+    { name: 'mcp__local__count_words', effect: 'pure', risk: 'safe', described: 'The text.' }, { name: 'mcp__local__die', effect: 'unsafe', risk: 'dangerous', described: null },
+    { name: 'mcp__local__environment', effect: 'unsafe', risk: 'moderate', described: null }, { name: 'mcp__local__picture', effect: 'idempotent', risk: 'dangerous', described: null },
+    { name: 'mcp__local__refuse', effect: 'unsafe', risk: 'dangerous', described: null },
+  ]);
+});
+
+test('a server over HTTP is given the headers of its settings', { timeout: 30_000 }, async () => {
+  const seen: (string | undefined)[] = [];
+  const handler = createMcpHandler(testServer);
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    seen.push(request.headers.authorization);
+    const body = await text(request);
+    const answered = await handler.fetch(new Request(`http://localhost${request.url}`, { method: request.method ?? 'GET', headers: request.headers as Record<string, string>, ...(body !== '' && { body }) }));
+    response.writeHead(answered.status, Object.fromEntries(answered.headers)).end(await answered.text());
+  };
+  const server = createServer((request, response) => void answer(request, response)).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  process.env['TOKEN_OF_TEST'] = 'abc';
+  const servers = await file('http.json', JSON.stringify({ mcpServers: { far: { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`, headers: { authorization: 'Bearer ${TOKEN_OF_TEST}' } } } }));
+  try {
+    await withTools([servers], async (tools) => {
+      const counter = tools.find(({ name }) => name === 'mcp__far__count_words');
+      expect(await counter?.execute({ text: 'one two' }, { signal: new AbortController().signal } as never)).toEqual({ content: '2', isError: false, value: { words: 2 } });
+    });
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+  expect(new Set(seen)).toEqual(new Set(['Bearer abc']));
+});
+
+test.each([
+  ['commands.toml', '[[tool]]\nname = "a b"\ndescription = "x"\ncommand = "true"\n', /commands\.toml: .*a tool is called by/s],
+  ['commands.toml', '[[tool]]\nname = "a"\ndescription = "x"\ncomand = "true"\n', /commands\.toml: .*comand/s],
+  ['commands.toml', '[[tool]\n', /commands\.toml: /],
+  ['mcp.json', '{"mcpServers": {"a": {"command": "${NO_SUCH_WORD}"}}}', /mcp\.json: .*the environment has no NO_SUCH_WORD/s],
+  ['mcp.json', '{"mcpServers": {"a": {"command": "/no/such/program"}}}', /mcp\.json: .*ENOENT/s],
+  ['mcp.json', '{"mcpServers": {"a": {"command": "true", "url": "https://example.com"}}}', /mcp\.json: .*a command or a url/s],
+  ['mcp.json', '{"mcpServers": {"a": {}}}', /mcp\.json: .*a command or a url/s],
+  ['mcp.json', '{', /mcp\.json: /],
+  ['nowhere.json', null, /nowhere\.json: ENOENT/],
+])('%s that cannot be used says why', async (name, content, message) => {
+  const path = content === null ? join(directory, name) : await file(name, content);
+  await expect(withTools([path], async () => {})).rejects.toThrow(message);
+});
