@@ -1,7 +1,7 @@
 // The Agent Trajectory Interchange Format (Harbor): one document {schema_version, session_id, agent, steps}. A step of the
 // agent holds its calls and what they were answered; where it has no calls, what it observed is what it was told next.
 
-import { Conversation, field, idOf, inputOf, stringOf, textIn, timeOf, tokensOf, toolName } from './reading.ts';
+import { Conversation, field, idOf, newCall, stringOf, timeOf, usageOf } from './reading.ts';
 import type { RecordedRun } from './reading.ts';
 
 export function isAtif(document: unknown): boolean {
@@ -16,7 +16,7 @@ export function readAtif(document: unknown): RecordedRun[] {
   run.model = stringOf(field(document, 'agent', 'model_name'));
   for (const step of field(document, 'steps') as unknown[]) {
     const source = field(step, 'source');
-    const text = textIn(field(step, 'message'));
+    const text = run.textOf(field(step, 'message'));
     if (source === 'agent') readStep(step, text, run);
     else if (field(step, 'extra', 'context_management', 'type') === 'compaction') run.compacted(text);
     else if (source === 'system' && run.count === 0 && run.system === '') run.system = text;
@@ -29,24 +29,19 @@ function readStep(step: unknown, text: string, run: Conversation): void {
   const exchange = run.exchange(null);
   const at = timeOf(field(step, 'timestamp'));
   if (at !== null) exchange.at = at;
-  run.model ??= stringOf(field(step, 'model_name'));
+  const model = stringOf(field(step, 'model_name'));
+  run.model ??= model;
+  if (model !== null && model !== run.model) exchange.model = model;
   exchange.text = text;
   const reasoning = stringOf(field(step, 'reasoning_content'));
-  if (reasoning !== null) exchange.thinking = [{ thinking: reasoning, signature: '' }];
-  const number = (key: string): number => tokensOf(field(step, 'metrics', key));
-  if (field(step, 'metrics') !== undefined) {
-    exchange.usage = { inputTokens: Math.max(0, number('prompt_tokens') - number('cached_tokens')), outputTokens: number('completion_tokens'), cachedInputTokens: number('cached_tokens') };
-  }
+  if (reasoning !== null) run.thought(exchange, reasoning);
+  if (field(step, 'metrics') !== undefined) exchange.usage = usageOf(field(step, 'metrics', 'prompt_tokens'), field(step, 'metrics', 'cached_tokens'), field(step, 'metrics', 'completion_tokens'));
   const calls = field(step, 'tool_calls');
-  for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) {
-    run.call(idOf(field(call, 'tool_call_id')), {
-      name: toolName(stringOf(field(call, 'function_name')) ?? ''), input: inputOf(field(call, 'arguments')), result: null, isError: false,
-    });
-  }
+  for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) run.call(idOf(field(call, 'tool_call_id')), newCall(field(call, 'function_name'), field(call, 'arguments')), exchange);
   const results = field(step, 'observation', 'results');
   for (const result of Array.isArray(results) ? (results as unknown[]) : []) {
     const id = idOf(field(result, 'source_call_id'));
-    if (id === null) run.said(textIn(field(result, 'content')), true);
-    else run.result(id, textIn(field(result, 'content')), false);
+    if (id === null) run.said(run.textOf(field(result, 'content')), true);
+    else run.result(id, run.textOf(field(result, 'content')), false);
   }
 }

@@ -2,8 +2,8 @@
 // parents that records name make false forks of parallel calls, so the order of the file is the order of the run; parents
 // say who went back, and which records of a subagent belong together.
 
-import { Conversation, field, idOf, inputOf, stringOf, timeOf, tokensOf, toolName } from './reading.ts';
-import type { RecordedCall, RecordedRun, RecordReader } from './reading.ts';
+import { Conversation, field, idOf, newCall, stringOf, timeOf, tokensOf } from './reading.ts';
+import type { RecordedRun, RecordReader } from './reading.ts';
 
 export function isClaudeCode(record: unknown): boolean {
   const type = field(record, 'type');
@@ -43,9 +43,14 @@ class ClaudeCodeReader implements RecordReader {
     return threads.flatMap(([agent, thread]) => {
       const session = this.#sessionId ?? this.#main.sessionId ?? thread.sessionId;
       if (session !== undefined) thread.sessionId = agent === null ? session : `${session}#${agent}`;
+      if (session !== undefined && agent !== null) thread.parentSessionId = session;
       const run = thread.count === 0 ? null : thread.take(isEnd);
       return run ?? [];
     });
+  }
+
+  broken(text: string, line: number): void {
+    this.#main.broken(text, line);
   }
 
   read(record: unknown, line: number): void {
@@ -88,7 +93,7 @@ class ClaudeCodeReader implements RecordReader {
     const content = field(record, 'message', 'content');
     // What stands for the conversation after a compaction is not part of it.
     if (field(record, 'isCompactSummary') === true) {
-      thread.compacted(typeof content === 'string' ? content : resultText(content, thread));
+      thread.compacted(thread.textOf(content));
       return thread.skip('summary of a compaction');
     }
     const texts: string[] = typeof content === 'string' ? [content] : [];
@@ -101,7 +106,7 @@ class ClaudeCodeReader implements RecordReader {
     }
     if (texts.length === 0) return;
     const isByHarness = field(record, 'isMeta') === true || texts.every((text) => harnessText.test(text));
-    if (!isByHarness && thread === this.#main) this.#notice(record, uuid);
+    if (thread === this.#main && (!isByHarness || texts.some((text) => text.startsWith('<command-')))) this.#notice(record, uuid);
     thread.said(texts.join('\n\n'), isByHarness);
   }
 
@@ -131,6 +136,7 @@ function readAssistant(record: unknown, uuid: string | null, run: Conversation):
   if (model === '<synthetic>' || field(record, 'isApiErrorMessage') === true) return run.skip('message written by the client', record);
   const exchange = run.exchange(stringOf(field(message, 'id')));
   if (uuid !== null) exchange.id ??= uuid;
+  if (model !== null && model !== run.model && run.model !== null) exchange.model = model;
   const at = timeOf(field(record, 'timestamp'));
   if (at !== null) exchange.at ??= at;
   if (model !== null) run.model ??= model;
@@ -143,21 +149,13 @@ function readAssistant(record: unknown, uuid: string | null, run: Conversation):
     };
   }
   const content = field(message, 'content');
-  for (const block of Array.isArray(content) ? (content as unknown[]) : []) {
+  for (const block of typeof content === 'string' ? [{ type: 'text', text: content }] : Array.isArray(content) ? (content as unknown[]) : []) {
     const type = field(block, 'type');
     const text = stringOf(field(block, 'text'));
     if (type === 'text' && text !== null) exchange.text = exchange.text === '' ? text : `${exchange.text}\n\n${text}`;
-    else if (type === 'thinking') {
-      (exchange.thinking ??= []).push({ thinking: stringOf(field(block, 'thinking')) ?? '', signature: stringOf(field(block, 'signature')) ?? '' });
-    } else if (type === 'tool_use') {
-      const call: RecordedCall = {
-        name: toolName(stringOf(field(block, 'name')) ?? ''),
-        input: inputOf(field(block, 'input')),
-        result: null,
-        isError: false,
-      };
-      run.call(idOf(field(block, 'id')), call);
-    } else run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
+    else if (type === 'thinking') run.thought(exchange, stringOf(field(block, 'thinking')) ?? '', stringOf(field(block, 'signature')) ?? '');
+    else if (type === 'tool_use') run.call(idOf(field(block, 'id')), newCall(field(block, 'name'), field(block, 'input')), exchange);
+    else run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
   }
 }
 

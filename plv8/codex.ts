@@ -1,8 +1,13 @@
 // Codex CLI's rollouts: JSON lines {timestamp, type, payload}. response_item records are the conversation; event_msg
 // records repeat it for the screen and are read for the token counts alone.
 
-import { Conversation, field, idOf, inputOf, stringOf, textIn, timeOf, tokensOf, toolName } from './reading.ts';
+import { Conversation, field, idOf, newCall, stringOf, timeOf, usageOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
+
+/** What the client says in a user's place. */
+const harnessText = /^\s*(?:# AGENTS\.md instructions|<(?:permissions|environment_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|subagent_notification|user_shell_command)\b)/;
+/** How the tools of several versions say that something failed. */
+const failure = /^(?:[^]{0,200}\n)?(?:Process exited with code|Exit code:) (?!0\b)|"exit_code":\s*(?!0\b)\d|^[^\n]{0,200}verification failed/;
 
 export function isCodex(record: unknown): boolean {
   return field(record, 'type') === 'session_meta' || (field(record, 'type') === 'response_item' && field(record, 'payload', 'type') !== undefined);
@@ -11,17 +16,22 @@ export function isCodex(record: unknown): boolean {
 export function readCodex(): RecordReader {
   const run = new Conversation('codex');
   let total = '';
+  let model: string | null = null;
   /** Items of one response follow each other; whatever the model is told between them begins the next. */
   let isResponding = false;
   return {
     take: (isEnd) => run.takeWhole(isEnd),
+    broken: (text, line) => run.broken(text, line),
     read(record, line) {
       run.line = line;
       const type = stringOf(field(record, 'type')) ?? 'unknown';
       const payload = field(record, 'payload');
       const kind = stringOf(field(payload, 'type')) ?? 'unknown';
       if (type === 'session_meta') readMeta(payload, run);
-      else if (type === 'turn_context') run.model ??= stringOf(field(payload, 'model'));
+      else if (type === 'turn_context') {
+        model = stringOf(field(payload, 'model')) ?? model;
+        run.model ??= model;
+      }
       else if (type === 'event_msg' && kind === 'token_count') {
         const counted = JSON.stringify(field(payload, 'info', 'total_token_usage')) ?? '';
         // The same total twice is the same call twice.
@@ -34,8 +44,9 @@ export function readCodex(): RecordReader {
         isResponding = readItem(kind, payload, run, isResponding);
         const at = timeOf(field(record, 'timestamp'));
         if (isResponding && at !== null) run.current().at ??= at;
+        if (isResponding && model !== null && model !== run.model) run.current().model = model;
       } else if (type === 'compacted') {
-        run.compacted(stringOf(field(payload, 'message')) || '(The record keeps no summary of what came before.)');
+        run.compacted(stringOf(field(payload, 'message')) || keptText(field(payload, 'replacement_history'), run) || '(The record keeps no summary of what came before.)');
         run.skip('record of type compacted', record);
       } else if (type === 'event_msg') run.skip(`event ${kind}`); // a copy for the screen
       else run.skip(`record of type ${type}`, record);
@@ -55,36 +66,41 @@ function readMeta(payload: unknown, run: Conversation): void {
 function readItem(kind: string, payload: unknown, run: Conversation, isResponding: boolean): boolean {
   const role = field(payload, 'role');
   if (kind === 'message' && role !== 'assistant') {
-    run.said(textIn(field(payload, 'content')));
+    const text = run.textOf(field(payload, 'content'));
+    run.said(text, role !== 'user' || harnessText.test(text));
     return false;
   }
   if (kind.endsWith('_output')) {
     const output = field(payload, kind === 'tool_search_output' ? 'tools' : 'output');
     const text = typeof output === 'string' ? output : (JSON.stringify(output) ?? '');
-    run.result(idOf(field(payload, 'call_id')), text, /^(?:[^]{0,200}\n)?Process exited with code (?!0\b)/.test(text));
+    run.result(idOf(field(payload, 'call_id')), text, failure.test(text));
     return false;
   }
+  if (kind !== 'message' && kind !== 'reasoning' && !kind.endsWith('_call')) {
+    run.skip(`item ${kind}`, payload);
+    return isResponding;
+  }
   const exchange = isResponding ? run.current() : run.exchange(null);
-  if (kind === 'message') exchange.text = [exchange.text, textIn(field(payload, 'content'))].filter((text) => text !== '').join('\n\n');
+  if (kind === 'message') exchange.text = [exchange.text, run.textOf(field(payload, 'content'))].filter((text) => text !== '').join('\n\n');
   else if (kind === 'reasoning') {
     const summary = field(payload, 'summary');
     const thinking = Array.isArray(summary) ? summary.map((part: unknown) => stringOf(field(part, 'text')) ?? '').join('\n') : '';
-    (exchange.thinking ??= []).push({ thinking, signature: stringOf(field(payload, 'encrypted_content')) ?? '' });
-  } else if (kind.endsWith('_call')) {
-    const name = stringOf(field(payload, 'name')) ?? kind.replace(/_call$/, '');
-    run.call(idOf(field(payload, 'call_id')), { name: toolName(name), input: inputOf(field(payload, 'arguments') ?? field(payload, 'input') ?? field(payload, 'action')), result: null, isError: false });
+    run.thought(exchange, thinking, stringOf(field(payload, 'encrypted_content')) ?? '');
+  } else {
+    const call = newCall(stringOf(field(payload, 'name')) ?? kind.replace(/_call$/, ''), field(payload, 'arguments') ?? field(payload, 'input') ?? field(payload, 'action'));
     // The search runs at the provider, and what it found is part of the response.
-    if (kind === 'web_search_call') run.answerLast('(searched)');
-  } else run.skip(`item ${kind}`, payload);
+    run.call(idOf(field(payload, 'call_id')), kind === 'web_search_call' ? { ...call, result: '(searched)' } : call, exchange);
+  }
   return true;
 }
 
 /** input_tokens has the cached ones in it. */
 function readUsage(usage: unknown, run: Conversation): void {
-  const number = (key: string): number => tokensOf(field(usage, key));
-  run.usage({
-    inputTokens: Math.max(0, number('input_tokens') - number('cached_input_tokens')),
-    outputTokens: number('output_tokens'),
-    cachedInputTokens: number('cached_input_tokens'),
-  });
+  run.usage(usageOf(field(usage, 'input_tokens'), field(usage, 'cached_input_tokens'), field(usage, 'output_tokens')));
+}
+
+/** What a compaction kept, where it says so in clear. */
+function keptText(history: unknown, run: Conversation): string {
+  const kept = Array.isArray(history) ? (history as unknown[]).map((item) => run.textOf(field(item, 'content'))) : [];
+  return kept.filter((text) => text !== '' && !harnessText.test(text)).join('\n\n').slice(0, 200_000);
 }

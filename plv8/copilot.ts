@@ -1,6 +1,6 @@
 // GitHub Copilot CLI's events.jsonl: {type, data}. It counts tokens for the whole session only.
 
-import { Conversation, field, idOf, inputOf, stringOf, timeOf, toolName } from './reading.ts';
+import { Conversation, field, idOf, newCall, stringOf, timeOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
 export function isCopilot(record: unknown): boolean {
@@ -11,6 +11,7 @@ export function readCopilot(): RecordReader {
   const run = new Conversation('copilot');
   return {
     take: (isEnd) => run.takeWhole(isEnd),
+    broken: (text, line) => run.broken(text, line),
     read(record, line) {
       run.line = line;
       const type = stringOf(field(record, 'type')) ?? 'unknown';
@@ -23,7 +24,7 @@ export function readCopilot(): RecordReader {
         run.skip('event session.start', record);
       } else if (type === 'system.message') run.system ||= content;
       else if (type === 'user.message') run.said(stringOf(field(data, 'transformedContent')) ?? content);
-      else if (type === 'system.notification') run.said(content);
+      else if (type === 'system.notification') run.said(content, true);
       else if (type === 'assistant.message') {
         const exchange = run.exchange(idOf(field(data, 'messageId')));
         run.model ??= stringOf(field(data, 'model'));
@@ -31,15 +32,10 @@ export function readCopilot(): RecordReader {
         if (at !== null) exchange.at ??= at;
         if (content !== '') exchange.text = content;
         const thinking = stringOf(field(data, 'reasoningText'));
-        if (thinking !== null) exchange.thinking = [{ thinking, signature: '' }];
+        if (thinking !== null) run.thought(exchange, thinking);
         const requests = field(data, 'toolRequests');
         for (const request of Array.isArray(requests) ? (requests as unknown[]) : []) {
-              run.call(idOf(field(request, 'toolCallId')), {
-            name: toolName(stringOf(field(request, 'name')) ?? ''),
-            input: inputOf(field(request, 'arguments')),
-            result: null,
-            isError: false,
-          });
+              run.call(idOf(field(request, 'toolCallId')), newCall(field(request, 'name'), field(request, 'arguments')), exchange);
         }
       } else if (type === 'tool.execution_complete') {
         const error = stringOf(field(data, 'error', 'message'));

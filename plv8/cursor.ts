@@ -2,7 +2,7 @@
 // bubbleId:<id>:<bubble> holds each. A bubble has one call at most, with its result, and what the order does not name was
 // rewound or written anew.
 
-import { Conversation, field, idOf, inputOf, stringOf, timeOf, toolName } from './reading.ts';
+import { Conversation, field, idOf, newCall, stringOf, timeOf } from './reading.ts';
 import type { RecordedExchange, RecordedRun } from './reading.ts';
 
 export type CursorComposer = {
@@ -11,14 +11,15 @@ export type CursorComposer = {
   composer: unknown;
   /** The bubbles, by what stands after the composer's id in their key. */
   bubbles: ReadonlyMap<string, unknown>;
-  /** The composer that started it. */
+  /** The composer above it. */
   parent?: string;
 };
 
-/** One conversation. Throws an Error where no model answered in it. */
-export function readCursor({ id, composer, bubbles, parent }: CursorComposer): RecordedRun {
+/** One conversation; null where no model answered in it. */
+export function readCursor({ id, composer, bubbles, parent }: CursorComposer): RecordedRun | null {
   const run = new Conversation('cursor');
   run.sessionId = (parent === undefined ? id : `${parent}#${id}`).slice(0, 200);
+  run.parentSessionId = parent;
   run.model = stringOf(field(composer, 'modelConfig', 'modelName'));
   run.cwd = stringOf(field(composer, 'workspaceIdentifier', 'uri', 'fsPath')) ?? undefined;
   run.outcome = stringOf(field(composer, 'status'));
@@ -32,14 +33,15 @@ export function readCursor({ id, composer, bubbles, parent }: CursorComposer): R
     const text = stringOf(field(bubble, 'text')) ?? '';
     if (field(bubble, 'type') === 1) run.said(text);
     else if (field(bubble, 'type') === 2) {
-      const exchange = respond(bubble, text, run);
+      const exchange = respond(id, bubble, text, run);
+      if (!exchange) continue;
       if (at !== null) exchange.at ??= at;
       if (lints.length > 0) exchange.lints = [...(exchange.lints ?? []), ...lints];
       lints = [];
     } else run.skip('bubble of another type', bubble);
   }
-  const [whole] = run.takeWhole(true);
-  if (!whole) throw new Error('the recorded cursor run has no model call');
+  const whole = run.count === 0 ? null : run.take(true);
+  if (!whole) return null;
   const caller = /^task-([^\n]+)/.exec(id)?.[1];
   return parent === undefined || caller === undefined ? whole : { ...whole, spawnedBy: caller };
 }
@@ -66,19 +68,24 @@ function inOrder(composer: unknown, bubbles: CursorComposer['bubbles'], run: Con
 }
 
 /** Text after a call, and a second call, are further responses: each result was seen before them. */
-function respond(bubble: unknown, text: string, run: Conversation): RecordedExchange {
+function respond(composerId: string, bubble: unknown, text: string, run: Conversation): RecordedExchange | null {
   const tool = field(bubble, 'toolFormerData');
   const name = stringOf(field(tool, 'name'));
-  const bubbleId = stringOf(field(bubble, 'bubbleId')) ?? '';
-  const exchange = run.count === 0 || run.current().calls.length > 0 || (text !== '' && run.current().text !== '') ? run.exchange(null) : run.current();
-  if (/^[0-9a-f-]{36}$/.test(bubbleId)) exchange.id ??= bubbleId;
+  const bubbleId = idOf(field(bubble, 'bubbleId'));
+  const thinking = stringOf(field(bubble, 'thinking', 'text')) ?? '';
+  if (text === '' && name === null && thinking === '') {
+    run.skip('bubble without content');
+    return null;
+  }
+  const isNext = run.count === 0 || run.current().calls.length > 0 || run.current().followUp !== undefined || (text !== '' && run.current().text !== '');
+  const exchange = isNext ? run.exchange(null) : run.current();
+  if (bubbleId !== null) exchange.id ??= `${composerId}/${bubbleId}`.slice(0, 400);
   if (text !== '') exchange.text = text;
-  const thinking = stringOf(field(bubble, 'thinking', 'text'));
-  if (thinking !== null && thinking !== '') (exchange.thinking ??= []).push({ thinking, signature: '' });
+  if (thinking !== '') run.thought(exchange, thinking);
   if (name !== null) {
     const result = field(tool, 'result');
     const said = typeof result === 'string' ? result : result === undefined || result === null ? null : (JSON.stringify(result) ?? null);
-    run.call(idOf(field(tool, 'toolCallId')), { name: toolName(name), input: inputOf(field(tool, 'rawArgs') || field(tool, 'params') || {}), result: said, isError: field(tool, 'status') === 'error' });
+    run.call(idOf(field(tool, 'toolCallId')), { ...newCall(name, field(tool, 'rawArgs') || field(tool, 'params') || {}), result: said, isError: field(tool, 'status') === 'error' }, exchange);
   }
   return exchange;
 }

@@ -1,6 +1,6 @@
 // Gemini CLI's sessions: one document {sessionId, messages}, each call with its result in the message that made it.
 
-import { Conversation, field, idOf, inputOf, stringOf, textIn, timeOf, tokensOf, toolName } from './reading.ts';
+import { Conversation, field, idOf, newCall, stringOf, timeOf, tokensOf, usageOf } from './reading.ts';
 import type { RecordedRun } from './reading.ts';
 
 export function isGeminiCli(document: unknown): boolean {
@@ -13,7 +13,7 @@ export function readGeminiCli(document: unknown): RecordedRun[] {
   run.sessionId = idOf(field(document, 'sessionId')) ?? undefined;
   for (const message of field(document, 'messages') as unknown[]) {
     const type = stringOf(field(message, 'type')) ?? 'unknown';
-    const text = textIn(field(message, 'content'));
+    const text = run.textOf(field(message, 'content'));
     if (type === 'user') run.said(text);
     else if (type === 'gemini') readResponse(message, text, run);
     else run.skip(`message of type ${type}`, message);
@@ -27,24 +27,24 @@ function readResponse(message: unknown, text: string, run: Conversation): void {
   if (at !== null) exchange.at = at;
   const id = idOf(field(message, 'id'));
   if (id !== null) exchange.id = id;
-  run.model ??= stringOf(field(message, 'model'));
+  const model = stringOf(field(message, 'model'));
+  run.model ??= model;
+  if (model !== null && model !== run.model) exchange.model = model;
   exchange.text = text;
-  const number = (key: string): number => tokensOf(field(message, 'tokens', key));
   if (field(message, 'tokens') !== undefined) {
-    exchange.usage = { inputTokens: Math.max(0, number('input') - number('cached')), outputTokens: number('output') + number('thoughts'), cachedInputTokens: number('cached') };
+    const usage = usageOf(field(message, 'tokens', 'input'), field(message, 'tokens', 'cached'), field(message, 'tokens', 'output'));
+    exchange.usage = { ...usage, outputTokens: usage.outputTokens + tokensOf(field(message, 'tokens', 'thoughts')) };
   }
   const thoughts = field(message, 'thoughts');
   for (const thought of Array.isArray(thoughts) ? (thoughts as unknown[]) : []) {
-    (exchange.thinking ??= []).push({ thinking: [field(thought, 'subject'), field(thought, 'description')].filter((part) => typeof part === 'string').join(': '), signature: '' });
+    run.thought(exchange, [field(thought, 'subject'), field(thought, 'description')].filter((part) => typeof part === 'string').join(': '));
   }
   const calls = field(message, 'toolCalls');
   for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) {
     const shown = field(call, 'result');
     const response = Array.isArray(shown) ? field(shown[0], 'functionResponse', 'response') : undefined;
     const output = field(response, 'output') ?? field(response, 'error') ?? field(call, 'resultDisplay');
-    run.call(idOf(field(call, 'id')), {
-      name: toolName(stringOf(field(call, 'name')) ?? ''), input: inputOf(field(call, 'args')),
-      result: output === undefined ? null : (stringOf(output) ?? JSON.stringify(output)), isError: field(call, 'status') === 'error' || field(response, 'error') !== undefined,
-    });
+    const isError = field(call, 'status') === 'error' || field(response, 'error') !== undefined;
+    run.call(idOf(field(call, 'id')), { ...newCall(field(call, 'name'), field(call, 'args')), result: output === undefined ? null : (stringOf(output) ?? JSON.stringify(output)), isError }, exchange);
   }
 }

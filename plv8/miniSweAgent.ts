@@ -1,7 +1,7 @@
 // mini-swe-agent's .traj.json: {trajectory_format, info, messages}. A call is a fenced bash block in the model's text,
 // its result the next user message; since version 2 there are tool_calls and tool messages too.
 
-import { field, stringOf, tokensOf } from './reading.ts';
+import { field, stringOf, usageOf } from './reading.ts';
 import type { Reading, RecordedCall, RecordedExchange } from './reading.ts';
 
 /** The harness's own pattern: a fence within a line is none. */
@@ -33,8 +33,6 @@ function callsInText(text: string): RecordedCall[] {
 
 function usage(message: unknown): RecordedExchange['usage'] {
   const counts = field(message, 'extra', 'response', 'usage');
-  const number = (...path: string[]): number => tokensOf(field(counts, ...path));
   if (typeof counts !== 'object' || counts === null) return null;
-  const cachedInputTokens = number('prompt_tokens_details', 'cached_tokens');
-  return { inputTokens: Math.max(0, number('prompt_tokens') - cachedInputTokens), outputTokens: number('completion_tokens'), cachedInputTokens };
+  return usageOf(field(counts, 'prompt_tokens'), field(counts, 'prompt_tokens_details', 'cached_tokens'), field(counts, 'completion_tokens'));
 }

@@ -1,6 +1,6 @@
 // pi's session files: JSON lines {type, timestamp, message}, each message whole, each result a message of its own.
 
-import { Conversation, field, idOf, inputOf, stringOf, textIn, timeOf, tokensOf, toolName } from './reading.ts';
+import { Conversation, field, idOf, newCall, stringOf, timeOf, tokensOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
 export function isPi(record: unknown): boolean {
@@ -12,6 +12,7 @@ export function readPi(): RecordReader {
   const run = new Conversation('pi');
   return {
     take: (isEnd) => run.takeWhole(isEnd),
+    broken: (text, line) => run.broken(text, line),
     read(record, line) {
       run.line = line;
       const type = stringOf(field(record, 'type')) ?? 'unknown';
@@ -23,8 +24,8 @@ export function readPi(): RecordReader {
         run.system ||= stringOf(field(record, 'systemPrompt')) ?? '';
       } else if (type === 'compaction') run.compacted(stringOf(field(record, 'summary')) ?? '');
       else if (type !== 'message') run.skip(`record of type ${type}`, record);
-      else if (role === 'user') run.said(textIn(field(message, 'content')));
-      else if (role === 'toolResult') run.result(idOf(field(message, 'toolCallId')), textIn(field(message, 'content')), field(message, 'isError') === true);
+      else if (role === 'user') run.said(run.textOf(field(message, 'content')));
+      else if (role === 'toolResult') run.result(idOf(field(message, 'toolCallId')), run.textOf(field(message, 'content')), field(message, 'isError') === true);
       else if (role === 'assistant') readAssistant(message, timeOf(field(record, 'timestamp')), run);
       else run.skip(`message with role ${stringOf(role) ?? 'unknown'}`, record);
     },
@@ -37,15 +38,17 @@ function readAssistant(message: unknown, at: string | null, run: Conversation): 
   if (!Array.isArray(content) || content.length === 0) return run.skip('response without content', message);
   const exchange = run.exchange(null);
   if (at !== null) exchange.at = at;
-  run.model = stringOf(field(message, 'model')) ?? run.model;
+  const model = stringOf(field(message, 'model'));
+  run.model ??= model;
+  if (model !== null && model !== run.model) exchange.model = model;
   const number = (key: string): number => tokensOf(field(message, 'usage', key));
   exchange.usage = { inputTokens: number('input') + number('cacheWrite'), outputTokens: number('output'), cachedInputTokens: number('cacheRead') };
-  exchange.text = textIn(content, '\n\n');
   for (const block of content as unknown[]) {
     const type = field(block, 'type');
-    if (type === 'thinking') (exchange.thinking ??= []).push({ thinking: stringOf(field(block, 'thinking')) ?? '', signature: stringOf(field(block, 'thinkingSignature')) ?? '' });
-    else if (type === 'toolCall') {
-      run.call(idOf(field(block, 'id')), { name: toolName(stringOf(field(block, 'name')) ?? ''), input: inputOf(field(block, 'arguments')), result: null, isError: false });
-    } else if (type !== 'text') run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
+    const text = stringOf(field(block, 'text'));
+    if (type === 'text' && text !== null) exchange.text = exchange.text === '' ? text : `${exchange.text}\n\n${text}`;
+    else if (type === 'thinking') run.thought(exchange, stringOf(field(block, 'thinking')) ?? '', stringOf(field(block, 'thinkingSignature')) ?? '');
+    else if (type === 'toolCall') run.call(idOf(field(block, 'id')), newCall(field(block, 'name'), field(block, 'arguments')), exchange);
+    else run.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
   }
 }

@@ -19,6 +19,8 @@ export type RecordedExchange = {
   after?: string;
   /** The time of its first record, as the record says it. */
   at?: string;
+  /** Who answered, where that is not the run's model. */
+  model?: string;
   /** What stood for all before it when it was asked: the context had been compacted. */
   compactSummary?: string;
   /** All that the model wrote, also where a call was read out of it. */
@@ -43,6 +45,8 @@ export type RecordedRun = {
   system: string;
   /** What the model was told before the first of the exchanges. */
   prompt: string;
+  /** No human wrote any of prompt. */
+  isPromptByHarness?: true;
   /** What a human asked first, where the prompt begins with something else. */
   task?: string;
   exchanges: RecordedExchange[];
@@ -54,8 +58,9 @@ export type RecordedRun = {
   /** There are more. */
   isPart?: true;
   outcome: string | null;
-  /** Who it is among its kind; `#` parts the session from its subagent. */
+  /** Who it is among its kind; of a subagent, `PARENT#AGENT`. */
   sessionId?: string;
+  parentSessionId?: string;
   /** The id of the call in the session's record that started this subagent. */
   spawnedBy?: string;
   cwd?: string;
@@ -68,9 +73,14 @@ export type RecordedRun = {
 /** Reads the records of a file in their order. */
 export type RecordReader = {
   read(record: unknown, line: number): void;
+  /** A line that is no JSON. */
+  broken(text: string, line: number): void;
   /** What has been read since the last time: the session first, then its subagents. What may still grow waits for the end. */
   take(isEnd: boolean): RecordedRun[];
 };
+
+/** Why a line was skipped that is no JSON. */
+export const brokenLine = 'line that is no JSON';
 
 /** What a format knows of its messages; the walk over them is the same for all. */
 export type Reading = Pick<RecordedRun, 'format' | 'model' | 'outcome'> & {
@@ -97,12 +107,6 @@ export function field(value: unknown, ...path: string[]): unknown {
 
 export function stringOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
-}
-
-/** Content as text: a text, or the texts of its blocks. */
-export function textIn(content: unknown, between = '\n'): string {
-  if (typeof content === 'string') return content;
-  return Array.isArray(content) ? content.flatMap((block: unknown) => stringOf(field(block, 'text')) ?? []).join(between) : '';
 }
 
 /** Arguments of a call: an object as it is, or as JSON in a text; what else the model wrote stands under a key. */
@@ -132,12 +136,23 @@ export function tokensOf(value: unknown): number {
   return typeof value === 'number' && value > 0 && value < 2 ** 31 ? Math.round(value) : 0;
 }
 
+/** The tokens of a request that counts the cached ones with the rest. */
+export function usageOf(input: unknown, cached: unknown, output: unknown): NonNullable<RecordedExchange['usage']> {
+  return { inputTokens: Math.max(0, tokensOf(input) - tokensOf(cached)), outputTokens: tokensOf(output), cachedInputTokens: tokensOf(cached) };
+}
+
+/** A call that is not answered yet. */
+export function newCall(name: unknown, input: unknown): RecordedCall {
+  return { name: toolName(stringOf(name) ?? ''), input: inputOf(input), result: null, isError: false };
+}
+
 /** What a reader of records tells of one conversation, in the order of the file; take() makes a RecordedRun of it. */
 export class Conversation {
   model: string | null = null;
   system = '';
   outcome: string | null = null;
   sessionId: string | undefined;
+  parentSessionId: string | undefined;
   cwd: string | undefined;
   /** The line that is being read. */
   line = 0;
@@ -145,6 +160,7 @@ export class Conversation {
   readonly #skipped = new Map<string, { count: number; line: number }>();
   #raw: NonNullable<RecordedRun['raw']> = [];
   #prompt: string[] = [];
+  #isPromptByHarness = true;
   #task: string | undefined;
   /** Those that were not taken yet, and how many were. */
   #exchanges: RecordedExchange[] = [];
@@ -166,8 +182,9 @@ export class Conversation {
     return this.#taken + this.#exchanges.length;
   }
 
-  /** The id of the newest exchange, null before the first. */
+  /** The id of the exchange that the next one goes on from, null before the first. */
   get lastId(): string | null {
+    if (this.#branch) return this.#branch.after || null;
     return (this.#exchanges.at(-1) ?? this.#lastTaken)?.id ?? null;
   }
 
@@ -196,10 +213,10 @@ export class Conversation {
     return this.#exchanges.at(-1) ?? this.exchange(null);
   }
 
-  /** A call of the newest exchange. */
-  call(id: string | null, call: RecordedCall): void {
-    if (id !== null && this.#calls.has(id)) return this.skip('repeated call');
-    this.current().calls.push(call);
+  /** A call of an exchange, of the newest where none is named. */
+  call(id: string | null, call: RecordedCall, exchange = this.current()): void {
+    if (id !== null && this.#calls.has(id)) return this.skip('repeated call', call);
+    exchange.calls.push(call);
     this.#tools.add(call.name);
     if (id === null) return;
     this.#calls.set(id, call);
@@ -209,16 +226,10 @@ export class Conversation {
   /** A result; of several for one call the first counts. */
   result(id: string | null, text: string, isError: boolean): RecordedCall | undefined {
     const call = id === null ? undefined : this.#calls.get(id);
-    if (!call) this.skip(call === null ? 'result that came too late' : 'result without its call');
-    else if (call.result !== null) this.skip('second result of a call');
+    if (!call) this.skip(call === null ? 'result that came too late' : 'result without its call', { id, text });
+    else if (call.result !== null) this.skip('second result of a call', { id, text });
     else Object.assign(call, { result: text, isError });
     return call ?? undefined;
-  }
-
-  /** Answers the newest call. */
-  answerLast(text: string): void {
-    const call = this.current().calls.at(-1);
-    if (call) call.result = text;
   }
 
   /** Calls without an answer. */
@@ -229,6 +240,24 @@ export class Conversation {
   /** The context was compacted: what stands for all before the next exchange. */
   compacted(summary: string): void {
     if (this.count > 0) this.#summary = summary;
+    else this.said(summary, true); // the file begins behind it
+  }
+
+  /** What a model thought before it answered. What has no signature cannot be sent back. */
+  thought(exchange: RecordedExchange, thinking: string, signature = ''): void {
+    (exchange.thinking ??= []).push({ thinking, signature });
+    if (signature === '' && thinking !== '') this.skip('thinking without a signature', { thinking });
+  }
+
+  /** Content as text: a text, or the texts of its blocks; other blocks are left out. */
+  textOf(content: unknown, between = '\n'): string {
+    if (typeof content === 'string') return content;
+    if (!Array.isArray(content)) return '';
+    return content.flatMap((block: unknown) => {
+      const text = stringOf(field(block, 'text'));
+      if (text === null) this.skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
+      return text ?? [];
+    }).join(between);
   }
 
   /** Somebody went back: what comes goes on from that exchange (null: from the beginning), not from the newest. */
@@ -243,8 +272,10 @@ export class Conversation {
     if (!isByHarness) this.#task ??= text;
     const last = this.#exchanges.at(-1);
     if (this.#branch) this.#branch.said.push(text);
-    else if (!last) this.#prompt.push(text);
-    else {
+    else if (!last) {
+      this.#prompt.push(text);
+      this.#isPromptByHarness &&= isByHarness;
+    } else {
       if (!isByHarness) delete last.isFollowUpByHarness;
       else if (last.followUp === undefined) last.isFollowUpByHarness = true;
       last.followUp = last.followUp === undefined ? text : `${last.followUp}\n\n${text}`;
@@ -263,6 +294,12 @@ export class Conversation {
     if (skipped) skipped.count++;
     else this.#skipped.set(reason, { count: 1, line: this.line });
     if (content !== undefined) this.#raw.push({ line: this.line, reason, content: typeof content === 'string' ? content : JSON.stringify(content) });
+  }
+
+  /** A line of its file that is no JSON. */
+  broken(text: string, line: number): void {
+    this.line = line;
+    this.skip(brokenLine, text);
   }
 
   /** take() of a file that holds this conversation alone. Throws where it has no model call at the end. */
@@ -285,6 +322,7 @@ export class Conversation {
       model: this.model,
       system: this.system,
       prompt: first === 0 ? this.#prompt.join('\n\n') : (before?.followUp ?? ''),
+      ...((first === 0 ? this.#prompt.length > 0 && this.#isPromptByHarness : before?.isFollowUpByHarness) && { isPromptByHarness: true }),
       ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0] && { task: this.#task }),
       exchanges: taken,
       tools: [...this.#tools].toSorted(),
@@ -293,6 +331,7 @@ export class Conversation {
       ...(!isEnd && { isPart: true }),
       outcome: this.outcome,
       ...(this.sessionId !== undefined && { sessionId: this.sessionId }),
+      ...(this.parentSessionId !== undefined && { parentSessionId: this.parentSessionId }),
       ...(this.cwd !== undefined && { cwd: this.cwd }),
       skipped: [...this.#skipped].map(([reason, { count, line }]) => ({ reason, count, ...(line > 0 && { line }) })),
       ...(this.#raw.length > 0 && { raw: this.#raw }),

@@ -9,7 +9,7 @@ import { isGeminiCli, readGeminiCli } from './geminiCli.ts';
 import { valuesOfLine } from './jsonLines.ts';
 import { readMiniSweAgent } from './miniSweAgent.ts';
 import { isPi, readPi } from './pi.ts';
-import { field, idOf, inputOf, stringOf, toolName } from './reading.ts';
+import { field, idOf, newCall, stringOf } from './reading.ts';
 import type { Reading, RecordedCall, RecordedExchange, RecordedRun, RecordReader } from './reading.ts';
 import { readSweAgent } from './sweAgent.ts';
 
@@ -42,11 +42,8 @@ const MAX_UNTOLD = 10_000;
  */
 export class LinesReader {
   readonly #sessionId: string | undefined;
-  /** What came before the first record that tells the format. */
-  #untold: { record: unknown; line: number }[] = [];
-  #broken: NonNullable<RecordedRun['raw']> = [];
-  #brokenCount = 0;
-  #firstBroken = 0;
+  /** What came before the first record that tells the format: records, and texts that are no JSON. */
+  #untold: ({ record: unknown; line: number } | { broken: string; line: number })[] = [];
   #reader: RecordReader | undefined;
   #line = 0;
 
@@ -61,45 +58,39 @@ export class LinesReader {
 
   /** Whether there is no use in reading on. */
   get isHopeless(): boolean {
-    return !this.isTold && this.#untold.length + this.#broken.length > MAX_UNTOLD;
+    return !this.isTold && this.#untold.length > MAX_UNTOLD;
   }
 
   /** One line; a last one without its newline may not be finished, and then waits for the next time. */
   read(text: string, isUnfinished = false): void {
-    this.#line++;
+    const line = ++this.#line;
     const { values, rest } = valuesOfLine(text);
     for (const record of values) {
-      if (this.#reader) this.#reader.read(record, this.#line);
-      else this.#tell(record);
+      if (this.#reader) this.#reader.read(record, line);
+      else this.#tell(record, line);
     }
     if (rest === null || isUnfinished) return;
-    this.#firstBroken ||= this.#line;
-    this.#brokenCount++;
-    this.#broken.push({ line: this.#line, reason: brokenLine, content: rest });
+    if (this.#reader) this.#reader.broken(rest, line);
+    else this.#untold.push({ broken: rest, line });
   }
 
   /** What has been read since the last time: the session first, then its subagents. */
   take(isEnd: boolean): RecordedRun[] {
-    const [first, ...others] = this.#reader?.take(isEnd) ?? [];
-    if (!first || this.#brokenCount === 0) return first ? [first, ...others] : [];
-    const skipped = [...first.skipped, { reason: brokenLine, count: this.#brokenCount, line: this.#firstBroken }];
-    const raw = [...(first.raw ?? []), ...this.#broken];
-    this.#broken = [];
-    return [{ ...first, skipped, ...(raw.length > 0 && { raw }) }, ...others];
+    return this.#reader?.take(isEnd) ?? [];
   }
 
-  #tell(record: unknown): void {
-    this.#untold.push({ record, line: this.#line });
-    const format = lineFormats.find(({ isIt }) => isIt(record));
-    if (!format) return;
-    const reader = format.read(this.#sessionId);
-    for (const one of this.#untold) reader.read(one.record, one.line);
+  #tell(record: unknown, line: number): void {
+    this.#untold.push({ record, line });
+    const reader = lineFormats.find(({ isIt }) => isIt(record))?.read(this.#sessionId);
+    if (!reader) return;
+    for (const one of this.#untold) {
+      if ('broken' in one) reader.broken(one.broken, one.line);
+      else reader.read(one.record, one.line);
+    }
     this.#reader = reader;
     this.#untold = [];
   }
 }
-
-const brokenLine = 'line that is no JSON';
 
 /**
  * Parses the recorded runs in a file of Claude Code, Codex CLI, GitHub Copilot CLI, pi (JSON lines), mini-swe-agent, SWE-agent,
@@ -194,12 +185,7 @@ function openExchange(message: unknown, text: string, reading: Reading): OpenExc
   const hasToolCalls = Array.isArray(toolCalls) && toolCalls.length > 0;
   const usage = reading.usage(message);
   if (!hasToolCalls) return { text, calls: reading.callsInText(message, text), usage, ids: [], hasToolCalls };
-  const calls = toolCalls.map((call: unknown): RecordedCall => ({
-    name: toolName(stringOf(field(call, 'function', 'name')) ?? ''),
-    input: inputOf(field(call, 'function', 'arguments'), 'arguments'),
-    result: null,
-    isError: false,
-  }));
+  const calls = toolCalls.map((call: unknown) => newCall(field(call, 'function', 'name'), field(call, 'function', 'arguments')));
   return { text, calls, usage, ids: toolCalls.map((call: unknown) => stringOf(field(call, 'id'))), hasToolCalls };
 }
 

@@ -163,7 +163,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
       value(z.unknown(), (row) => sql.type(row)`select ${fn('ability_invoke')}(${name}, ${JSON.stringify(input)}::jsonb, ${workItemId}::uuid) as value`),
 
     sessionImport: (recorded: object) =>
-      value(z.object({ work_item_id: z.string(), session: z.string(), turns: z.number(), calls: z.number(), results: z.number() }), (row) => sql.type(row)`
+      value(z.object({ work_item_id: z.string(), session: z.string(), turns: z.number(), calls: z.number() }), (row) => sql.type(row)`
         select ${fn('session_import')}(${jsonOf(recorded)}::json) as value`),
 
     workPause: (workItemId: string, reason: string | null) =>

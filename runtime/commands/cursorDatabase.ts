@@ -19,14 +19,14 @@ export function* cursorRuns(file: string, leave: (reason: string) => void): Gene
     for (const { key, value } of database.prepare(`select key, value from cursorDiskKV where key >= 'composerData:' and key < 'composerData;' order by key`).iterate()) {
       const [id, composer] = [String(key).slice('composerData:'.length), parsed(value)];
       composers.set(id, composer);
-      const parts = field(composer, 'subComposerIds');
-      for (const part of Array.isArray(parts) ? (parts as unknown[]) : []) if (stringOf(part) !== null) parents.set(String(part), id);
+      for (const part of listOf(field(composer, 'subComposerIds'))) if (stringOf(part) !== null) parents.set(String(part), id);
     }
     for (const [id, composer] of composers) {
       const prefix = `bubbleId:${id}:`;
       const bubbles = new Map(bubblesOf.all(prefix, `bubbleId:${id};`).map(({ key, value }) => [String(key).slice(prefix.length), parsed(value)]));
-      const parent = parents.get(id);
-      const run = answered(() => readCursor({ id, composer, bubbles, ...(parent !== undefined && { parent }) }));
+      let parent = parents.get(id);
+      for (let depth = 0; depth < 10 && parent !== undefined && parents.has(parent); depth++) parent = parents.get(parent); // nested ones lie flat
+      const run = readCursor({ id, composer, bubbles, ...(parent !== undefined && { parent }) });
       if (run) yield run;
       else leave('conversation without an answer');
     }
@@ -35,13 +35,7 @@ export function* cursorRuns(file: string, leave: (reason: string) => void): Gene
   }
 }
 
-function answered(read: () => RecordedRun): RecordedRun | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
-}
+const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
 /** A value is JSON, as text or as bytes; null for what is none. */
 function parsed(value: unknown): unknown {

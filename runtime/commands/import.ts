@@ -49,15 +49,17 @@ export async function importFile(db: Db, file: string, onProgress: (percent: num
   const report = new Report(db, file);
   try {
     const { size } = await stat(file);
-    const beginning = await bytesOf(file, 0, 2000);
-    if (beginning.subarray(0, 15).toString('latin1') === 'SQLite format 3') {
-      for (const run of cursorRuns(file, (reason) => report.leave(reason))) await report.store(run);
+    if ((await bytesOf(file, 0, 15)).toString('latin1') === 'SQLite format 3') {
+      for (const run of cursorRuns(file, (reason) => report.leave(reason))) {
+        await report.store(run).catch((error: unknown) => report.leave(`conversation ${run.sessionId}: ${error instanceof Error ? error.message : String(error)}`));
+      }
       return report.result();
     }
     const spawnedBy = await spawnOf(file);
-    const identity = identityOf(file, beginning);
+    let identity: string | undefined;
     const store = async (runs: RecordedRun[]): Promise<void> => {
-      for (const run of runs) await report.store({ ...run, sessionId: run.sessionId ?? identity, ...(spawnedBy !== undefined && { spawnedBy }) });
+      identity ??= runs[0] && identityOf(file, runs[0]);
+      for (const run of runs) await report.store({ ...run, sessionId: run.sessionId ?? identity ?? basename(file), ...(spawnedBy !== undefined && { spawnedBy }) });
     };
     const reader = new LinesReader(await ownSessionId(file, size));
     let [read, stored] = [0, 0];
@@ -144,10 +146,11 @@ async function bytesOf(file: string, from: number, length: number): Promise<Buff
 
 /** Of Claude Code, whose files may begin with copies of other sessions: what their end says. */
 async function ownSessionId(file: string, size: number): Promise<string | undefined> {
-  for (let length = 65_536; ; length *= 16) {
+  for (const length of [65_536, 1_048_576, 16_777_216]) {
     const id = lastSessionId((await bytesOf(file, Math.max(0, size - length), Math.min(length, size))).toString('utf8').split('\n'));
-    if (id !== undefined || length >= size || length > 50_000_000) return id;
+    if (id !== undefined || length >= size) return id;
   }
+  return undefined;
 }
 
 /** What Claude Code notes beside a subagent's file: the call that started it, also where that was interrupted. */
@@ -161,8 +164,9 @@ async function spawnOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** A record that does not say who it is: its name and how it begins, which stay when it grows. */
-const identityOf = (file: string, beginning: Buffer): string => `${basename(file).replace(/\.(traj\.json|traj|jsonl|json)$/, '')}-${createHash('sha256').update(beginning).digest('hex').slice(0, 12)}`;
+/** A record that does not say who it is: its file's name, what was asked and what was answered first, which stay when it grows. */
+const identityOf = (file: string, { prompt, exchanges: [first] }: RecordedRun): string =>
+  `${basename(file).replace(/\.(traj\.json|traj|jsonl|json)$/, '')}-${createHash('sha256').update(JSON.stringify([prompt, first?.text, first?.calls.map(({ input }) => input)])).digest('hex').slice(0, 12)}`;
 
 async function filesBelow(path: string): Promise<string[]> {
   const found = await stat(path).catch(() => {

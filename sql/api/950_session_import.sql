@@ -17,8 +17,11 @@ declare
   v_config text;
   v_item work_items;
   v_focus foci;
+  v_head turns;
   v_parent turns;
   v_turn turns;
+  v_iteration integer;
+  v_left turns;
   v_shared uuid;
   v_exchange record;
   v_id text;
@@ -27,43 +30,55 @@ declare
   v_past integer;
   v_n integer;
   v_at timestamptz;
-  v_count record;
   v_turns integer := 0;
   v_calls integer := 0;
-  v_results integer := 0;
 begin
   -- All at once: every look into a document parses all of it.
   select * into v_run
-    from json_to_record(p_run) as r(format text, "sessionId" text, "spawnedBy" text, prompt text, task text, system text, model text, tools json, cwd text, file text, outcome text,
+    from json_to_record(p_run) as r(format text, "sessionId" text, "parentSessionId" text, "spawnedBy" text, prompt text, "isPromptByHarness" boolean, task text, system text, model text, tools json, cwd text, file text, outcome text,
                                     exchanges json, first integer, "firstAfter" text, "isPart" boolean, raw json);
   if coalesce(v_run."sessionId", '') !~ '\S' or coalesce(v_run.format, '') !~ '\S' or json_typeof(v_run.exchanges) is distinct from 'array' then
     perform _raise_invalid('a recorded run has format, sessionId and exchanges');
   end if;
   v_label := concat_ws(':', v_run.format, v_run."sessionId");
-  v_speaker := case when v_run."sessionId" like '%#%' then 'agent' else 'human' end;
+  v_speaker := case when v_run."parentSessionId" is null then 'human' else 'agent' end;
   v_n := coalesce(v_run.first, 0);
   v_total := v_n + json_array_length(v_run.exchanges);
   v_past := v_total - case when v_run."isPart" then 0 else 1 end;
   v_at := coalesce((v_run.exchanges #>> '{0,at}')::timestamptz, _now());
   select * into v_item
     from _import_item(v_label, coalesce(v_run.task, v_run.prompt), jsonb_strip_nulls(jsonb_build_object('conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file)), v_at);
-  perform _import_session(v_run.format, v_run."sessionId", v_run."spawnedBy", v_item.description, v_at);
+  perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId", v_item.description, v_at);
+  update sessions s set spawn_tool_call_id = k.id, parent_turn_id = k.turn_id
+    from foci f join tool_calls k on k.work_item_id = f.work_item_id
+   where s.label = v_label and s.spawn_tool_call_id is null and f.session_label = concat_ws(':', v_run.format, v_run."parentSessionId") and k.provider_id = v_run."spawnedBy";
   insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens, created_at)
   values (v_item.id, 1, 'imported', _import_faculty(), v_label, 32000, v_at)
   on conflict (work_item_id, attempt) do nothing;
   select * into v_focus from foci where work_item_id = v_item.id and attempt = 1;
   v_config := _import_config(v_run.model, v_run.system, v_run.tools);
-  select * into v_parent from turns where v_n > 0 and external_id in (v_run.format || ':' || v_run."firstAfter", v_label || '/' || (v_n - 1));
+  v_iteration := v_focus.iteration;
+  select t.* into v_head from sessions s join turns t on t.id = s.head_turn_id where s.label = v_label;
+  select * into v_parent from turns
+   where v_n > 0 and external_id in (v_run.format || ':' || v_run."firstAfter", v_label || '/' || (v_n - 1)) order by focus_id = v_focus.id desc limit 1;
   v_said := v_run.prompt;
-  v_source := v_speaker;
+  v_source := case when v_run."isPromptByHarness" then 'event' else v_speaker end;
 
   for v_exchange in
     select e.*
       from rows from (json_to_recordset(v_run.exchanges) as (
-             id text, after text, at timestamptz, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "followUp" text, "isFollowUpByHarness" boolean, lints jsonb)) with ordinality as e
+             id text, after text, at timestamptz, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "followUp" text, "isFollowUpByHarness" boolean, lints jsonb)) with ordinality as e
      order by e.ordinality
   loop
     v_id := coalesce(v_run.format || ':' || v_exchange.id, v_label || '/' || v_n);
+    if v_exchange.after is not null then
+      v_left := v_parent;
+      select * into v_parent from turns where external_id = v_run.format || ':' || v_exchange.after;
+      v_said := v_exchange.said;
+      v_source := v_speaker;
+    else
+      v_left := null;
+    end if;
     select * into v_turn from turns where external_id in (v_id, v_label || '/' || v_n) order by focus_id = v_focus.id desc limit 1;
     v_is_known := found and (v_turn.focus_id = v_focus.id or v_parent.id is null or v_parent.id in (v_turn.parent_turn_id, (select parent_turn_id from turns where id = v_turn.parent_turn_id and turn_type = 'compaction')));
     if v_is_known then
@@ -72,24 +87,21 @@ begin
       end if;
       if v_turn.iteration = (select iteration from foci where id = v_turn.focus_id) then
         -- The newest of the last time: results may have come since, and more of the response.
-        select * into v_count from _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
-        v_calls := v_calls + v_count.calls;
-        v_results := v_results + v_count.results;
+        v_calls := v_calls + _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
       end if;
     else
-      if v_exchange.after is not null then
-        perform _import_branch(v_label, v_parent);
-        select * into v_parent from turns where external_id = v_run.format || ':' || v_exchange.after;
-        v_said := v_exchange.said;
-        v_source := v_speaker;
+      if v_turns = 0 and v_left.id is null and v_head.id <> v_parent.id then
+        v_left := v_head; -- somebody went back since the last time, and the file does not have it any more
       end if;
+      perform _import_branch(v_label, v_left);
       v_at := greatest(coalesce(v_exchange.at, v_at), v_at);
       if v_exchange."compactSummary" is not null and v_parent.id is not null then
         select * into v_parent from _import_compaction(v_item, v_focus, v_parent, v_exchange."compactSummary", v_at);
       end if;
+      v_iteration := v_iteration + 1;
       insert into turns (parent_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id, provider, model, stop_reason, call_count,
                          input_tokens, output_tokens, cached_input_tokens, chain_tokens, external_id, workspace_path, started_at, completed_at)
-      values (v_parent.id, coalesce(v_parent.depth + 1, 0), 'completed', v_item.id, v_focus.id, v_n + 1, v_config, v_parent.elision_id, v_run.format, v_run.model, 'tool_use', 1,
+      values (v_parent.id, coalesce(v_parent.depth + 1, 0), 'completed', v_item.id, v_focus.id, v_iteration, v_config, v_parent.elision_id, v_run.format, coalesce(v_exchange.model, v_run.model), 'tool_use', 1,
               (v_exchange.usage ->> 'inputTokens')::numeric, (v_exchange.usage ->> 'outputTokens')::numeric, (v_exchange.usage ->> 'cachedInputTokens')::numeric,
               coalesce(v_parent.chain_tokens + v_parent.total_tokens, 0), case when v_turn.id is null then v_id else v_label || '/' || v_n end, v_run.cwd, v_at, v_at)
       returning * into v_turn;
@@ -97,16 +109,14 @@ begin
         insert into messages (turn_id, sequence, role, source, content, created_at)
         values (v_turn.id, 1, 'user', v_source, ('[' || _text_block(_cap_text(v_said, 3000000)) || ']')::json, v_at);
       end if;
-      select * into v_count from _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+      v_calls := v_calls + _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
       if v_exchange.lints is not null then
         perform message_lints_save(m.id, v_exchange.lints) from messages m where m.turn_id = v_turn.id and m.role = 'assistant';
       end if;
       v_turns := v_turns + 1;
-      v_calls := v_calls + v_count.calls;
-      v_results := v_results + v_count.results;
     end if;
     if position('"spawns"' in v_exchange.calls::text) > 0 then
-      perform _import_spawns(v_turn, v_run.format, v_run."sessionId", v_exchange.calls, v_n);
+      perform _import_spawns(v_turn, v_run.format, coalesce(v_run."parentSessionId", v_run."sessionId"), v_exchange.calls, v_n);
     end if;
     v_parent := v_turn;
     v_said := v_exchange."followUp";
@@ -115,10 +125,10 @@ begin
   end loop;
 
   insert into session_records (session_label, line, ordinal, reason, content)
-  select v_label, r.line, row_number() over (partition by r.line order by r.ordinality), r.reason, r.content
+  select v_label, r.line, case r.line when 0 then hashtext(r.content) else row_number() over (partition by r.line order by r.ordinality) end, r.reason, r.content
     from rows from (json_to_recordset(v_run.raw) as (line integer, reason text, content text)) with ordinality as r
   on conflict do nothing;
-  if v_parent.id is not null and (v_turns > 0 or (select head_turn_id from sessions where label = v_label) is null) then
+  if v_parent.id is not null and (v_turns > 0 or v_head.id is null or (v_focus.iteration = 0 and v_parent.depth > v_head.depth)) then
     perform _session_advance(v_label, v_parent.id);
   end if;
   if v_shared is not null and v_focus.iteration = 0 then
@@ -126,7 +136,7 @@ begin
     update sessions set parent_session_label = _session_of(v_shared), parent_turn_id = v_shared where label = v_label and not is_subagent;
   end if;
   update foci
-     set iteration = greatest(iteration, case when v_turns > 0 then v_total else 0 end), outcome = 'completed', ended_at = greatest(ended_at, v_parent.completed_at, v_at)
+     set iteration = v_iteration, outcome = 'completed', ended_at = greatest(ended_at, v_parent.completed_at, v_at)
    where id = v_focus.id;
   update work_items set focus_id = v_focus.id, attempts = 1 where id = v_item.id;
   if v_item.resolved_at is null then
@@ -134,12 +144,12 @@ begin
        set state = 'completed', resolved_at = coalesce(v_parent.completed_at, v_at), outcome_data = jsonb_build_object('summary', coalesce(v_run.outcome, 'imported'))
      where id = v_item.id;
   end if;
-  return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_turns, 'calls', v_calls, 'results', v_results);
+  return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_turns, 'calls', v_calls);
 end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, prompt, task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, text, thinking, calls: [{id, name, input, result, isError, spawns}], usage, said, followUp, isFollowUpByHarness, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls, results}: what was added. Raises WL002.';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, spawns}], usage, said, followUp, isFollowUpByHarness, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls}: what was added. Raises WL002.';
 
 create or replace function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamptz)
   returns work_items
@@ -161,31 +171,24 @@ $$;
 
 comment on function _import_item(text, text, jsonb, timestamptz) is 'The work item of an imported session, locked; made where there is none.';
 
-create or replace function _import_session(p_format text, p_session text, p_spawned_by text, p_description text, p_at timestamptz)
+create or replace function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamptz)
   returns void
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_label text := concat_ws(':', p_format, p_session);
-  v_parent text := concat_ws(':', p_format, split_part(p_session, '#', 1));
 begin
   -- Whichever of the two is read first makes both.
-  if v_parent <> v_label then
-    perform _import_session(p_format, split_part(p_session, '#', 1), null, null, p_at);
+  if p_parent is not null then
+    perform _import_session(p_format, p_parent, null, null, p_at);
   end if;
   insert into sessions (label, origin, origin_session_id, is_subagent, parent_session_label, task_description, created_at, updated_at)
-  values (v_label, p_format, p_session, v_parent <> v_label, nullif(v_parent, v_label), _one_line(p_description, 240), p_at, p_at)
-  on conflict (label) do update set task_description = coalesce(sessions.task_description, excluded.task_description)
-    where sessions.task_description is null and excluded.task_description is not null;
-  update sessions s set spawn_tool_call_id = k.id, parent_turn_id = k.turn_id
-    from foci f join tool_calls k on k.work_item_id = f.work_item_id
-   where s.label = v_label and s.spawn_tool_call_id is null and f.session_label = v_parent and k.provider_id = p_spawned_by;
+  values (concat_ws(':', p_format, p_session), p_format, p_session, p_parent is not null, p_format || ':' || p_parent, _one_line(p_description, 240), p_at, p_at)
+  on conflict (label) do update set task_description = excluded.task_description where sessions.task_description is null and excluded.task_description is not null;
 end
 $$;
 
-comment on function _import_session(text, text, text, text, timestamptz) is 'Makes an imported session, and that of its parent, where they are not; p_spawned_by: the provider''s id of the call that started it.';
+comment on function _import_session(text, text, text, text, timestamptz) is 'Makes an imported session, and that of its parent, where they are not.';
 
 create or replace function _import_branch(p_label text, p_head turns)
   returns void
@@ -196,7 +199,7 @@ as $$
 declare
   v_label text := p_label || '@' || (select count(*) + 1 from sessions where parent_session_label = p_label and starts_with(label, p_label || '@'));
 begin
-  if p_head.id is null then
+  if p_head.id is null then -- nothing was left
     return;
   end if;
   insert into sessions (label, origin, parent_session_label, parent_turn_id, task_description, created_at, updated_at)
@@ -246,28 +249,41 @@ $$;
 
 comment on function _import_config(text, text, json) is 'What is known of the requests of a recorded run besides their messages: model, system prompt, names of tools.';
 
-create or replace function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean, out calls integer, out results integer)
+create or replace function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean)
+  returns integer
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
   v_known integer := (select count(*) from tool_calls where turn_id = p_turn.id);
-  v_parts integer := (select count(*) from messages where turn_id = p_turn.id and role = 'assistant');
+  v_parts integer;
+  v_thoughts integer;
+  v_text text;
   v_message uuid := _uuidv7();
+  v_added integer;
 begin
+  select count(distinct m.id), count(*) filter (where b.value ->> 'type' = 'thinking'), string_agg(b.value ->> 'text', E'\n\n' order by m.sequence, b.n) filter (where b.value ->> 'type' = 'text')
+    into v_parts, v_thoughts, v_text
+    from messages m cross join json_array_elements(m.content) with ordinality as b(value, n)
+   where m.turn_id = p_turn.id and m.role = 'assistant';
   with given as materialized (
     select * from _recorded_calls(p_calls, p_n)
   ), said as (
-    -- What the model wrote: all of it, or the calls that came since. An input too large for a message is in its call alone.
+    -- What the model wrote: all of it, or what came since. An input too large for a message is in its call alone.
     select string_agg(b.block, ',' order by b.n, b.m) as blocks
       from (
         select 1 as n, t.m, json_build_object('type', 'thinking', 'thinking', t.value ->> 'thinking', 'signature', t.value ->> 'signature')::text as block
           from json_array_elements(p_thinking) with ordinality as t(value, m)
-         where v_parts = 0 and coalesce(t.value ->> 'signature', '') <> '' and octet_length(p_thinking::text) < 1000000
-        union all select 2, 1, _text_block(_cap_text(p_text, 1000000)) where v_parts = 0 and p_text ~ '\S'
-        union all select 3, c.ordinal, '{"type":"tool_use","id":' || to_json(c.id)::text || ',"name":' || to_json(c.name)::text || ',"input":' ||
-                         case when (sum(octet_length(c.input::text)) over (order by c.ordinal)) > 1500000 then '{}' else c.input::text end || '}'
+         -- What another provider signed cannot be sent to this one.
+         where t.m > v_thoughts and coalesce(t.value ->> 'signature', '') <> '' and p_turn.model like '%claude%' and octet_length(p_thinking::text) < 1000000
+        union all
+        select 2, 1, _text_block(t.text)
+          from (select case when v_text is null then _cap_text(p_text, 1000000) when starts_with(p_text, v_text) then ltrim(substr(p_text, char_length(v_text) + 1), E'\n') end as text) t
+         where t.text ~ '\S'
+        union all
+        select 3, c.ordinal, '{"type":"tool_use","id":' || to_json(c.id)::text || ',"name":' || to_json(c.name)::text || ',"input":' ||
+               case when (sum(octet_length(c.input::text)) over (order by c.ordinal)) > 1500000 then '{}' else c.input::text end || '}'
           from given c where c.ordinal > v_known
       ) b
   ), message as (
@@ -279,18 +295,19 @@ begin
       from given c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.started_at) e
      where c.ordinal > v_known
   )
-  select count(*) filter (where c.ordinal > v_known), count(c.result) into calls, results from given c;
+  select count(*) into v_added from given c where c.ordinal > v_known;
   if v_known > 0 then
     update tool_calls k
        set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts, started_at = e.at, completed_at = e.at
       from _recorded_calls(p_calls, p_n) c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.completed_at) e
      where k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 and k.completed_at is null and e.at is not null;
   end if;
+  return v_added;
 end
 $$;
 
 comment on function _import_response(turns, text, json, json, integer, boolean) is
-  'Stores the response of a recorded exchange and its calls, as far as they are not there; a call without a result stays open while it is the newest, else it has failed.';
+  'Stores the response of a recorded exchange and its calls, as far as they are not there; a call without a result stays open while it is the newest, else it has failed. Returns how many calls were added.';
 
 create or replace function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer)
   returns void
@@ -302,17 +319,17 @@ declare
   v_spawn record;
 begin
   for v_spawn in
-    select k.id, k.turn_id, k.created_at, c.input ->> 'description' as description, split_part(p_session, '#', 1) || '#' || c.spawns as session
+    select k.id, k.turn_id, k.created_at, c.input ->> 'description' as description, p_session || '#' || c.spawns as session
       from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1
      where c.spawns is not null
   loop
-    perform _import_session(p_format, v_spawn.session, null, v_spawn.description, v_spawn.created_at);
+    perform _import_session(p_format, v_spawn.session, p_session, v_spawn.description, v_spawn.created_at);
     update sessions set spawn_tool_call_id = v_spawn.id, parent_turn_id = v_spawn.turn_id where label = concat_ws(':', p_format, v_spawn.session) and spawn_tool_call_id is null;
   end loop;
 end
 $$;
 
-comment on function _import_spawns(turns, text, text, json, integer) is 'Links the subagents of a recorded session to the very calls that started them.';
+comment on function _import_spawns(turns, text, text, json, integer) is 'Links the subagents of a recorded session (p_session; nested ones lie flat in it) to the very calls that started them.';
 
 create or replace function _recorded_calls(p_calls json, p_n integer)
   returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text)

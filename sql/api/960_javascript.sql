@@ -50,7 +50,7 @@ begin
   if p_format <> v_runs #>> '{0,format}' then
     perform _raise_invalid(format('the content is of format %s, not %s', v_runs #>> '{0,format}', p_format));
   end if;
-  return (select jsonb_agg(session_import((jsonb_build_object('sessionId', left(_content_hash(left(p_content, 2000)), 12)) || r.value)::json) order by r.n)
+  return (select jsonb_agg(session_import((jsonb_build_object('sessionId', left(_content_hash(concat(r.value ->> 'prompt', r.value #> '{exchanges,0}')), 12)) || r.value)::json) order by r.n)
             from jsonb_array_elements(v_runs) with ordinality as r(value, n));
 end
 $$;

@@ -191,6 +191,33 @@ test('somebody went back: the line that was left has a session of its own, and t
   expect(await database.query(`select label from ledger.sessions where label like 'claude-code:back%' order by 1`)).toEqual([{ label: 'claude-code:back' }, { label: 'claude-code:back@1' }]);
 });
 
+test('a response that was cut off in its middle is completed', async () => {
+  const file = join(directory, 'middle.jsonl');
+  const record = (uuid: string, content: object, output: number) => JSON.stringify({ type: 'assistant', uuid, sessionId: 'middle', message: { role: 'assistant', id: 'm', model: 'claude-opus-5', usage: { input_tokens: 1, output_tokens: output }, content: [content] } });
+  const lines = [JSON.stringify({ type: 'user', uuid: 'middle-0', sessionId: 'middle', message: { role: 'user', content: 'Begin' } }), record('middle-1', { type: 'thinking', thinking: 'Hm.', signature: 'sig' }, 1), record('middle-2', { type: 'text', text: 'I look.' }, 1),
+    record('middle-3', { type: 'text', text: 'And more.' }, 1), record('middle-4', { type: 'tool_use', id: 'middle-call', name: 'Read', input: {} }, 9)];
+  for (let length = 2; length <= lines.length; length++) {
+    await writeFile(file, `${lines.slice(0, length).join('\n')}\n`);
+    expect((await imported(file)).turns).toBe(1);
+  }
+  const blocks = await database.query<{ type: string; text: string | null }>(`select b ->> 'type' as type, b ->> 'text' as text from ledger.messages m join ledger.turns t on t.id = m.turn_id, json_array_elements(m.content) b where t.external_id = 'claude-code:middle-1' and m.role = 'assistant' order by m.sequence`);
+  expect(blocks).toEqual([{ type: 'thinking', text: null }, { type: 'text', text: 'I look.' }, { type: 'text', text: 'And more.' }, { type: 'tool_use', text: null }]);
+});
+
+test('a session that goes on from one in which somebody went back shares both lines, and stores nothing twice', async () => {
+  const say = (session: string, uuid: string, parentUuid: string | null, second: number, content: string) =>
+    JSON.stringify({ type: 'user', uuid: `both-${uuid}`, parentUuid: parentUuid && `both-${parentUuid}`, sessionId: session, timestamp: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString(), message: { role: 'user', content } });
+  const answer = (session: string, uuid: string, parentUuid: string, text: string) => JSON.stringify({ type: 'assistant', uuid: `both-${uuid}`, parentUuid: `both-${parentUuid}`, sessionId: session, message: { id: `both-${uuid}`, role: 'assistant', model: 'claude-opus-5', content: [{ type: 'text', text }] } });
+  const lines = (id: string) => [say(id, 'p1', null, 0, 'Begin'), answer(id, 'a1', 'p1', 'Begun'), say(id, 'p2', 'a1', 10, 'One way'), answer(id, 'a2', 'p2', 'So'), say(id, 'p3', 'a1', 20, 'Another way'), answer(id, 'a3', 'p3', 'Or so')];
+  const files = [join(directory, 'both.jsonl'), join(directory, 'both-on.jsonl')] as const;
+  await writeFile(files[0], `${lines('both').join('\n')}\n`);
+  await writeFile(files[1], `${[...lines('both-on'), say('both-on', 'p4', 'a3', 30, 'On'), answer('both-on', 'a4', 'p4', 'On it goes')].join('\n')}\n`);
+  for (const file of [...files, ...files]) await imported(file);
+  expect(await database.query(`select count(*)::int as turns from ledger.turns where external_id like 'claude-code:both-%'`)).toEqual([{ turns: 4 }]);
+  expect((await database.query<{ label: string }>(`select label from ledger.sessions where label like 'claude-code:both%' order by 1`)).map(({ label }) => label)).toEqual(['claude-code:both', 'claude-code:both-on', 'claude-code:both@1']);
+  expect(await chain('claude-code:both-on')).toMatchObject({ turns: 3 });
+});
+
 test('a file of many parts is stored as if it were read at once, and a subagent is linked to the call that started it', { timeout: 120_000 }, async () => {
   const file = join(directory, 'parts.jsonl');
   const lines = claude(60).map((line, n) => line.replaceAll('session-1', 'parts').replace(/content of \d+/, (text) => `${text} ${'long '.repeat(n % 30 === 0 ? 600_000 : 60_000)}`));
@@ -234,9 +261,9 @@ test('a Cursor database: conversations in the order of their headers, rewound bu
   sqlite.close();
   const report = await importFile(db, file);
   expect(report).toMatchObject({ format: 'cursor', sessions: [{ session: 'cursor:c1', turns: 3, calls: 2 }, { session: 'cursor:c1#task-call-1\nx', turns: 1, calls: 0 }] });
-  expect('error' in report ? [] : report.leftOut).toEqual([{ reason: 'bubble without content', count: 1 }, { reason: 'bubble outside the conversation', count: 1 }, { reason: 'conversation without an answer', count: 1 }]);
+  expect('error' in report ? [] : report.leftOut).toEqual([{ reason: 'bubble without content', count: 1 }, { reason: 'bubble outside the conversation', count: 1 }, { reason: 'thinking without a signature', count: 1, line: 2 }, { reason: 'conversation without an answer', count: 1 }]);
   expect(await chain('cursor:c1')).toEqual({ turns: 3, calls: 2, open: 0 });
-  expect(await raw('cursor:c1')).toMatchObject([{ reason: 'bubble outside the conversation', content: expect.stringContaining('Taken back') }]);
+  expect(await raw('cursor:c1')).toMatchObject([{ reason: 'bubble outside the conversation', content: expect.stringContaining('Taken back') }, { reason: 'thinking without a signature', content: '{"thinking":"Hm."}' }]);
   expect(await database.query(`select tool_name, input, result, is_error from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id where t.external_id like 'cursor:c1/%' order by t.depth`))
     .toEqual([{ tool_name: 'read_file', input: { n: 1 }, result: '{"seen":1}', is_error: false }, { tool_name: 'grep', input: { n: 2 }, result: '{"seen":2}', is_error: true }]);
   expect(await database.query(`select file_path, message, lint_source, start_line, end_col, severity from ledger.message_lints`)).toEqual([{ file_path: 'a.ts', message: 'unused', lint_source: 'ts', start_line: 3, end_col: 9, severity: 'error' }]);
@@ -244,6 +271,15 @@ test('a Cursor database: conversations in the order of their headers, rewound bu
   const before = await rows();
   await importFile(db, file);
   expect(await rows()).toBe(before);
+  // Somebody goes back in Cursor: its headers lose what was left, and another bubble takes its place.
+  const again = new DatabaseSync(file);
+  const set = (key: string, value: unknown) => again.prepare('insert into cursorDiskKV values (?, ?)').run(key, Buffer.from(JSON.stringify(value)));
+  set('bubbleId:c1:t', { bubbleId: 't', type: 2, text: 'Otherwise.' });
+  set('composerData:c1', { createdAt: Date.UTC(2026, 0, 1), modelConfig: { modelName: 'gpt-5.5' }, fullConversationHeadersOnly: [...bubbles.slice(0, 3).map(([bubbleId]) => ({ bubbleId })), { bubbleId: 't' }] });
+  again.close();
+  expect(await importFile(db, file)).toMatchObject({ sessions: [{ session: 'cursor:c1', turns: 2, added: { turns: 1, calls: 0 } }, {}] });
+  expect([await chain('cursor:c1'), await chain('cursor:c1@1')]).toEqual([{ turns: 2, calls: 1, open: 0 }, { turns: 3, calls: 2, open: 0 }]);
+  expect(await contextOf('cursor:c1')).not.toContain('Done.');
   const other = join(directory, 'other.vscdb');
   new DatabaseSync(other).exec('create table t (x)');
   expect(await importFile(db, other)).toEqual({ file: other, error: expect.stringContaining('without the table cursorDiskKV') });
