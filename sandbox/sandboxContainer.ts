@@ -25,8 +25,8 @@ export type ContainerKind = {
 
 /** The label of every container of ours; its value is its owner. */
 export const LABEL = 'work-ledger.sandbox';
-/** Where a process id means what it means here: this boot of this machine, and this view of its processes. */
-const here = process.platform === 'linux' ? `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}` : null;
+/** Where a process id means what it means here: this boot of this machine, and this view of its processes. Null: it cannot be said. */
+const here = placeOfProcesses();
 /** The process that started a container: this one, unless another is named. */
 export const ownerLabel = (pid = process.pid): string => `${here}/${pid}`;
 const WORD_EVERY_MS = 10_000;
@@ -188,6 +188,14 @@ export async function reap(docker: Docker): Promise<number> {
   const over = found.filter(({ State, Created, Labels }) => ['exited', 'dead'].includes(State) || (State === 'created' && Created < startingSince) || isOrphan(Labels[LABEL]));
   const gone = await Promise.allSettled(over.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })));
   return gone.filter(({ status }) => status === 'fulfilled').length;
+}
+
+function placeOfProcesses(): string | null {
+  try {
+    return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}`;
+  } catch {
+    return null; // no Linux, or a hidden /proc
+  }
 }
 
 /** True when its owner is no more; of an owner elsewhere nothing is known. */

@@ -24,6 +24,8 @@ export const mcp = (options: McpOptions): Promise<number> =>
 /** A client starts its server and its first hook at the same moment. */
 const sessionOf = (db: Db, conversation: string): Promise<string> => db.journal.sessionOpen(conversation, `An interactive session in ${conversation}`);
 
+const HOOK_SECONDS = 15;
+
 /** As Claude Code gives it on stdin; other clients may send less. */
 const hookInput = z.looseObject({
   cwd: z.string().optional(),
@@ -74,6 +76,7 @@ const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Pro
 export async function hook(name: string, options: Settings & { conversation?: string }): Promise<number> {
   const run = hooks[name];
   if (!run) throw new UsageError(`there is no hook "${name}": one of ${Object.keys(hooks).join(', ')}`);
+  setTimeout(() => process.exit(exit.ok), HOOK_SECONDS * 1000).unref(); // nobody may be waiting for it any more
   try {
     const given = await text(process.stdin);
     const input = hookInput.parse(given.trim() === '' ? {} : JSON.parse(given));

@@ -4,7 +4,6 @@
 import { z } from 'zod';
 
 import { inWorkspace } from './workspace.ts';
-import { fromSchema } from './tool.ts';
 import type { Tool } from './tool.ts';
 
 const commandFile = z.strictObject({
@@ -24,7 +23,7 @@ const commandFile = z.strictObject({
 export function commandTools(document: unknown): Tool[] {
   return commandFile.parse(document).tool.map(({ command, timeout, input: schema, ...tool }) => ({
     ...tool,
-    ...fromSchema(schema),
+    input: z.fromJSONSchema(schema), inputSchema: schema,
     execute: (input, context) =>
       inWorkspace(context, async (workspace) => {
         const { stdout, stderr, exitCode, signal, cause } = await workspace.run(command, { timeoutSeconds: timeout, signal: context.signal, stdin: JSON.stringify(input), maxBytes: context.isFromCode ? 8_000_000 : 100_000 });

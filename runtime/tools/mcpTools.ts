@@ -1,18 +1,19 @@
 // Tools of MCP servers, as the usual .mcp.json names them: {"mcpServers": {"name": {"command", "args", "env"} or {"url",
 // "headers"}}}. Each tool is called mcp__SERVER__TOOL. A server that went away is started again by the next call.
 
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 
 import { version } from '../extensionSource.ts';
-import { failed, fromSchema } from './tool.ts';
+import { imageOf, imageTypeOf } from './image.ts';
+import { failed } from './tool.ts';
 import type { Effect, Risk, Tool, ToolImage, ToolOutcome } from './tool.ts';
 
 const texts = z.record(z.string(), z.string()).default({});
 const serverSettings = z.looseObject({
   command: z.string().optional(), args: z.array(z.string()).default([]), env: texts, cwd: z.string().optional(),
-  url: z.url().optional(), headers: texts,
+  url: z.url().optional(), headers: z.record(z.string(), z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'a header is one line of plain text')).default({}),
 }).refine(({ command, url }) => (command === undefined) !== (url === undefined), 'a server has a command or a url');
 const mcpFile = z.looseObject({
   mcpServers: z.record(z.string().regex(/^[a-zA-Z0-9_-]{1,30}$/, 'a server is called by 1 to 30 of a-z, A-Z, 0-9, _ and -'), serverSettings),
@@ -32,8 +33,7 @@ function withVariables(value: unknown): unknown {
 }
 
 const CALL_SECONDS = 600;
-const MAX_IMAGE_BYTES = 5 * 1024 * 1024;
-const imageTypes = new Set<string>(['image/png', 'image/jpeg', 'image/gif', 'image/webp']);
+const MAX_IMAGES = 5;
 
 export type McpTools = { tools: Tool[]; close(): Promise<void> };
 
@@ -42,7 +42,11 @@ export async function mcpTools(document: unknown): Promise<McpTools> {
   const servers = Object.entries(mcpFile.parse(withVariables(document)).mcpServers).map(([name, settings]) => new Server(name, settings));
   const close = async (): Promise<void> => void (await Promise.allSettled(servers.map((server) => server.close())));
   try {
-    return { tools: (await Promise.all(servers.map((server) => server.tools()))).flat(), close };
+    const tools = (await Promise.all(servers.map((server) => server.tools()))).flat();
+    const names = tools.map(({ name }) => name);
+    const twice = names.find((name, n) => names.indexOf(name) !== n);
+    if (twice !== undefined) throw new Error(`two tools would be called ${twice}`);
+    return { tools, close };
   } catch (error) {
     await close();
     throw error;
@@ -53,6 +57,8 @@ class Server {
   readonly #name: string;
   readonly #settings: ServerSettings;
   #client: Promise<Client> | undefined;
+  /** The end of what it said on stderr. */
+  #complaint = '';
 
   constructor(name: string, settings: ServerSettings) {
     this.#name = name;
@@ -65,9 +71,12 @@ class Server {
     return tools.map(({ name, description, inputSchema, annotations = {} }): Tool => {
       const effect: Effect = annotations.readOnlyHint === true ? 'pure' : annotations.idempotentHint === true ? 'idempotent' : 'unsafe';
       const risk: Risk = annotations.readOnlyHint === true ? 'safe' : annotations.destructiveHint === false ? 'moderate' : 'dangerous';
+      const { $schema: _, ...schema } = inputSchema;
       return {
         name: `mcp__${this.#name}__${name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}`.slice(0, 64),
-        description: description ?? name, effect, risk, ...fromSchema(inputSchema),
+        description: description?.trim() || name, effect, risk,
+        // The server checks its input itself, by its own reading of its schema.
+        input: z.looseObject({}), inputSchema: schema,
         execute: (input, { signal }) => this.#call(name, input as Record<string, unknown>, signal),
       };
     });
@@ -80,46 +89,70 @@ class Server {
   }
 
   async #call(name: string, input: Record<string, unknown>, signal: AbortSignal): Promise<ToolOutcome> {
-    let client: Client;
-    try {
-      client = await this.#connected();
-    } catch (error) {
-      return failed(`[engine] The MCP server "${this.#name}" does not start: ${messageOf(error)}. It is not your fault.`);
-    }
-    try {
-      return outcomeOf(await client.callTool({ name, arguments: input }, { signal, timeout: CALL_SECONDS * 1000, resetTimeoutOnProgress: true }));
-    } catch (error) {
-      return failed(signal.aborted ? '[engine] The call was ended.' : `[engine] The MCP server "${this.#name}" did not answer: ${messageOf(error)}. Look what was done before you try again.`);
+    for (let tries = 1; ; tries++) {
+      let client: Client;
+      try {
+        client = await this.#connected();
+      } catch (error) {
+        return failed(`[engine] ${messageOf(error)}. It is not your fault.`);
+      }
+      try {
+        return outcomeOf(await client.callTool({ name, arguments: input }, { signal, timeout: CALL_SECONDS * 1000, resetTimeoutOnProgress: true, onprogress: () => {} }));
+      } catch (error) {
+        if (signal.aborted) return failed('[engine] The call was ended.');
+        // A server that was started anew knows no session of before, and did nothing.
+        const isForgotten = error instanceof SdkHttpError && error.status === 404;
+        if (isForgotten) await this.close();
+        if (isForgotten && tries === 1) continue;
+        return failed(`[engine] The MCP server "${this.#name}" did not answer: ${messageOf(error)}. Look what was done before you try again.`);
+      }
     }
   }
 
   #connected(): Promise<Client> {
-    this.#client ??= this.#connect().catch((error: unknown) => {
-      this.#client = undefined;
-      throw error;
-    });
-    return this.#client;
+    if (this.#client) return this.#client;
+    const mine: Promise<Client> = this.#connect(() => this.#forget(mine));
+    mine.catch(() => this.#forget(mine));
+    this.#client = mine;
+    return mine;
   }
 
-  async #connect(): Promise<Client> {
+  #forget(client: Promise<Client>): void {
+    if (this.#client === client) this.#client = undefined;
+  }
+
+  async #connect(onclose: () => void): Promise<Client> {
     const settings = this.#settings;
+    this.#complaint = '';
     const client = new Client({ name: 'work-ledger', version: version() });
-    Object.assign(client, { onclose: () => (this.#client = undefined) });
-    // Of the worker's environment a server is given what every program needs, and what its settings name.
-    await client.connect(settings.command === undefined
-      ? new StreamableHTTPClientTransport(new URL(settings.url ?? ''), { requestInit: { headers: settings.headers } })
-      : new StdioClientTransport({ command: settings.command, args: settings.args, env: settings.env, stderr: 'ignore', ...(settings.cwd !== undefined && { cwd: settings.cwd }) }));
-    return client;
+    // An answer that breaks off is never completed: what waits for it is told.
+    const onerror = (error: Error): void => void (/SSE stream disconnected/.test(error.message) && client.close());
+    Object.assign(client, { onclose, onerror });
+    try {
+      if (settings.command === undefined) await client.connect(new StreamableHTTPClientTransport(new URL(settings.url ?? ''), { requestInit: { headers: settings.headers } }));
+      else {
+        // Of the worker's environment a server is given what every program needs, and what its settings name.
+        const transport = new StdioClientTransport({ command: settings.command, args: settings.args, env: settings.env, stderr: 'pipe', ...(settings.cwd !== undefined && { cwd: settings.cwd }) });
+        transport.stderr?.on('data', (said: Buffer) => (this.#complaint = (this.#complaint + said.toString('utf8')).slice(-500)));
+        await client.connect(transport);
+      }
+      return client;
+    } catch (error) {
+      throw new Error(`The MCP server "${this.#name}" does not start: ${[messageOf(error), this.#complaint.trim()].filter((part) => part !== '').join(': ')}`, { cause: error });
+    }
   }
 }
 
 function outcomeOf(result: Record<string, unknown>): ToolOutcome {
-  const blocks = (Array.isArray(result['content']) ? result['content'] : []) as { type: string; text?: string; data?: string; mimeType?: string; uri?: string; resource?: { uri?: string; text?: string } }[];
+  const blocks = (Array.isArray(result['content']) ? result['content'] : []) as { type: string; text?: string; data?: string; uri?: string; resource?: { uri?: string; text?: string } }[];
   const images: ToolImage[] = [];
   const parts = blocks.map((block) => {
     if (block.type === 'text') return block.text ?? '';
-    if (block.type === 'image' && block.data !== undefined && imageTypes.has(block.mimeType ?? '') && block.data.length * 0.75 <= MAX_IMAGE_BYTES && images.length < 5) {
-      images.push({ media_type: block.mimeType as ToolImage['media_type'], data: block.data });
+    const bytes = Buffer.from(block.type === 'image' ? (block.data ?? '') : '', 'base64');
+    const type = imageTypeOf(bytes);
+    const image = type === null || images.length >= MAX_IMAGES ? null : imageOf(type, bytes);
+    if (image !== null) {
+      images.push(image);
       return '';
     }
     if (block.type === 'resource') return block.resource?.text ?? `[resource ${block.resource?.uri ?? ''}]`;
@@ -132,4 +165,8 @@ function outcomeOf(result: Record<string, unknown>): ToolOutcome {
   };
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+/** With what lies below: "fetch failed" alone says nothing. */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;
+}

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 
+import { imageOf, imageTypeOf } from './image.ts';
 import { defineTool, failed, ok } from './tool.ts';
 import type { ToolImage, ToolOutcome } from './tool.ts';
 import { inWorkspace, MAX_FILE_BYTES, MAX_RESULT_CHARS, textOf } from './workspace.ts';
@@ -37,19 +38,8 @@ export const readFile = defineTool({
     }),
 });
 
-/** The API takes no more, and counts it in base64. */
-const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
-
-function imageTypeOf(bytes: Buffer): ToolImage['media_type'] | null {
-  const begins = (hex: string): boolean => bytes.subarray(0, hex.length / 2).equals(Buffer.from(hex, 'hex'));
-  if (begins('89504e470d0a1a0a')) return 'image/png';
-  if (begins('ffd8ff')) return 'image/jpeg';
-  if (begins('474946383761') || begins('474946383961')) return 'image/gif';
-  return begins('52494646') && bytes.subarray(8, 12).toString('latin1') === 'WEBP' ? 'image/webp' : null;
-}
-
 function showImage(path: string, mediaType: ToolImage['media_type'], bytes: Buffer): ToolOutcome {
-  const data = bytes.toString('base64');
-  if (data.length > MAX_IMAGE_CHARS) return failed(`${path} is too large an image to look at: ${bytes.length} bytes`);
-  return { ...ok(`${path}: ${mediaType}, ${bytes.length} bytes`), images: [{ media_type: mediaType, data }] };
+  const image = imageOf(mediaType, bytes);
+  if (image === null) return failed(`${path} is too large an image to look at: ${bytes.length} bytes`);
+  return { ...ok(`${path}: ${mediaType}, ${bytes.length} bytes`), images: [image] };
 }

@@ -1,7 +1,7 @@
 // What a tool is: one value with the name that the model sees, its input schema and what running it does.
 // A failure is an outcome with isError, never a throw; the loop stores the outcome as the call's result.
 
-import { z } from 'zod';
+import type { z } from 'zod';
 
 import type { Workspace } from '../../sandbox/workspace.ts';
 
@@ -39,7 +39,7 @@ export type Tool<Input = unknown> = {
   description: string;
   /** A strict object; its JSON Schema is what the model is shown. */
   input: z.ZodType<Input>;
-  /** That JSON Schema, where the tool was described by one. */
+  /** The JSON Schema that the model is shown, where the tool was described by one. */
   inputSchema?: Record<string, unknown>;
   effect: Effect;
   risk: Risk;
@@ -49,16 +49,6 @@ export type Tool<Input = unknown> = {
 /** Ties the input of execute to the schema; a user's tool module exports the result as its default. */
 export function defineTool<Input>(tool: Tool<Input>): Tool {
   return tool;
-}
-
-/** The input of a tool that is described by a JSON Schema; one that zod does not understand is left to the tool to check. */
-export function fromSchema(schema: Record<string, unknown>): Pick<Tool, 'input' | 'inputSchema'> {
-  const { $schema: _, ...inputSchema } = schema;
-  try {
-    return { input: z.fromJSONSchema(inputSchema), inputSchema };
-  } catch {
-    return { input: z.looseObject({}), inputSchema };
-  }
 }
 
 export const ok = (content: string): ToolOutcome => ({ content, isError: false });

@@ -8,6 +8,7 @@ import ctypes
 import errno
 import json
 import os
+import select
 import selectors
 import signal
 import stat
@@ -321,7 +322,8 @@ def main():
     heard_at = time.monotonic()
 
     def listen(*_):  # a command may send the signal too
-        if time.monotonic() - heard_at > SILENCE_SECONDS:
+        # Words that nobody has read yet are words: counting a large tree takes its time.
+        if time.monotonic() - heard_at > SILENCE_SECONDS and not select.select([0], [], [], 0)[0]:
             os._exit(1)
 
     signal.signal(signal.SIGALRM, listen)

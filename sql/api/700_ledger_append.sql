@@ -29,9 +29,6 @@ begin
   if octet_length(p_data::text) > 65536 then
     perform _raise_invalid(format('the data of a ledger entry holds at most 64 KiB, not %s bytes', octet_length(p_data::text)));
   end if;
-  if p_data is not null then
-    perform _schema_check(format('the data of a %s', p_entry_type), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
-  end if;
   if p_idempotency_key is not null then
     if p_idempotency_key = '' then
       perform _raise_invalid('an empty string is not an idempotency key');
@@ -48,6 +45,10 @@ begin
       end if;
       return v_entry;
     end if;
+  end if;
+
+  if p_data <> 'null' then
+    perform _schema_check(format('the data of a %s', p_entry_type), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
   end if;
 
   -- The counter under the row lock makes seq gapless, and the same statement checks who may write. The fence says who
@@ -113,10 +114,11 @@ as $$
 begin
   if p_entry_type is null or p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
     perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
-  elsif json_typeof(p_schema) <> 'object' then
-    perform _raise_invalid('a JSON Schema is an object');
   elsif p_schema is null then
     delete from ledger_data_schemas where entry_type = p_entry_type;
+  elsif json_typeof(p_schema) <> 'object' or (p_schema ->> 'type') is distinct from 'object' or coalesce(json_typeof(p_schema -> 'required'), 'array') <> 'array'
+        or coalesce(json_typeof(p_schema -> 'properties'), 'object') <> 'object' then
+    perform _raise_invalid('the data of entries is described by a JSON Schema of "type": "object"', 'Its properties are an object, what it requires is a list.');
   else
     insert into ledger_data_schemas (entry_type, schema) values (p_entry_type, p_schema)
     on conflict (entry_type) do update set schema = excluded.schema, updated_at = _now();
@@ -126,4 +128,4 @@ end
 $$;
 
 comment on function ledger_data_schema_save(text, json) is
-  'Says what the data of a type of entry must look like from now on, as a JSON Schema; null: anything. ledger_append() with data that does not fit then raises WL002. Checked are required keys, types and enums of the top level and additionalProperties = false, with a JavaScript engine the whole schema (see json_schema_errors()). Raises WL002.';
+  'Says what the data of a type of entry must look like from now on, as a JSON Schema of type object; null: anything. ledger_append() with data that does not fit then raises WL002. Checked are required keys, types and enums of the top level and additionalProperties = false, with a JavaScript engine the whole schema (see json_schema_errors()). Raises WL002.';

@@ -90,8 +90,12 @@ return "${item}-${n}"`;
   const items = await Promise.all(Array.from({ length: EXECUTIONS / PER_ITEM }, (_, n) => db.workSubmit({ workType: 'code', description: `item ${n}` })));
   const open = async (): Promise<number> => (await Promise.all(items.map(async (item) => (await db.workItem(item.id))?.resolved_at ?? null))).filter((at) => at === null).length;
 
+  // What runs at the daemon, whatever its books say.
+  const running = (): string => spawnSync('sh', ['-c', `for shim in $(pgrep -f 'containerd-shim.*${directory}/'); do pgrep -P $shim -f '^python3'; done`], { encoding: 'utf8' }).stdout;
+  let seenRunning = false;
   for (let kill = 0; (await open()) > 0; kill++) {
     await sleep(1500 + Math.random() * 2500);
+    seenRunning ||= running() !== '';
     if (kill % 4 === 3) {
       const ended = new Promise((resolve) => daemon?.once('exit', resolve));
       daemonKills++;
@@ -124,7 +128,7 @@ return "${item}-${n}"`;
     await reap(docker);
     return (await docker.listContainers({ all: true, filters: { label: [LABEL] } })).length === 0;
   }, 120);
-  const running = (): string => spawnSync('sh', ['-c', `for shim in $(pgrep -f 'containerd-shim.*${directory}/'); do pgrep -P $shim -f '^python3'; done`], { encoding: 'utf8' }).stdout;
+  expect(seenRunning).toBe(true);
   await until(() => Promise.resolve(running() === ''), 120);
   await clearSockets();
   const pids = workers.map((worker) => worker.pid).concat(killed);

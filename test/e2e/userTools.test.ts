@@ -92,7 +92,7 @@ command = "echo half; echo why >&2; exit 3"
     { tool: 'greet', error: true, text: expect.stringContaining('does not match the schema of greet'), images: 0 },
     { tool: 'fails', error: true, text: 'half\nwhy\n[exit code 3]', images: 0 },
     { tool: 'mcp__local__count_words', error: false, text: '3', images: 0 },
-    { tool: 'mcp__local__count_words', error: true, text: expect.stringContaining('does not match the schema'), images: 0 },
+    { tool: 'mcp__local__count_words', error: true, text: expect.stringMatching(/invalid|expected string/i), images: 0 }, // the server's own word
     { tool: 'mcp__local__refuse', error: true, text: 'not today', images: 0 },
     { tool: 'mcp__local__picture', error: false, text: expect.stringContaining('(an image)'), images: 1 },
     { tool: 'mcp__local__die', error: true, text: expect.stringMatching(/MCP server "local" did not answer: .*Look what was done/), images: 0 },
@@ -110,12 +110,18 @@ command = "echo half; echo why >&2; exit 3"
   ]);
 });
 
-test('a server over HTTP is given the headers of its settings', { timeout: 30_000 }, async () => {
+test('a server over HTTP is given the headers of its settings; one that was started anew and knows nobody is met anew', { timeout: 30_000 }, async () => {
   const seen: (string | undefined)[] = [];
   const handler = createMcpHandler(testServer);
+  let hasForgotten = false;
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     seen.push(request.headers.authorization);
     const body = await text(request);
+    if (body.includes('tools/call') && !hasForgotten) {
+      hasForgotten = true;
+      response.writeHead(404).end('Session not found');
+      return;
+    }
     const answered = await handler.fetch(new Request(`http://localhost${request.url}`, { method: request.method ?? 'GET', headers: request.headers as Record<string, string>, ...(body !== '' && { body }) }));
     response.writeHead(answered.status, Object.fromEntries(answered.headers)).end(await answered.text());
   };
@@ -133,6 +139,7 @@ test('a server over HTTP is given the headers of its settings', { timeout: 30_00
     server.close();
   }
   expect(new Set(seen)).toEqual(new Set(['Bearer abc']));
+  expect(hasForgotten).toBe(true);
 });
 
 test.each([
@@ -140,7 +147,9 @@ test.each([
   ['commands.toml', '[[tool]]\nname = "a"\ndescription = "x"\ncomand = "true"\n', /commands\.toml: .*comand/s],
   ['commands.toml', '[[tool]\n', /commands\.toml: /],
   ['mcp.json', '{"mcpServers": {"a": {"command": "${NO_SUCH_WORD}"}}}', /mcp\.json: .*the environment has no NO_SUCH_WORD/s],
-  ['mcp.json', '{"mcpServers": {"a": {"command": "/no/such/program"}}}', /mcp\.json: .*ENOENT/s],
+  ['mcp.json', '{"mcpServers": {"a": {"command": "/no/such/program"}}}', /mcp\.json: The MCP server "a" does not start: .*ENOENT/s],
+  ['mcp.json', `{"mcpServers": {"a": {"command": "sh", "args": ["-c", "echo no token >&2; exit 1"]}}}`, /The MCP server "a" does not start: .*no token/s],
+  ['mcp.json', '{"mcpServers": {"a": {"url": "http://localhost:1/", "headers": {"x": "sk-secret\\nmore"}}}}', /mcp\.json: (?!.*sk-secret).*one line/s],
   ['mcp.json', '{"mcpServers": {"a": {"command": "true", "url": "https://example.com"}}}', /mcp\.json: .*a command or a url/s],
   ['mcp.json', '{"mcpServers": {"a": {}}}', /mcp\.json: .*a command or a url/s],
   ['mcp.json', '{', /mcp\.json: /],

@@ -46,7 +46,7 @@ test('a writer submits, and the job is rung although graphile-worker\'s schema i
 test('a writer appends, reads, completes, delegates, speaks and cancels', async () => {
   const [item] = await as(writer, `select id from work_submit('a', 'x')`);
   const id = String(item?.['id']);
-  expect(await as(writer, `select seq from ledger_append('${id}', 'note', 'x')`)).toEqual([{ seq: 1 }]);
+  expect(await as(writer, `select seq from ledger_append('${id}', 'note', 'x', '{"a": 1}')`)).toEqual([{ seq: 1 }]);
   expect(await as(writer, `select state from work_complete('${id}', 'done')`)).toEqual([{ state: 'completed' }]);
   const [parent] = await as(writer, `select id from work_submit('a', 'x')`);
   const [child] = await as(writer, `select id from spawn_child_work('${String(parent?.['id'])}', 'b', 'y')`);

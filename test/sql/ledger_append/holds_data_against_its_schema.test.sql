@@ -1,5 +1,5 @@
 begin;
-select plan(9);
+select plan(14);
 
 create temporary table item as select * from work_submit('analyze', 'Find why the import is slow');
 select lives_ok($$ select ledger_append((select id from item), 'decision', 'Use B', '[1]') $$, 'data may be anything');
@@ -12,7 +12,12 @@ select lives_ok($$ select ledger_append((select id from item), 'decision', 'Use 
 select ledger_data_schema_save('decision', null);
 select lives_ok($$ select ledger_append((select id from item), 'decision', 'Use B', '[1]') $$, 'null takes it back');
 select throws_ok($$ select ledger_data_schema_save('thought', '{}') $$, 'WL002', null, 'a type that is none');
-select throws_ok($$ select ledger_data_schema_save('note', '[]') $$, 'WL002', null, 'a schema that is none');
+select throws_ok(format($$ select ledger_data_schema_save('note', '%s') $$, s), 'WL002', null, 'a schema that says nothing of data: ' || s)
+  from unnest(array['[]', '{}', '{"type": "array"}', '{"type": "object", "required": "a"}']) s;
+select ledger_append((select id from item), 'finding', 'Seen', '[1]', p_idempotency_key => 'once');
+select ledger_data_schema_save('finding', '{"type": "object"}');
+select is((ledger_append((select id from item), 'finding', 'Seen', '[1]', p_idempotency_key => 'once')).content, 'Seen', 'what was written stays written');
+select is((select count(*) from ledger_append_batch((select id from item), '[{"entry_type": "finding", "content": "None", "data": null}]')), 1::bigint, 'null is no data');
 
 select * from finish();
 rollback;

@@ -1,0 +1,21 @@
+// Images as the model's API takes them.
+
+import type { ToolImage } from './tool.ts';
+
+/** The API takes no more, and counts it in base64. */
+const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
+
+/** By its first bytes; null: no image that a model can look at. */
+export function imageTypeOf(bytes: Buffer): ToolImage['media_type'] | null {
+  const begins = (hex: string): boolean => bytes.subarray(0, hex.length / 2).equals(Buffer.from(hex, 'hex'));
+  if (begins('89504e470d0a1a0a')) return 'image/png';
+  if (begins('ffd8ff')) return 'image/jpeg';
+  if (begins('474946383761') || begins('474946383961')) return 'image/gif';
+  return begins('52494646') && bytes.subarray(8, 12).toString('latin1') === 'WEBP' ? 'image/webp' : null;
+}
+
+/** Null: too large. */
+export function imageOf(mediaType: ToolImage['media_type'], bytes: Buffer): ToolImage | null {
+  const data = bytes.toString('base64');
+  return data.length > MAX_IMAGE_CHARS ? null : { media_type: mediaType, data };
+}
