@@ -1,0 +1,109 @@
+-- What the model answered in a recorded exchange: its messages, its calls with their results, the subagents that they started.
+
+create or replace function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean)
+  returns integer
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_known integer := (select count(*) from tool_calls where turn_id = p_turn.id);
+  v_parts integer;
+  v_thoughts integer;
+  v_text text;
+  v_message uuid := _uuidv7();
+  v_added integer;
+begin
+  select count(distinct m.id), count(*) filter (where b.value ->> 'type' = 'thinking'), string_agg(b.value ->> 'text', E'\n\n' order by m.sequence, b.n) filter (where b.value ->> 'type' = 'text')
+    into v_parts, v_thoughts, v_text
+    from messages m cross join json_array_elements(m.content) with ordinality as b(value, n)
+   where m.turn_id = p_turn.id and m.role = 'assistant';
+  with given as materialized (
+    select * from _recorded_calls(p_calls, p_n)
+  ), said as (
+    -- What the model wrote: all of it, or what came since. An input too large for a message is in its call alone.
+    select string_agg(b.block, ',' order by b.n, b.m) as blocks
+      from (
+        select 1 as n, t.m, json_build_object('type', 'thinking', 'thinking', t.value ->> 'thinking', 'signature', t.value ->> 'signature')::text as block
+          from json_array_elements(p_thinking) with ordinality as t(value, m)
+         -- What another provider signed cannot be sent to this one.
+         where t.m > v_thoughts and coalesce(t.value ->> 'signature', '') <> '' and p_turn.model like '%claude%' and octet_length(p_thinking::text) < 1000000
+        union all
+        select 2, 1, _text_block(t.text)
+          from (select case when v_text is null then _cap_text(p_text, 1000000) when starts_with(p_text, v_text) then ltrim(substr(p_text, char_length(v_text) + 1), E'\n') end as text) t
+         where t.text ~ '\S'
+        union all
+        select 3, c.ordinal, '{"type":"tool_use","id":' || to_json(c.id)::text || ',"name":' || to_json(c.name)::text || ',"input":' ||
+               case when (sum(octet_length(c.input::text)) over (order by c.ordinal)) > 1500000 then '{}' else c.input::text end || '}'
+          from given c where c.ordinal > v_known
+      ) b
+  ), message as (
+    insert into messages (id, turn_id, sequence, role, content, created_at)
+    select v_message, p_turn.id, 1000 + v_parts, 'assistant', ('[' || said.blocks || ']')::json, p_turn.started_at from said where said.blocks is not null
+  ), made as (
+    insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, tool_name, input, effect, created_at, status, result, is_error, attempts, started_at, completed_at)
+    select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.id, c.name, c.input, 'unsafe', p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at
+      from given c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.started_at) e
+     where c.ordinal > v_known
+  )
+  select count(*) into v_added from given c where c.ordinal > v_known;
+  if v_known > 0 then
+    update tool_calls k
+       set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts, started_at = e.at, completed_at = e.at
+      from _recorded_calls(p_calls, p_n) c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.completed_at) e
+     where k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 and k.completed_at is null and e.at is not null;
+  end if;
+  return v_added;
+end
+$$;
+
+comment on function _import_response(turns, text, json, json, integer, boolean) is
+  'Stores the response of a recorded exchange and its calls, as far as they are not there; a call without a result stays open while it is the newest, else it has failed. Returns how many calls were added.';
+
+create or replace function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_spawn record;
+begin
+  for v_spawn in
+    select k.id, k.turn_id, k.created_at, c.input ->> 'description' as description, p_session || '#' || c.spawns as session
+      from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1
+     where c.spawns is not null
+  loop
+    perform _import_session(p_format, v_spawn.session, p_session, v_spawn.description, v_spawn.created_at);
+    update sessions set spawn_tool_call_id = v_spawn.id, parent_turn_id = v_spawn.turn_id where label = concat_ws(':', p_format, v_spawn.session) and spawn_tool_call_id is null;
+  end loop;
+end
+$$;
+
+comment on function _import_spawns(turns, text, text, json, integer) is 'Links the subagents of a recorded session (p_session; nested ones lie flat in it) to the very calls that started them.';
+
+create or replace function _recorded_calls(p_calls json, p_n integer)
+  returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select c.ordinality, coalesce(c.id, format('import_%s_%s', p_n, c.ordinality)), c.name, c.input, c.result, coalesce(c."isError", false), c.spawns
+    from rows from (json_to_recordset(p_calls) as (id text, name text, input json, result text, "isError" boolean, spawns text)) with ordinality as c;
+$$;
+
+comment on function _recorded_calls(json, integer) is 'The calls of a recorded exchange, from 1; one without an id has one by its place.';
+
+create or replace function _recorded_end(p_result text, p_is_error boolean, p_is_past boolean, p_at timestamptz, out status text, out result json, out is_error boolean, out attempts integer, out at timestamptz)
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_result is null and not p_is_past then 'pending' when p_result is null or p_is_error then 'failed' else 'completed' end,
+         case when p_result is not null or p_is_past then to_json(coalesce(p_result, '[engine] The record has no result for this call.')) end,
+         case when p_result is not null or p_is_past then p_result is null or p_is_error end,
+         case when p_result is not null or p_is_past then 1 else 0 end,
+         case when p_result is not null or p_is_past then p_at end;
+$$;
+
+comment on function _recorded_end(text, boolean, boolean, timestamptz) is 'How a recorded call ended: without a result it is open while it is the newest, else it has failed.';
