@@ -192,7 +192,10 @@ begin
     else
       perform _call_settle(v_call, coalesce(v_result #>> '{}', ''), false);
     end if;
-  exception when others then
+  exception
+  when deadlock_detected or serialization_failure then
+    raise; -- no fault of the call: whoever runs it runs it again
+  when others then
     get stacked diagnostics v_hint = pg_exception_hint;
     perform _call_settle(v_call, concat_ws(E'\n', format('%s (%s)', sqlerrm, sqlstate), nullif(v_hint, '')), true);
   end;
@@ -204,4 +207,4 @@ end
 $$;
 
 comment on function tool_call_execute(uuid, uuid, uuid) is
-  'Runs a tool that is a SQL function: what it does and its result commit together, so that a crash can neither lose nor repeat it. An error becomes the result and undoes what the function did. Raises WL001, WL002, WL003, WL004.';
+  'Runs a tool that is a SQL function: what it does and its result commit together, so that a crash can neither lose nor repeat it. An error becomes the result and undoes what the function did; only a deadlock is raised, so that the call is made again. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';
