@@ -1,7 +1,8 @@
 // The Agent Trajectory Interchange Format (Harbor): one document {schema_version, session_id, agent, steps}. A step of the
 // agent holds its calls and what they were answered; where it has no calls, what it observed is what it was told next.
 
-import { Conversation, field, idOf, newCall, stringOf, timeOf, usageOf } from './reading.ts';
+import { Conversation } from './conversation.ts';
+import { field, idOf, newCall, stringOf, timeOf, usageOf } from './reading.ts';
 import type { RecordedRun } from './reading.ts';
 
 export function isAtif(document: unknown): boolean {

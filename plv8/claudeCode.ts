@@ -2,7 +2,8 @@
 // parents that records name make false forks of parallel calls, so the order of the file is the order of the run; parents
 // say who went back, and which records of a subagent belong together.
 
-import { Conversation, field, idOf, newCall, stringOf, timeOf, tokensOf } from './reading.ts';
+import { Conversation } from './conversation.ts';
+import { field, idOf, newCall, stringOf, timeOf, tokensOf } from './reading.ts';
 import type { RecordedRun, RecordReader } from './reading.ts';
 
 export function isClaudeCode(record: unknown): boolean {

@@ -1,7 +1,8 @@
 // Codex CLI's rollouts: JSON lines {timestamp, type, payload}. response_item records are the conversation; event_msg
 // records repeat it for the screen and are read for the token counts alone.
 
-import { Conversation, field, idOf, newCall, stringOf, timeOf, usageOf } from './reading.ts';
+import { Conversation } from './conversation.ts';
+import { field, idOf, newCall, stringOf, timeOf, usageOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
 /** What the client says in a user's place. */
@@ -19,39 +20,34 @@ export function readCodex(): RecordReader {
   let model: string | null = null;
   /** Items of one response follow each other; whatever the model is told between them begins the next. */
   let isResponding = false;
-  return {
-    take: (isEnd) => run.takeWhole(isEnd),
-    broken: (text, line) => run.broken(text, line),
-    read(record, line) {
-      run.line = line;
-      const type = stringOf(field(record, 'type')) ?? 'unknown';
-      const payload = field(record, 'payload');
-      const kind = stringOf(field(payload, 'type')) ?? 'unknown';
-      if (type === 'session_meta') readMeta(payload, run);
-      else if (type === 'turn_context') {
-        model = stringOf(field(payload, 'model')) ?? model;
-        run.model ??= model;
-      }
-      else if (type === 'event_msg' && kind === 'token_count') {
-        const counted = JSON.stringify(field(payload, 'info', 'total_token_usage')) ?? '';
-        // The same total twice is the same call twice.
-        if (counted !== '' && counted !== total) readUsage(field(payload, 'info', 'last_token_usage'), run);
-        if (counted !== '') total = counted;
-        isResponding = false;
-      } else if (type === 'event_msg' && kind === 'turn_aborted') run.outcome = 'aborted';
-      else if (type === 'event_msg' && kind === 'task_complete') run.outcome = 'completed';
-      else if (type === 'response_item') {
-        isResponding = readItem(kind, payload, run, isResponding);
-        const at = timeOf(field(record, 'timestamp'));
-        if (isResponding && at !== null) run.current().at ??= at;
-        if (isResponding && model !== null && model !== run.model) run.current().model = model;
-      } else if (type === 'compacted') {
-        run.compacted(stringOf(field(payload, 'message')) || keptText(field(payload, 'replacement_history'), run) || '(The record keeps no summary of what came before.)');
-        run.skip('record of type compacted', record);
-      } else if (type === 'event_msg') run.skip(`event ${kind}`); // a copy for the screen
-      else run.skip(`record of type ${type}`, record);
-    },
-  };
+  return run.reader((record) => {
+    const type = stringOf(field(record, 'type')) ?? 'unknown';
+    const payload = field(record, 'payload');
+    const kind = stringOf(field(payload, 'type')) ?? 'unknown';
+    if (type === 'session_meta') readMeta(payload, run);
+    else if (type === 'turn_context') {
+      model = stringOf(field(payload, 'model')) ?? model;
+      run.model ??= model;
+    }
+    else if (type === 'event_msg' && kind === 'token_count') {
+      const counted = JSON.stringify(field(payload, 'info', 'total_token_usage')) ?? '';
+      // The same total twice is the same call twice.
+      if (counted !== '' && counted !== total) readUsage(field(payload, 'info', 'last_token_usage'), run);
+      if (counted !== '') total = counted;
+      isResponding = false;
+    } else if (type === 'event_msg' && kind === 'turn_aborted') run.outcome = 'aborted';
+    else if (type === 'event_msg' && kind === 'task_complete') run.outcome = 'completed';
+    else if (type === 'response_item') {
+      isResponding = readItem(kind, payload, run, isResponding);
+      const at = timeOf(field(record, 'timestamp'));
+      if (isResponding && at !== null) run.current().at ??= at;
+      if (isResponding && model !== null && model !== run.model) run.current().model = model;
+    } else if (type === 'compacted') {
+      run.compacted(stringOf(field(payload, 'message')) || keptText(field(payload, 'replacement_history'), run) || '(The record keeps no summary of what came before.)');
+      run.skip('record of type compacted', record);
+    } else if (type === 'event_msg') run.skip(`event ${kind}`); // a copy for the screen
+    else run.skip(`record of type ${type}`, record);
+  });
 }
 
 function readMeta(payload: unknown, run: Conversation): void {

@@ -2,7 +2,8 @@
 // bubbleId:<id>:<bubble> holds each. A bubble has one call at most, with its result, and what the order does not name was
 // rewound or written anew.
 
-import { Conversation, field, idOf, newCall, stringOf, timeOf } from './reading.ts';
+import { Conversation } from './conversation.ts';
+import { field, idOf, newCall, stringOf, timeOf } from './reading.ts';
 import type { RecordedExchange, RecordedRun } from './reading.ts';
 
 export type CursorComposer = {

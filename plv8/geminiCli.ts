@@ -1,6 +1,7 @@
 // Gemini CLI's sessions: one document {sessionId, messages}, each call with its result in the message that made it.
 
-import { Conversation, field, idOf, newCall, stringOf, timeOf, tokensOf, usageOf } from './reading.ts';
+import { Conversation } from './conversation.ts';
+import { field, idOf, newCall, stringOf, timeOf, tokensOf, usageOf } from './reading.ts';
 import type { RecordedRun } from './reading.ts';
 
 export function isGeminiCli(document: unknown): boolean {

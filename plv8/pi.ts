@@ -1,6 +1,7 @@
 // pi's session files: JSON lines {type, timestamp, message}, each message whole, each result a message of its own.
 
-import { Conversation, field, idOf, newCall, stringOf, timeOf, tokensOf } from './reading.ts';
+import { Conversation } from './conversation.ts';
+import { field, idOf, newCall, stringOf, timeOf, tokensOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
 export function isPi(record: unknown): boolean {
@@ -10,26 +11,21 @@ export function isPi(record: unknown): boolean {
 
 export function readPi(): RecordReader {
   const run = new Conversation('pi');
-  return {
-    take: (isEnd) => run.takeWhole(isEnd),
-    broken: (text, line) => run.broken(text, line),
-    read(record, line) {
-      run.line = line;
-      const type = stringOf(field(record, 'type')) ?? 'unknown';
-      const message = field(record, 'message');
-      const role = field(message, 'role');
-      if (type === 'session') {
-        run.sessionId ??= idOf(field(record, 'id')) ?? undefined;
-        run.cwd ??= stringOf(field(record, 'cwd')) ?? undefined;
-        run.system ||= stringOf(field(record, 'systemPrompt')) ?? '';
-      } else if (type === 'compaction') run.compacted(stringOf(field(record, 'summary')) ?? '');
-      else if (type !== 'message') run.skip(`record of type ${type}`, record);
-      else if (role === 'user') run.said(run.textOf(field(message, 'content')));
-      else if (role === 'toolResult') run.result(idOf(field(message, 'toolCallId')), run.textOf(field(message, 'content')), field(message, 'isError') === true);
-      else if (role === 'assistant') readAssistant(message, timeOf(field(record, 'timestamp')), run);
-      else run.skip(`message with role ${stringOf(role) ?? 'unknown'}`, record);
-    },
-  };
+  return run.reader((record) => {
+    const type = stringOf(field(record, 'type')) ?? 'unknown';
+    const message = field(record, 'message');
+    const role = field(message, 'role');
+    if (type === 'session') {
+      run.sessionId ??= idOf(field(record, 'id')) ?? undefined;
+      run.cwd ??= stringOf(field(record, 'cwd')) ?? undefined;
+      run.system ||= stringOf(field(record, 'systemPrompt')) ?? '';
+    } else if (type === 'compaction') run.compacted(stringOf(field(record, 'summary')) ?? '');
+    else if (type !== 'message') run.skip(`record of type ${type}`, record);
+    else if (role === 'user') run.said(run.textOf(field(message, 'content')));
+    else if (role === 'toolResult') run.result(idOf(field(message, 'toolCallId')), run.textOf(field(message, 'content')), field(message, 'isError') === true);
+    else if (role === 'assistant') readAssistant(message, timeOf(field(record, 'timestamp')), run);
+    else run.skip(`message with role ${stringOf(role) ?? 'unknown'}`, record);
+  });
 }
 
 function readAssistant(message: unknown, at: string | null, run: Conversation): void {

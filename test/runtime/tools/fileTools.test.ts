@@ -62,7 +62,7 @@ async function inContainer(): Promise<{ place: Workspace; remove(): Promise<void
 
 describe.each([['on the host', onHost, null], ['in a container', inContainer, noDocker]] as const)('%s', (_, open, problem) => {
   if (problem !== null) {
-    test.skip('needs a Docker daemon');
+    test.skip(`no container: ${problem}`); // test/docker.ts prints it too
     return;
   }
   let opened: Awaited<ReturnType<typeof open>> | undefined;

@@ -1,0 +1,216 @@
+// What the readers of most formats tell what they read, record by record; it makes recorded runs of it, whole or in parts.
+
+import { field, stringOf } from './reading.ts';
+import type { RecordedCall, RecordedExchange, RecordedRun, RecordReader } from './reading.ts';
+
+/** What a reader of records tells of one conversation, in the order of the file; take() makes a RecordedRun of it. */
+export class Conversation {
+  model: string | null = null;
+  system = '';
+  outcome: string | null = null;
+  sessionId: string | undefined;
+  parentSessionId: string | undefined;
+  cwd: string | undefined;
+  /** The line that is being read. */
+  line = 0;
+  readonly #format: RecordedRun['format'];
+  readonly #skipped = new Map<string, { count: number; line: number }>();
+  #raw: NonNullable<RecordedRun['raw']> = [];
+  #prompt: string[] = [];
+  #isPromptByHarness = true;
+  #task: string | undefined;
+  /** Those that were not taken yet, and how many were. */
+  #exchanges: RecordedExchange[] = [];
+  #taken = 0;
+  #lastTaken: RecordedExchange | undefined;
+  /** By the response's id; null: taken, like the calls of those. */
+  readonly #byId = new Map<string, RecordedExchange | null>();
+  readonly #calls = new Map<string, RecordedCall | null>();
+  readonly #tools = new Set<string>();
+  #summary: string | undefined;
+  #branch: { after: string; said: string[] } | undefined;
+
+  constructor(format: RecordedRun['format']) {
+    this.#format = format;
+  }
+
+  /** How many exchanges there are so far. */
+  get count(): number {
+    return this.#taken + this.#exchanges.length;
+  }
+
+  /** The id of the exchange that the next one goes on from, null before the first. */
+  get lastId(): string | null {
+    if (this.#branch) return this.#branch.after || null;
+    return (this.#exchanges.at(-1) ?? this.#lastTaken)?.id ?? null;
+  }
+
+  /** The exchange of that response, which is known or begins now. */
+  exchange(responseId: string | null): RecordedExchange {
+    const known = responseId === null ? undefined : this.#byId.get(responseId);
+    if (known) return known;
+    const exchange: RecordedExchange = { text: '', calls: [], usage: null };
+    if (known === null) {
+      this.skip('part of a response that came too late');
+      return exchange;
+    }
+    if (this.#summary !== undefined) exchange.compactSummary = this.#summary;
+    if (this.#branch !== undefined) {
+      exchange.after = this.#branch.after;
+      exchange.said = this.#branch.said.join('\n\n');
+    }
+    this.#summary = this.#branch = undefined;
+    this.#exchanges.push(exchange);
+    if (responseId !== null) this.#byId.set(responseId, exchange);
+    return exchange;
+  }
+
+  /** The newest exchange. */
+  current(): RecordedExchange {
+    return this.#exchanges.at(-1) ?? this.exchange(null);
+  }
+
+  /** A call of an exchange, of the newest where none is named. */
+  call(id: string | null, call: RecordedCall, exchange = this.current()): void {
+    if (id !== null && this.#calls.has(id)) return this.skip('repeated call', call);
+    exchange.calls.push(call);
+    this.#tools.add(call.name);
+    if (id === null) return;
+    this.#calls.set(id, call);
+    call.id = id;
+  }
+
+  /** A result; of several for one call the first counts. */
+  result(id: string | null, text: string, isError: boolean): RecordedCall | undefined {
+    const call = id === null ? undefined : this.#calls.get(id);
+    if (!call) this.skip(call === null ? 'result that came too late' : 'result without its call', { id, text });
+    else if (call.result !== null) this.skip('second result of a call', { id, text });
+    else Object.assign(call, { result: text, isError });
+    return call ?? undefined;
+  }
+
+  /** Calls without an answer. */
+  openCalls(): RecordedCall[] {
+    return this.#exchanges.flatMap(({ calls }) => calls).filter((call) => call.result === null);
+  }
+
+  /** The context was compacted: what stands for all before the next exchange. */
+  compacted(summary: string): void {
+    if (this.count > 0) this.#summary = summary;
+    else this.said(summary, true); // the file begins behind it
+  }
+
+  /** What a model thought before it answered. What has no signature cannot be sent back. */
+  thought(exchange: RecordedExchange, thinking: string, signature = ''): void {
+    (exchange.thinking ??= []).push({ thinking, signature });
+    if (signature === '' && thinking !== '') this.skip('thinking without a signature', { thinking });
+  }
+
+  /** Content as text: a text, or the texts of its blocks; other blocks are left out. */
+  textOf(content: unknown, between = '\n'): string {
+    if (typeof content === 'string') return content;
+    if (!Array.isArray(content)) return '';
+    return content.flatMap((block: unknown) => {
+      const text = stringOf(field(block, 'text'));
+      if (text === null) this.skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
+      return text ?? [];
+    }).join(between);
+  }
+
+  /** Somebody went back: what comes goes on from that exchange (null: from the beginning), not from the newest. */
+  goBackTo(exchangeId: string | null): void {
+    this.#branch = { after: exchangeId ?? '', said: [] };
+    this.#summary = undefined;
+  }
+
+  /** What the model was told, by a human or a harness. */
+  said(text: string, isByHarness = false): void {
+    if (text.trim() === '') return;
+    if (!isByHarness) this.#task ??= text;
+    const last = this.#exchanges.at(-1);
+    if (this.#branch) this.#branch.said.push(text);
+    else if (!last) {
+      this.#prompt.push(text);
+      this.#isPromptByHarness &&= isByHarness;
+    } else {
+      if (!isByHarness) delete last.isFollowUpByHarness;
+      else if (last.followUp === undefined) last.isFollowUpByHarness = true;
+      last.followUp = last.followUp === undefined ? text : `${last.followUp}\n\n${text}`;
+    }
+  }
+
+  /** The usage of the newest exchange that has none yet. */
+  usage(usage: NonNullable<RecordedExchange['usage']>): void {
+    const last = this.#exchanges.at(-1);
+    if (last && last.usage === null) last.usage = usage;
+  }
+
+  /** Counts what is not in the exchanges; what has content is kept as it stands. */
+  skip(reason: string, content?: unknown): void {
+    const skipped = this.#skipped.get(reason);
+    if (skipped) skipped.count++;
+    else this.#skipped.set(reason, { count: 1, line: this.line });
+    if (content !== undefined) this.#raw.push({ line: this.line, reason, content: typeof content === 'string' ? content : JSON.stringify(content) });
+  }
+
+  /** A line of its file that is no JSON. */
+  broken(text: string, line: number): void {
+    this.line = line;
+    this.skip('line that is no JSON', text);
+  }
+
+  /** Reads a file that holds this conversation alone. */
+  reader(read: (record: unknown) => void): RecordReader {
+    return {
+      read: (record, line) => {
+        this.line = line;
+        read(record);
+      },
+      broken: (text, line) => this.broken(text, line),
+      take: (isEnd) => this.takeWhole(isEnd),
+    };
+  }
+
+  /** take() of a file that holds this conversation alone. Throws where it has no model call at the end. */
+  takeWhole(isEnd: boolean): RecordedRun[] {
+    if (isEnd && this.count === 0) throw new Error(`the recorded ${this.#format} run has no model call`);
+    const run = this.take(isEnd);
+    return run === null ? [] : [run];
+  }
+
+  /** What came since the last time; null: nothing. The newest exchange, and those near it that wait for results, stay until the end. */
+  take(isEnd: boolean): RecordedRun | null {
+    const open = this.#exchanges.slice(-100).findIndex(({ calls }) => calls.some(({ result }) => result === null));
+    const length = this.#exchanges.length;
+    const taken = this.#exchanges.splice(0, isEnd ? length : Math.max(0, open === -1 ? length - 1 : Math.min(length - 1, Math.max(0, length - 100) + open)));
+    if (taken.length === 0 && this.#raw.length === 0 && !isEnd) return null;
+    const first = this.#taken;
+    const before = this.#lastTaken;
+    const run: RecordedRun = {
+      format: this.#format,
+      model: this.model,
+      system: this.system,
+      prompt: first === 0 ? this.#prompt.join('\n\n') : (before?.followUp ?? ''),
+      ...((first === 0 ? this.#prompt.length > 0 && this.#isPromptByHarness : before?.isFollowUpByHarness) && { isPromptByHarness: true }),
+      ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0] && { task: this.#task }),
+      exchanges: taken,
+      tools: [...this.#tools].toSorted(),
+      ...(first > 0 && { first }),
+      ...(before?.id !== undefined && { firstAfter: before.id }),
+      ...(!isEnd && { isPart: true }),
+      outcome: this.outcome,
+      ...(this.sessionId !== undefined && { sessionId: this.sessionId }),
+      ...(this.parentSessionId !== undefined && { parentSessionId: this.parentSessionId }),
+      ...(this.cwd !== undefined && { cwd: this.cwd }),
+      skipped: [...this.#skipped].map(([reason, { count, line }]) => ({ reason, count, ...(line > 0 && { line }) })),
+      ...(this.#raw.length > 0 && { raw: this.#raw }),
+    };
+    this.#taken += taken.length;
+    this.#lastTaken = taken.at(-1) ?? before;
+    this.#raw = [];
+    const gone = new Set(taken);
+    for (const { calls } of taken) for (const { id } of calls) if (id !== undefined) this.#calls.set(id, null);
+    for (const [id, exchange] of this.#byId) if (exchange && gone.has(exchange)) this.#byId.set(id, null);
+    return run;
+  }
+}
