@@ -40,7 +40,7 @@ pg_prove --dbname "$database" --recurse --ext .sql test/sql
 
 # A dump restores with its rows: one row at least in every table, the same rows afterwards.
 psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'
-select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe', p_touches => '[{"key": "at", "action": "read"}]');
 select ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
 select faculty_save('{"name": "worker", "accepts": ["analyze"], "orient": {"command": "true"}, "budget": {"calls": 100}, "engage": {"tools": ["look", "erase"], "require_approval": "dangerous", "elide_budget": 0, "compact_keep_recent": 0}}');
 select ledger_append((work_submit('other', 'Something else')).id, 'finding', 'Found elsewhere');
@@ -61,7 +61,7 @@ begin
     perform hook_record(v_item, v_lease, h.id, '{"exit_code": 0}') from hook_runs h where v_n = 1;
     v_turn := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
     perform turn_record(v_item, v_lease, v_turn, format('{"content": [
-      {"type": "tool_use", "id": "a", "name": "look", "input": {}},
+      {"type": "tool_use", "id": "a", "name": "look", "input": {"at": "a.ts"}},
       {"type": "tool_use", "id": "b", "name": "ledger_append", "input": {"entry_type": "%s", "content": "Looked"}}], "stop_reason": "tool_use"}',
       case v_n when 2 then 'step' else 'note' end)::json);
     perform tool_call_settle(v_item, v_lease, k.id, repeat('seen ', 20000)) from tool_calls k where k.turn_id = v_turn and tool_name = 'look';

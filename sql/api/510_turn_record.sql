@@ -125,6 +125,7 @@ begin
       case when v_refusal is null then 'pending' else 'failed' end, to_json(v_refusal),
       case when v_refusal is not null then true end, case when v_refusal is not null then _now() end)
     returning * into v_call;
+    perform _touches_store(v_call);
     -- With a before_tool hook a person is asked for what the hook made of the call.
     if v_refusal is null and v_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, v_config -> 'engage') then
       perform _approval_ask(v_call, v_ability.risk, v_config -> 'engage');

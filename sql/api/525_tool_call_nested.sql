@@ -37,6 +37,7 @@ begin
     insert into tool_calls (turn_id, parent_call_id, ordinal, work_item_id, provider_id, tool_name, input, effect)
     values (v_parent.turn_id, v_parent.id, p_ordinal, v_item.id, format('%s.%s', v_parent.provider_id, p_ordinal + 1), p_name, p_input, v_ability.effect)
     returning * into v_call;
+    perform _touches_store(v_call);
     if v_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, v_config -> 'engage') then
       perform _approval_ask(v_call, v_ability.risk, v_config -> 'engage');
       v_call.status := 'waiting';

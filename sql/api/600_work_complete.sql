@@ -54,8 +54,9 @@ begin
     from jsonb_array_elements_text(case jsonb_typeof(p_evidence) when 'array' then p_evidence else '[]' end) as e(named)
     cross join lateral _evidence(p_work_item_id, e.named) as f
     join tool_calls k on k.id = f.tool_call_id
-   where exists (select from tool_calls c
-                  where c.work_item_id = p_work_item_id and _touched_path(c.input) is not null and c.effect <> 'pure'
+   where exists (select from touches x
+                   join tool_calls c on c.id = x.tool_call_id
+                  where x.work_item_id = p_work_item_id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
                     and c.status in ('completed', 'uncertain') and c.created_at > k.created_at)
    limit 1;
   if found then

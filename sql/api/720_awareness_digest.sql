@@ -153,10 +153,11 @@ as $$
     from foci f
     join faculties c on c.content_hash = f.faculty_hash and c.config #>> '{engage,workspace}' = 'host'
     cross join lateral (
-      select _touched_path(k.input) as path, bool_or(k.effect <> 'pure') as is_changed
+      select x.target as path, bool_or(x.action in ('create', 'modify', 'delete')) as is_changed
         from turns t
         join tool_calls k on k.turn_id = t.id
-       where t.focus_id = f.id and t.iteration > f.iteration - 50 and _touched_path(k.input) is not null
+        join touches x on x.tool_call_id = k.id
+       where t.focus_id = f.id and t.iteration > f.iteration - 50 and x.kind = 'path'
        group by 1
        limit 100) mine
     cross join lateral (
@@ -165,8 +166,8 @@ as $$
     join faculties d on d.content_hash = g.faculty_hash and d.config #>> '{engage,workspace}' = 'host'
      and d.config #>> '{engage,workspace_dir}' is not distinct from c.config #>> '{engage,workspace_dir}'
    where f.id = p_focus_id
-     and exists (select from tool_calls k
-                  where k.work_item_id = o.id and _touched_path(k.input) = mine.path and (mine.is_changed or k.effect <> 'pure'));
+     and exists (select from touches x
+                  where x.work_item_id = o.id and x.kind = 'path' and x.target = mine.path and (mine.is_changed or x.action in ('create', 'modify', 'delete')));
 $$;
 
 comment on function _overlaps(uuid, uuid) is

@@ -82,7 +82,9 @@ begin
          started_at = v_updated,
          completed_at = case when v_status in ('completed', 'failed') then v_updated end,
          end_message_id = v_end
-   where id = v_row.id;
+   where id = v_row.id
+  returning * into v_row;
+  perform _touches_store(v_row);
   return '{"success": true}';
 end
 $$;

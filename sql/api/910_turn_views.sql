@@ -50,12 +50,13 @@ create or replace view v_fork_points with (security_invoker = true) as
 comment on view v_fork_points is 'Where a work item might go another way, best first: before something failed, before something was decided, after a step. work_fork(turn_id) goes on from there.';
 
 create or replace view message_files with (security_invoker = true) as
-  select k.message_id, k.id as tool_call_id, case k.tool_name when 'read_file' then 'read' when 'write_file' then 'written' when 'edit_file' then 'written' else 'referenced' end as kind,
-         _touched_path(k.input) as file_path, case when k.tool_name = 'read_file' then (k.input ->> 'offset')::integer + 1 end as line_start,
-         case when k.tool_name = 'read_file' then (k.input ->> 'offset')::integer + (k.input ->> 'limit')::integer end as line_end
-    from tool_calls k
-   where _touched_path(k.input) is not null and k.message_id is not null;
-comment on view message_files is 'Files that the calls of a message read, wrote or named, with their lines where the call says.';
+  select k.message_id, k.id as tool_call_id, case x.action when 'read' then 'read' when 'search' then 'referenced' else 'written' end as kind, x.target as file_path,
+         l.line_start, l.line_end, x.action
+    from touches x
+    join tool_calls k on k.id = x.tool_call_id
+    left join lateral _lines_read(k.tool_name, _jsonb_of(k.input)) l on x.action = 'read'
+   where x.kind = 'path' and k.message_id is not null;
+comment on view message_files is 'Files that the calls of a message read, wrote or looked through, what was done to each (action: read, create, modify, delete, search), and the lines where a call says which it reads.';
 
 create or replace view message_codeblocks with (security_invoker = true) as
   select m.id as message_id, (b.idx - 1)::integer as idx, nullif(substring(b.part[1] from '^\s*([\w+#.-]+)'), '') as language, b.part[2] as content,

@@ -34,7 +34,7 @@ comment on function _plan_items(text) is 'What a plan still wants: its lines or 
 
 create or replace view work_journal with (security_invoker = true) as
   select e.work_item_id, e.id as source_id, e.entry_type, e.created_at, e.rank, e.content, e.importance,
-         ceil(char_length(e.content::text) / 4.0)::integer as token_estimate, e.entry_type || '/' || e.id as entry_id
+         ceil(char_length(e.content::text) / 4.0)::integer as token_estimate, e.entry_type || '/' || e.id || coalesce('/' || nullif((e.rank % 1 * 1000)::integer, 0), '') as entry_id
     from (
       select f.work_item_id, f.id, case when f.attempt = 1 then 'session_start' else 'recovery' end as entry_type, f.created_at, 0 as rank,
              case when f.attempt = 1 then jsonb_strip_nulls(jsonb_build_object('type', 'session_start', 'originalPrompt', w.description, 'selectedModel', c.config #>> '{engage,model}', 'selectedPersona', f.faculty))
@@ -51,7 +51,7 @@ create or replace view work_journal with (security_invoker = true) as
        where m.role = 'assistant' and exists (select from json_array_elements(m.content) b where b ->> 'type' in ('thinking', 'text'))
       union all
       select k.work_item_id, k.id, 'tool_request', k.created_at, 3,
-             jsonb_build_object('type', 'tool_request', 'toolName', k.tool_name, 'toolInput', k.input::jsonb, 'riskLevel', coalesce((select a.risk from abilities a where _tool_name(a.name) = k.tool_name), 'moderate')), 'normal'
+             jsonb_build_object('type', 'tool_request', 'toolName', k.tool_name, 'toolInput', _jsonb_of(k.input), 'riskLevel', coalesce((select a.risk from abilities a where _tool_name(a.name) = k.tool_name), 'moderate')), 'normal'
         from tool_calls k where k.tool_name <> 'ledger_append'
       union all
       select k.work_item_id, k.id, case a.decision when 'approved' then 'tool_approved' else 'tool_rejected' end, a.decided_at, 4,
@@ -68,13 +68,12 @@ create or replace view work_journal with (security_invoker = true) as
              jsonb_build_object('type', 'code_generated', 'language', 'python', 'code', left(k.input ->> 'code', 8000), 'purpose', 'execute_code'), 'normal'
         from tool_calls k where k.tool_name = 'execute_code' and k.input ->> 'code' is not null
       union all
-      select k.work_item_id, k.id, case when k.tool_name = 'read_file' then 'file_read' else 'file_written' end, k.completed_at, 6,
-             jsonb_strip_nulls(jsonb_build_object('type', case when k.tool_name = 'read_file' then 'file_read' else 'file_written' end, 'filePath', _touched_path(k.input),
-               'operation', case k.tool_name when 'read_file' then 'read' when 'write_file' then 'create' else 'modify' end,
-               'contentPreview', left(coalesce(k.input ->> 'content', k.input ->> 'new_string', _result_text(k.result)), 200),
-               'linesAffected', regexp_count(coalesce(k.input ->> 'content', k.input ->> 'new_string', ''), E'\n') + 1)),
-             case when k.tool_name = 'read_file' then 'low' else 'normal' end
-        from tool_calls k where k.tool_name in ('read_file', 'write_file', 'edit_file') and k.status = 'completed' and _touched_path(k.input) is not null
+      select x.work_item_id, k.id, case x.action when 'read' then 'file_read' else 'file_written' end, k.completed_at, 6 + x.ordinal / 1000.0,
+             jsonb_strip_nulls(jsonb_build_object('type', case x.action when 'read' then 'file_read' else 'file_written' end, 'filePath', x.target, 'operation', x.action,
+               'contentPreview', left(coalesce(w.written, _result_text(k.result)), 200), 'linesAffected', regexp_count(coalesce(w.written, ''), E'\n') + 1)),
+             case x.action when 'read' then 'low' else 'normal' end
+        from touches x join tool_calls k on k.id = x.tool_call_id cross join lateral (select _text_written(_jsonb_of(k.input)) as written) w
+       where x.kind = 'path' and x.action <> 'search' and k.status = 'completed'
       union all
       select l.work_item_id, l.id, case l.entry_type when 'decision' then 'decision' when 'error' then 'error' when 'step' then 'summary' else 'thinking' end, l.created_at, 7,
              case l.entry_type

@@ -27,11 +27,11 @@ as $$
          (select coalesce(array_agg(format('%s %s', tool_name, _one_line(_call_input(k)::text, 200)) order by created_at desc), '{}') from tool_calls k where work_item_id = p_item.id and status = 'uncertain'),
          (select coalesce(array_agg(path order by last desc), '{}')
             from (select path, max(at) as last
-                    from (select _touched_path(input) as path, completed_at as at from tool_calls
-                           where p_turns is null and work_item_id = p_item.id and _touched_path(input) is not null and status = 'completed' and tool_name in ('write_file', 'edit_file')
+                    from (select x.target as path, k.completed_at as at from touches x join tool_calls k on k.id = x.tool_call_id
+                           where p_turns is null and x.work_item_id = p_item.id and x.kind = 'path' and x.action in ('create', 'modify', 'delete') and k.status = 'completed'
                           union all
-                          select _touched_path(input), completed_at from tool_calls
-                           where turn_id = any (p_turns) and _touched_path(input) is not null and status = 'completed' and tool_name in ('write_file', 'edit_file')
+                          select x.target, k.completed_at from tool_calls k join touches x on x.tool_call_id = k.id
+                           where k.turn_id = any (p_turns) and x.kind = 'path' and x.action in ('create', 'modify', 'delete') and k.status = 'completed'
                           union all
                           select content ->> 'filePath', created_at from journal_entries where work_item_id = p_item.id and entry_type = 'file_written' and deleted_at is null) f
                    group by path) g),

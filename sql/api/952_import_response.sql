@@ -47,6 +47,9 @@ begin
      where c.ordinal > v_known
   )
   select count(*) into v_added from given c where c.ordinal > v_known;
+  if v_added > 0 then
+    perform _touches_store(k, c.file) from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 where c.ordinal > v_known;
+  end if;
   if v_known > 0 then
     update tool_calls k
        set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts, started_at = e.at, completed_at = e.at
@@ -83,13 +86,13 @@ $$;
 comment on function _import_spawns(turns, text, text, json, integer) is 'Links the subagents of a recorded session (p_session; nested ones lie flat in it) to the very calls that started them.';
 
 create or replace function _recorded_calls(p_calls json, p_n integer)
-  returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text)
+  returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select c.ordinality, coalesce(c.id, format('import_%s_%s', p_n, c.ordinality)), c.name, c.input, c.result, coalesce(c."isError", false), c.spawns
-    from rows from (json_to_recordset(p_calls) as (id text, name text, input json, result text, "isError" boolean, spawns text)) with ordinality as c;
+  select c.ordinality, coalesce(c.id, format('import_%s_%s', p_n, c.ordinality)), c.name, c.input, c.result, coalesce(c."isError", false), c.spawns, c.file
+    from rows from (json_to_recordset(p_calls) as (id text, name text, input json, result text, "isError" boolean, spawns text, file text)) with ordinality as c;
 $$;
 
 comment on function _recorded_calls(json, integer) is 'The calls of a recorded exchange, from 1; one without an id has one by its place.';

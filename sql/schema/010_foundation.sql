@@ -24,12 +24,3 @@ $do$;
 create function _now() returns timestamptz
   language sql volatile
   return coalesce(nullif(current_setting('work_ledger.now', true), '')::timestamptz, clock_timestamp());
-
-create function _touched_path(p_input json)
-  returns text
-  language sql
-  immutable
-  parallel safe
-  return regexp_replace(p_input ->> 'path', '^(\./+)+', '');
-
-comment on function _touched_path(json) is 'The file that a tool call names; null where it names none.';

@@ -124,7 +124,6 @@ create index messages_time on messages (turn_id, created_at, sequence);
 create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
 create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where status = 'uncertain';
 create index tool_calls_tool on tool_calls (tool_name);
-create index tool_calls_path on tool_calls (work_item_id, _touched_path(input)) where _touched_path(input) is not null;
 
 comment on table turn_configs is 'Everything of a request but its messages (model, limits, system prompt, tools), stored once for each content.';
 comment on table turns is 'One row for each model call: what was asked (config_hash, elision_id and the chain of parents), what came back, what it cost. Never deleted.';

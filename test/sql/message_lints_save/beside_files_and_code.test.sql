@@ -8,6 +8,7 @@ create temporary table said as with made as (
   returning id) select id from made;
 insert into tool_calls (turn_id, ordinal, message_id, provider_id, tool_name, input, effect)
 select turn.id, n, said.id, 'x', name, input::json, 'pure' from turn, said, (values (0, 'read_file', '{"path": "./a.ts", "offset": 10, "limit": 5}'), (1, 'edit_file', '{"path": "b.ts"}'), (2, 'grep', '{"path": "src"}'), (3, 'bash', '{"command": "ls"}')) c(n, name, input);
+select from tool_calls k, _touches_store(k);
 
 select results_eq('select kind, file_path, line_start, line_end from message_files order by file_path', $$ values ('read', 'a.ts', 11, 15), ('written', 'b.ts', null, null), ('referenced', 'src', null, null) $$, 'files');
 select is((select count(*) from message_codeblocks), 3::bigint, 'code blocks');
