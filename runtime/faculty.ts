@@ -56,6 +56,8 @@ const sections = {
     truncate_closed_blocks: flag.exactOptional(),
     truncate_processed_results: flag.exactOptional(),
     elide_budget: whole(0).exactOptional(),
+    keep_budget: whole(0).exactOptional(),
+    keep_auto: whole(0).exactOptional(),
     max_result_chars: whole(1000).exactOptional(),
     require_approval: oneOf('never', 'dangerous', 'moderate').exactOptional(),
     approval_timeout: whole(1).exactOptional(),

@@ -21,8 +21,11 @@ Use `ledger_append` to record:
 - Completed steps (entry_type: "step") — what you did and the outcome
 - Errors (entry_type: "error") — what failed and why
 
-Recording a step closes your current context block. Previous blocks are compressed
-to their ledger entries. Your current working context is always preserved in full.
+Recording a step closes your current context block. Once closed blocks are large, each is
+shown only by what you recorded in it, so write down the paths, names and numbers that you will
+need; `recall_block(n, query)` brings the calls and results of a closed block back. Name in the
+step''s `keep` the files that you will change next: their content stays. Your current working
+context is always preserved in full.
 Record a step in the same response as your next tool call, so that it costs no turn of its own.
 
 Use `ledger_read` to review your progress if your context feels incomplete.',

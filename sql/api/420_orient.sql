@@ -37,8 +37,10 @@ begin
       E'Calls of theirs that may or may not have happened:\n' || v_uncertain,
       case v_faculty -> 'recover' ->> 'mode'
         when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'
-        else E'Your ledger from the earlier attempts; what it lists as done is done:\n\n' || ledger_read_formatted(p_item.id)
-      end) end,
+        else E'Your ledger from the earlier attempts; what it lists as done is done, and recall_block(n, query) brings the calls and results of its step [n] back:\n\n' || _ledger_format(p_item.id, p_is_numbered => true)
+      end,
+      E'What you were told in them:\n\n' || nullif(_told_text(_earlier_head(p_focus.id), false,
+        (_context_window_of(v_faculty -> 'engage') * 0.15 / (_tokens(10000, v_faculty #>> '{engage,model}') / 10000.0))::integer), '')) end,
     (select E'Child work that was delegated before:\n' || string_agg(format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200)), E'\n' order by c.created_at)
        from work_items c where c.parent_id = p_item.id),
     case when (v_faculty -> 'awareness' ->> 'enabled')::boolean then

@@ -1,4 +1,4 @@
-create or replace function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[])
+create or replace function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] default null)
   returns elisions[]
   language plpgsql
   stable
@@ -39,7 +39,7 @@ begin
   v_due.iteration := p_focus.iteration + 1;
   v_due.depth := greatest(p_head.depth + 1, v_current.depth); -- a compaction turn may stand between
   v_due.root_turn_id := coalesce(v_current.root_turn_id, (v_shown[1]).id);
-  v_due.first_block := coalesce(v_current.last_block, 0) + 1;
+  v_due.first_block := coalesce(v_current.last_block + 1, (v_shown[1]).block);
   v_due.last_block := v_open - 1;
   select t.id into v_due.last_turn_id from unnest(v_shown) t where _block_of(t) < v_open order by t.depth desc limit 1;
   if v_due.last_turn_id is null then
@@ -57,6 +57,8 @@ begin
    where stub <> '';
   v_due.stubs := '[' || concat_ws(',', (
     select string_agg(_blocks(c.stubs), ',' order by c.ordinal) from unnest(p_cuts) c where c.ordinal > v_merged_from), v_stubs) || ']';
+  v_due.kept := _kept(p_head, v_due.last_turn_id, coalesce(p_keep, _keep_of(p_head)), p_engage);
+  v_due.kept_tokens := coalesce(_tokens(char_length(_kept_block(v_due)), v_model), 0);
   v_due.summary := v_current.summary;
   v_due.max_result_chars := v_current.max_result_chars;
   v_due.max_result_depth := v_current.max_result_depth;
@@ -68,5 +70,21 @@ begin
 end
 $$;
 
-comment on function _elision_due(work_items, foci, jsonb, turns, elisions[]) is
-  'The cuts that hold for the request after p_head: p_cuts, those before, and a new one (not stored yet) when a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). p_engage: the [engage] part of a faculty.';
+comment on function _elision_due(work_items, foci, jsonb, turns, elisions[], text[]) is
+  'The cuts that hold for the request after p_head: p_cuts, those before, and a new one (not stored yet) when a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). p_engage: the [engage] part of a faculty; p_keep: what to keep in place of what the newest step named.';
+
+create or replace function _keep_of(p_turn turns)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select l.keep
+    from work_ledger l
+   where l.work_item_id = p_turn.work_item_id and l.turn_id = p_turn.id and l.entry_type = 'step'
+   order by l.seq desc
+   limit 1;
+$$;
+
+comment on function _keep_of(turns) is 'What the newest step of a turn named to be kept; null: nothing.';

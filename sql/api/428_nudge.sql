@@ -52,22 +52,37 @@ create or replace function _draft_step(p_item work_items, p_focus foci, p_head t
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
+  v_turns uuid[] := array(
+    select t.id from turns t
+     where t.focus_id = p_focus.id and t.iteration > p_since_iteration and t.status = 'completed' and t.turn_type = 'normal'
+     order by t.iteration);
   v_calls text;
+  v_words text;
 begin
-  select string_agg(format('%s ×%s%s', c.tool_name, c.calls, case when c.failed > 0 then format(' (%s failed)', c.failed) else '' end), ', ' order by c.first_at)
+  select _list(array_agg(format('%s ×%s', c.tool_name, c.calls) order by c.first_at), 12)
     into v_calls
-    from (select k.tool_name, count(*) as calls, count(*) filter (where k.is_error) as failed, min(k.created_at) as first_at
-            from turns t
-            join tool_calls k on k.turn_id = t.id
-           where t.focus_id = p_focus.id and t.iteration > p_since_iteration and t.status <> 'failed'
+    from (select k.tool_name, count(*) as calls, min(k.created_at) as first_at
+            from unnest(v_turns) u
+            join tool_calls k on k.turn_id = u and k.parent_call_id is null
            group by k.tool_name) c;
+  select _one_line(r.said, 300)
+    into v_words
+    from unnest(v_turns) with ordinality as u(turn_id, n)
+    cross join lateral _response_text(u.turn_id) as r(said)
+   where r.said ~ '\S'
+   order by u.n desc
+   limit 1;
   perform set_config('work_ledger.turn_id', p_head.id::text, true),
           set_config('work_ledger.is_auto', 'true', true);
-  perform ledger_append(p_item.id, 'step', format('Iterations %s to %s, drafted by the engine: %s.',
-    p_since_iteration + 1, p_focus.iteration, coalesce(v_calls, 'no tool calls')), p_lease => p_item.lease_token);
+  perform ledger_append(p_item.id, 'step', concat_ws(' ',
+    format('Not recorded by the agent; drafted by the engine from iterations %s to %s.', p_since_iteration + 1, p_focus.iteration),
+    'Changed: ' || _changed_files(v_turns) || '.',
+    'Failed: ' || _failed_calls(v_turns, true) || '.',
+    'Last said: "' || v_words || '"',
+    format('Calls: %s.', coalesce(v_calls, 'none'))), p_lease => p_item.lease_token);
   perform set_config('work_ledger.turn_id', '', true),
           set_config('work_ledger.is_auto', '', true);
 end
 $$;
 
-comment on function _draft_step(work_items, foci, turns, integer) is 'Records what the agent did since an iteration as a step (is_auto), from the rows of its tool calls; the block before its last exchange closes.';
+comment on function _draft_step(work_items, foci, turns, integer) is 'Records what the agent did since an iteration as a step (is_auto): files it changed, calls that failed and how, its last words; the block before its last exchange closes.';

@@ -85,10 +85,21 @@ as $$
       from messages m
      where m.turn_id = (select root_turn_id from cut) and m.role = 'user'
     union all
-    select 'stubs', null, -1, e.ordinality::integer, 0, 'user',
+    select 'stubs', null, -1, 2 * e.ordinality::integer, 0, 'user',
            case when e.ordinality < cardinality(p_elisions) then _blocks(e.stubs)
                 else _with_breakpoint(_blocks(e.stubs)) end, null
       from unnest(p_elisions) with ordinality as e
+    union all
+    -- Before the first stub; what a compaction left stands before it and speaks for itself.
+    select 'stubs', null, -1, 2 * min(e.ordinality)::integer - 1, 0, 'user',
+           _text_block('[engine] Closed blocks of your work follow, each by what you recorded; recall_block(n, query) brings their calls and results back.'), null
+      from unnest(p_elisions) with ordinality as e
+     where e.ordinal > 0
+    having count(*) > 0
+    union all
+    select 'kept', null, -1, 2147483647, 0, 'user', _text_block(_kept_block(e)), null
+      from unnest(p_elisions[cardinality(p_elisions):]) as e
+     where e.kept is not null
     union all
     select 'result', c.id, c.depth * 2 + 2, 0, k.ordinal, 'user',
            '{"type":"tool_result","tool_use_id":' || to_json(k.provider_id)::text || ',"content":' || r.content::text
@@ -109,7 +120,7 @@ as $$
 $$;
 
 comment on function _message_parts(uuid, elisions[], text) is
-  'What the messages of a request consist of, in order: the task, the stubs of each cut, then of each turn that follows what was said, the response and each result. p_elisions: the cuts, oldest first, or null; p_query_blocks: what the request says to the model besides the results.';
+  'What the messages of a request consist of, in order: the task, the stubs of each cut, what the newest keeps, then of each turn that follows what was said, the response and each result. p_elisions: the cuts, oldest first, or null; p_query_blocks: what the request says to the model besides the results.';
 
 create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
   returns text

@@ -40,7 +40,8 @@ begin
     return _tokens(p_chars, v_model); -- nothing to begin with: a compaction came between, or the provider does not count
   end if;
   return _input_total(p_head) + coalesce(p_head.output_tokens, 0) + _tokens(_results_chars(p_head.id) + char_length(p_say), v_model)
-       + case when p_cut.id is distinct from p_head.elision_id then p_cut.stub_tokens - p_cut.tokens_elided else 0 end;
+       + case when p_cut.id is distinct from p_head.elision_id then p_cut.stub_tokens + p_cut.kept_tokens - p_cut.tokens_elided
+                - coalesce((select kept_tokens from elisions where id = p_head.elision_id), 0) else 0 end;
 end
 $$;
 
@@ -110,8 +111,9 @@ begin
   compaction.ledger_entries_used := p_item.ledger_count;
 
   if v_is_kept_by_ledger and p_focus.compaction_instructions is null then
-    cut := _compaction_cut(p_item, p_focus, p_head, v_current, v_shown, v_keep,
-                           _ledger_block(p_item.id, least(v_limit * (v_before::numeric / v_tokens) * 0.4, 10000000)::integer), v_current.summary);
+    cut := _compaction_cut(p_item, p_focus, p_head, v_current, v_shown, v_keep, v_trigger,
+                           _ledger_block(p_item.id, least(v_limit * (v_before::numeric / v_tokens) * 0.4, 10000000)::integer),
+                           least(v_limit * (v_before::numeric / v_tokens) * 0.2, 10000000)::integer, v_current.summary);
     v_after := _parts_chars(p_head.id, array[cut], p_say) + v_config_chars;
     compaction.compaction_type := 'ledger';
   elsif p_may_summarize and v_leaving_chars >= 0.2 * v_before then
@@ -130,7 +132,7 @@ begin
       cut := null;
       return;
     end if;
-    cut := _floor_cut(p_item, p_focus, p_head, v_current, v_shown, p_say, least(v_limit * (v_before::numeric / v_tokens), 100000000)::integer - v_config_chars);
+    cut := _floor_cut(p_item, p_focus, p_head, v_current, v_shown, v_trigger, p_say, least(v_limit * (v_before::numeric / v_tokens), 100000000)::integer - v_config_chars);
     v_after := _parts_chars(p_head.id, array[cut], p_say) + v_config_chars;
     compaction.compaction_type := 'floor';
     if v_after::numeric / v_before * v_tokens > v_window then
@@ -163,7 +165,9 @@ create or replace function _compaction_cut(
     p_current elisions,
     p_shown turns[],
     p_keep integer,
+    p_trigger text,
     p_ledger text,
+    p_told_chars integer,
     p_summary text)
   returns elisions
   language plpgsql
@@ -172,7 +176,8 @@ create or replace function _compaction_cut(
 as $$
 declare
   v_cut elisions;
-  v_model text := (select config -> 'engage' ->> 'model' from faculties where content_hash = p_focus.faculty_hash);
+  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
+  v_model text := v_engage ->> 'model';
   v_leaving turns[] := p_shown[: greatest(0, cardinality(p_shown) - p_keep)];
   v_kept turns[] := p_shown[cardinality(v_leaving) + 1 :];
 begin
@@ -187,13 +192,19 @@ begin
   v_cut.depth := p_head.depth + 1;
   v_cut.root_turn_id := coalesce(p_current.root_turn_id, (p_shown[1]).id);
   v_cut.last_turn_id := coalesce((v_leaving[cardinality(v_leaving)]).id, p_current.last_turn_id);
-  v_cut.first_block := 1;
+  v_cut.first_block := (select block from turns where id = v_cut.root_turn_id);
   v_cut.last_block := greatest(p_current.last_block, case when cardinality(v_kept) > 0 then _block_of(v_kept[1]) else _next_block(p_head) end - 1);
   select coalesce(max(l.seq), p_current.last_seq, 0)
     into v_cut.last_seq
     from unnest(v_leaving) t
     join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(p_current.last_seq, 0) and l.turn_id = t.id;
-  v_cut.stubs := '[' || concat_ws(',', _text_block(p_ledger), _text_block(_told_block(v_cut.last_turn_id, 20000)),
+  v_cut.kept := _kept(p_head, v_cut.last_turn_id, (
+    select l.keep from work_ledger l where l.work_item_id = p_item.id and l.entry_type = 'step' order by l.seq desc limit 1), v_engage);
+  v_cut.kept_tokens := coalesce(_tokens(char_length(_kept_block(v_cut)), v_model), 0);
+  v_cut.stubs := '[' || concat_ws(',',
+    _text_block(format('[engine] The conversation before this point was left out, because %s. Your ledger stands for it; recall_block(n, query) brings the calls and results of completed step [n] back.',
+      case p_trigger when 'context_overflow' then 'the model refused it for its length' when 'manual' then 'somebody asked for it' else 'the context was nearly full' end)),
+    _text_block(p_ledger), _text_block(_told_block(v_cut.last_turn_id, p_told_chars)),
     _text_block(E'[engine] A summary of your work up to here, written when the context was full:\n\n  ' || _indent(p_summary, '  '))) || ']';
   v_cut.summary := p_summary;
   v_cut.max_result_chars := p_current.max_result_chars;
@@ -206,8 +217,8 @@ begin
 end
 $$;
 
-comment on function _compaction_cut(work_items, foci, turns, elisions, turns[], integer, text, text) is
-  'The cut (not stored yet) that leaves of the turns shown the newest p_keep, and in place of everything before them a ledger block and a summary, where there are such; null: nothing would leave.';
+comment on function _compaction_cut(work_items, foci, turns, elisions, turns[], integer, text, text, integer, text) is
+  'The cut (not stored yet) that leaves of the turns shown the newest p_keep, and in place of everything before them why (p_trigger), a ledger block, what people and other agents said in p_told_chars, and a summary, where there are such; null: nothing would leave.';
 
 create or replace function _floor_cut(
     p_item work_items,
@@ -215,6 +226,7 @@ create or replace function _floor_cut(
     p_head turns,
     p_current elisions,
     p_shown turns[],
+    p_trigger text,
     p_say text,
     p_max_chars integer)
   returns elisions
@@ -231,24 +243,28 @@ declare
   v_cut elisions;
 begin
   for v_keep in reverse 1 .. 0 loop
-    v_cut := _compaction_cut(p_item, p_focus, p_head, p_current, p_shown, v_keep,
+    v_cut := _compaction_cut(p_item, p_focus, p_head, p_current, p_shown, v_keep, p_trigger,
       concat_ws(E'\n\n', _ledger_block(p_item.id, v_room * 3 / 10),
         case v_keep when 0 then '[engine] Your last response and its results did not fit into the context any more and are not shown. recall_block and ledger_read bring back what you need; ask for less at a time.' end),
-      _cap_text(p_current.summary, v_room / 10));
+      v_room * 2 / 10, _cap_text(p_current.summary, v_room / 10));
     continue when v_cut.id is null;
-    v_cut.max_result_chars := greatest(200, (v_room * 55 / 100 - v_said) / v_calls);
+    v_cut.kept := null; -- what is read again then fits
+    v_cut.kept_tokens := 0;
+    v_cut.max_result_chars := greatest(200, (v_room * 4 / 10 - v_said) / v_calls);
     v_cut.max_result_depth := p_head.depth + 1;
     exit when _parts_chars(p_head.id, array[v_cut], p_say) <= p_max_chars;
   end loop;
   if v_cut.id is null then
     -- The very first exchange is all there is.
-    v_cut := _compaction_cut(p_item, p_focus, p_head, p_current, p_shown, 0, _ledger_block(p_item.id, v_room * 3 / 10), null);
+    v_cut := _compaction_cut(p_item, p_focus, p_head, p_current, p_shown, 0, p_trigger, _ledger_block(p_item.id, v_room * 3 / 10), v_room * 2 / 10, null);
+    v_cut.kept := null;
+    v_cut.kept_tokens := 0;
   end if;
   return v_cut;
 end
 $$;
 
-comment on function _floor_cut(work_items, foci, turns, elisions, turns[], text, integer) is
+comment on function _floor_cut(work_items, foci, turns, elisions, turns[], text, text, integer) is
   'The cut (not stored yet) that leaves the task, the ledger and the last exchange, its results shortened so that all fits into p_max_chars; where even that does not, without the last exchange.';
 
 create or replace function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer default 2147483647)
@@ -258,7 +274,7 @@ create or replace function _ledger_block(p_work_item_id uuid, p_max_chars intege
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_block text := _ledger_format(p_work_item_id, p_until_seq => p_until_seq);
+  v_block text := _ledger_format(p_work_item_id, p_until_seq => p_until_seq, p_is_numbered => true);
   v_since integer;
 begin
   if char_length(v_block) <= p_max_chars then
@@ -271,24 +287,8 @@ begin
            where work_item_id = p_work_item_id and entry_type <> 'plan' and seq <= p_until_seq
              and seq > (select ledger_epoch from work_items where id = p_work_item_id)) e
    where e.chars <= p_max_chars * 3 / 4 - 500;
-  return _ledger_format(p_work_item_id, coalesce(v_since, 2147483647), p_max_chars / 4, p_until_seq);
+  return _ledger_format(p_work_item_id, coalesce(v_since, 2147483647), p_max_chars / 4, p_until_seq, true);
 end
 $$;
 
-comment on function _ledger_block(uuid, integer, integer) is 'ledger_read_formatted() in at most about so many characters: the newest entries, and how many older ones ledger_read() has.';
-
-create or replace function _told_block(p_last_turn_id uuid, p_max_chars integer)
-  returns text
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
-  select _cap_text(E'=== WHAT YOU WERE TOLD ON THE WAY ===\n\n' || string_agg('- ' || _indent(_result_text(m.content), '  '), E'\n' order by t.depth, m.sequence), p_max_chars)
-    from turns l
-    join turns t on t.focus_id = l.focus_id and t.depth <= l.depth and t.status = 'completed'
-    join messages m on m.turn_id = t.id and m.role = 'user' and m.source <> 'engine'
-   where l.id = p_last_turn_id;
-$$;
-
-comment on function _told_block(uuid, integer) is 'What people and other agents said in a focus up to a turn; null: nothing. A compaction keeps it, whatever else leaves.';
+comment on function _ledger_block(uuid, integer, integer) is 'ledger_read_formatted() in at most about so many characters, its steps with the numbers of their blocks: the newest entries, and how many older ones ledger_read() has.';

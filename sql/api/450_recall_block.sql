@@ -8,31 +8,38 @@ create or replace function recall_block(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_focus_id uuid;
+  v_head_id uuid;
+  v_turns uuid[];
   v_blocks integer;
   v_text text;
 begin
-  select id into v_focus_id from foci where work_item_id = p_work_item_id order by attempt desc limit 1;
+  select coalesce(s.head_turn_id, _earlier_head(f.id), w.fork_turn_id)
+    into v_head_id
+    from work_items w
+    left join lateral (select * from foci where work_item_id = w.id order by attempt desc limit 1) f on true
+    left join sessions s on s.label = f.session_label
+   where w.id = p_work_item_id;
   if not found then
-    perform _raise_not_found('work item with a focus', p_work_item_id);
+    perform _raise_not_found('work item', p_work_item_id);
   end if;
-  select max(_block_of(t)) into v_blocks from turns t where t.focus_id = v_focus_id and t.status = 'completed' and t.turn_type = 'normal';
+  select max(_block_of(t)) into v_blocks from turns t where t.id = v_head_id;
   if p_block is null or p_block not between 1 and coalesce(v_blocks, 0) then
-    perform _raise_invalid(format('there is no block %s', p_block), format('Blocks 1 to %s are there.', coalesce(v_blocks, 0)));
+    perform _raise_invalid(format('there is no block %s', p_block),
+      case when v_blocks is null then 'There is none yet.' else format('Blocks 1 to %s are there.', v_blocks) end);
   end if;
-  select string_agg(part.text, E'\n\n' order by part.depth, part.rank, part.ordinal)
+  v_turns := _turns_of_block(v_head_id, p_block);
+  select string_agg(part.text, E'\n\n' order by t.n, part.rank, part.ordinal)
     into v_text
-    from turns t
+    from unnest(v_turns) with ordinality as t(id, n)
     cross join lateral (
-      select t.depth, 0 as rank, 0 as ordinal, _response_text(t.id) as text
+      select 0 as rank, 0 as ordinal, _response_text(t.id) as text
       union all
-      select t.depth, 1, k.ordinal,
+      select 1, k.ordinal,
              format(E'> %s %s\n%s', k.tool_name, k.input, _result_text(k.result))
         from tool_calls k
        where k.turn_id = t.id and k.parent_call_id is null
     ) part
-   where t.focus_id = v_focus_id and t.status = 'completed' and t.turn_type = 'normal' and t.block between p_block - 1 and p_block and _block_of(t) = p_block
-     and part.text is not null;
+   where part.text is not null;
   if p_query is not null and p_query <> '' then
     select string_agg(format('%s: %s', n, line), E'\n' order by n)
       into v_text
@@ -45,4 +52,24 @@ end
 $$;
 
 comment on function recall_block(uuid, integer, text) is
-  'A block of a work item''s newest attempt in full: what the model said, its calls and their results; with p_query only the lines that hold it (in any case), numbered. At most about 64 KiB, head and tail of what is longer. Raises WL001, WL002 (no such block).';
+  'A block of a work item''s conversation in full: what the model said, its calls and their results; with p_query only the lines that hold it (in any case), numbered. The conversation is that of the newest attempt, with the turns that a fork begins with and, below its first number, those of the attempts before. At most about 64 KiB, head and tail of what is longer. Raises WL001, WL002 (no such block).';
+
+create or replace function _turns_of_block(p_head_id uuid, p_block integer)
+  returns uuid[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive chain(turn, age) as (
+    select t, 1 from turns t where t.id = p_head_id
+    union all
+    select t, c.age + 1 from chain c join turns t on t.id = coalesce((c.turn).parent_turn_id, _earlier_head((c.turn).focus_id))
+     where (c.turn).block >= p_block -- asked in an earlier block: so was all that led to it
+  )
+  select coalesce(array_agg((c.turn).id order by c.age desc), '{}')
+    from chain c
+   where (c.turn).turn_type = 'normal' and (c.turn).block between p_block - 1 and p_block and _block_of(c.turn) = p_block;
+$$;
+
+comment on function _turns_of_block(uuid, integer) is 'The turns of a block, oldest first, in the conversation that ends with a turn and in the attempts before it.';

@@ -89,10 +89,10 @@ begin
       from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix) p;
     if v_is_own and v_prefix + _sum(v_tokens) > v_limit and v_n > 1 then
       v_cut := _compaction_cut(v_item, v_focus, v_head, v_cuts[cardinality(v_cuts)], _shown_turns(v_head, v_cuts[cardinality(v_cuts)]),
-        greatest(1, ceil((v_engage ->> 'compact_keep_recent')::numeric / 2))::integer,
+        greatest(1, ceil((v_engage ->> 'compact_keep_recent')::numeric / 2))::integer, 'context_limit',
         _ledger_block(v_item.id, least(v_limit * 0.4 / (v_sizes ->> 'default')::numeric, 10000000)::integer,
                       (select coalesce(max(l.seq), 0) from work_ledger l join unnest(v_turns[: v_n - 1]) t on t.id = l.turn_id where l.work_item_id = v_item.id)),
-        null);
+        (v_limit * 0.2 / (v_sizes ->> 'default')::numeric)::integer, null);
       if v_cut.id is not null then
         select p.keys, p.tokens, p.ends into v_keys, v_tokens, v_ends
           from _replay_parts(v_turn, array[v_cut], v_sizes, v_engage, v_cleared, v_prefix) p;

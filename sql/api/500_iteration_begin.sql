@@ -94,11 +94,14 @@ begin
     parent_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id)
   values (
     v_last.id, coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus),
-    coalesce(v_last.chain_tokens, 0), _next_block(v_head), v_cuts[cardinality(v_cuts)].id)
+    coalesce(v_last.chain_tokens, 0), _next_block(v_head, p_focus.id), v_cuts[cardinality(v_cuts)].id)
   returning * into turn;
   if v_next.say is not null then
     insert into messages (turn_id, sequence, role, source, content)
     values (turn.id, 1, 'user', 'engine', ('[' || _text_block(v_next.say) || ']')::json);
+    if v_last.id is null and p_focus.attempt > 1 then
+      perform _told_store(_earlier_head(p_focus.id), false, v_next.say);
+    end if;
   end if;
   perform _inbox_deliver(p_item, turn);
   perform _awareness_tell(p_item, p_focus, turn);
@@ -143,10 +146,13 @@ create or replace function _elision_store(p_cut elisions)
 as $$
 begin
   insert into elisions select p_cut.* where p_cut.id is not null on conflict (id) do nothing;
+  if found then
+    perform _kept_store(p_cut);
+  end if;
 end
 $$;
 
-comment on function _elision_store(elisions) is 'Stores a cut, if there is one and it is new.';
+comment on function _elision_store(elisions) is 'Stores a cut, if there is one and it is new, and what its handles name.';
 
 create or replace function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions)
   returns turns
@@ -182,6 +188,7 @@ begin
        from tool_calls k
       where k.turn_id = p_head.id and v_cut.max_result_depth = p_head.depth + 1 and k.artifact_hash is null
         and _content_chars(k.result) > v_cut.max_result_chars;
+    perform _told_store(v_cut.last_turn_id, true, v_cut.stubs::text);
     perform _session_advance(p_focus.session_label, v_turn.id);
   end if;
   insert into compactions select p_compaction.*;

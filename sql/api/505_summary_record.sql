@@ -95,7 +95,8 @@ begin
   v_shown := _shown_turns(v_head, v_cuts[cardinality(v_cuts)]);
   if v_text ~ '\S' then
     v_cut := _compaction_cut(v_item, v_focus, v_head, v_cuts[cardinality(v_cuts)], v_shown, cardinality(v_shown) - v_compaction.turns_summarized,
-      _ledger_block(v_item.id, char_length(v_text) + 4000), btrim(v_text));
+      v_compaction.trigger, _ledger_block(v_item.id, char_length(v_text) + 4000),
+      (_context_window_of(v_engage) * 0.15 / (_tokens(10000, v_engage ->> 'model') / 10000.0))::integer, btrim(v_text));
     v_cut.depth := v_turn.depth + 1;
     select char_length(config::text) into v_config_chars from turn_configs where content_hash = v_head.config_hash;
     v_before := _parts_chars(v_head.id, v_cuts, '') + v_config_chars;
@@ -108,7 +109,8 @@ begin
     when not v_compaction.is_applied then jsonb_build_object('message', format('the summary frees less than a tenth: %s of %s characters would stay', v_after, v_before)) end;
   if v_compaction.is_applied then
     v_cut.tokens_elided := greatest(0, v_compaction.tokens_before - v_after::numeric / v_before * v_compaction.tokens_before) + v_cut.stub_tokens;
-    perform _elision_store(v_cut);
+    perform _elision_store(v_cut),
+            _told_store(v_cut.last_turn_id, true, v_cut.stubs::text);
   end if;
   update turns set elision_id = v_cut.id where id = v_turn.id and v_compaction.is_applied;
   v_turn := _turn_answered(v_turn.id, case when v_compaction.is_applied then 'completed' else 'failed' end, p_response, v_compaction.error);

@@ -4,7 +4,8 @@ create or replace function ledger_append(
     p_content text,
     p_data jsonb default null,
     p_lease uuid default null,
-    p_idempotency_key text default null)
+    p_idempotency_key text default null,
+    p_keep text[] default null)
   returns work_ledger
   language plpgsql
   volatile
@@ -12,6 +13,7 @@ create or replace function ledger_append(
 as $$
 declare
   v_lease uuid := coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid);
+  v_keep text[] := nullif(p_keep, '{}');
   v_now timestamptz := _now();
   v_item record;
   v_entry work_ledger;
@@ -29,6 +31,14 @@ begin
   if octet_length(p_data::text) > 65536 then
     perform _raise_invalid(format('the data of a ledger entry holds at most 64 KiB, not %s bytes', octet_length(p_data::text)));
   end if;
+  if v_keep is not null then
+    if p_entry_type <> 'step' then
+      perform _raise_invalid(format('only a step keeps what it names, not a %s', p_entry_type));
+    elsif array_ndims(v_keep) > 1 or cardinality(v_keep) > 20
+      or exists (select from unnest(v_keep) n where coalesce(n, '') !~ '\S' or octet_length(n) > 2000) then
+      perform _raise_invalid('keep is a list of at most 20 paths, URLs or artifact handles', 'Name what you will change or quote next, most needed first.');
+    end if;
+  end if;
   if p_idempotency_key is not null then
     if p_idempotency_key = '' then
       perform _raise_invalid('an empty string is not an idempotency key');
@@ -37,7 +47,7 @@ begin
     perform from work_items where id = p_work_item_id for update;
     select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
     if found then
-      if (v_entry.entry_type, v_entry.content) is distinct from (p_entry_type, p_content) then
+      if (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, v_keep) then
         raise exception using
           errcode = 'WL006',
           message = format('idempotency key "%s" was used for another entry: %s', p_idempotency_key, v_entry.seq),
@@ -64,9 +74,9 @@ begin
     perform _fence(p_work_item_id, v_lease);
   end loop;
   insert into work_ledger (
-    work_item_id, seq, entry_type, content, data, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work, idempotency_key, created_at)
+    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work, idempotency_key, created_at)
   values (
-    p_work_item_id, v_item.ledger_count, p_entry_type, p_content, p_data, v_item.attempts, v_item.focus_id,
+    p_work_item_id, v_item.ledger_count, p_entry_type, p_content, p_data, v_keep, v_item.attempts, v_item.focus_id,
     nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
     nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
     coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false),
@@ -76,8 +86,8 @@ begin
 end
 $$;
 
-comment on function ledger_append(uuid, text, text, jsonb, uuid, text) is
-  'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB, held against what ledger_data_schema_save() said of its type. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry).';
+comment on function ledger_append(uuid, text, text, jsonb, uuid, text, text[]) is
+  'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB, held against what ledger_data_schema_save() said of its type; p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs word for word: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry).';
 
 create or replace function ledger_append_batch(
     p_work_item_id uuid,
@@ -93,17 +103,35 @@ declare
   v_entry record;
 begin
   if jsonb_typeof(p_entries) is distinct from 'array' then
-    perform _raise_invalid('entries must be an array of {entry_type, content, data}');
+    perform _raise_invalid('entries must be an array of {entry_type, content, data, keep}');
   end if;
   for v_entry in select value, n from jsonb_array_elements(p_entries) with ordinality as e(value, n) order by n loop
     return next ledger_append(p_work_item_id, v_entry.value ->> 'entry_type', v_entry.value ->> 'content',
-      v_entry.value -> 'data', p_lease, p_idempotency_key || '/' || v_entry.n);
+      v_entry.value -> 'data', p_lease, p_idempotency_key || '/' || v_entry.n, _names(v_entry.value -> 'keep'));
   end loop;
 end
 $$;
 
 comment on function ledger_append_batch(uuid, jsonb, uuid, text) is
-  'Appends several entries, all or none: p_entries = [{entry_type, content, data}, ...]. Returns them in order; otherwise as ledger_append(), whose errors it raises.';
+  'Appends several entries, all or none: p_entries = [{entry_type, content, data, keep}, ...]. Returns them in order; otherwise as ledger_append(), whose errors it raises.';
+
+create or replace function _names(p_names jsonb)
+  returns text[]
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if jsonb_typeof(p_names) = 'null' then
+    return null;
+  elsif jsonb_typeof(p_names) <> 'array' or exists (select from jsonb_array_elements(p_names) n where jsonb_typeof(n) <> 'string') then
+    perform _raise_invalid('keep is a list of paths, URLs or artifact handles');
+  end if;
+  return (select array_agg(n.name order by n.i) from jsonb_array_elements_text(p_names) with ordinality as n(name, i));
+end
+$$;
+
+comment on function _names(jsonb) is 'A JSON list of strings as an array; null for none. Raises WL002.';
 
 create or replace function ledger_data_schema_save(p_entry_type text, p_schema json)
   returns text

@@ -71,7 +71,8 @@ create or replace function _ledger_format(
     p_work_item_id uuid,
     p_since_seq integer default 1,
     p_max_plan_chars integer default null,
-    p_until_seq integer default 2147483647)
+    p_until_seq integer default 2147483647,
+    p_is_numbered boolean default false)
   returns text
   language sql
   stable
@@ -81,12 +82,13 @@ as $$
     from (
       select h.position, h.heading, concat_ws(E'\n',
                case when count(*) filter (where not l.is_shown) > 0 then format('- (%s older, in ledger_read)', count(*) filter (where not l.is_shown)) end,
-               string_agg('- ' || _indent(l.content, '  '), E'\n' order by l.seq) filter (where l.is_shown)) as lines
+               string_agg('- ' || coalesce('[' || l.block || '] ', '') || _indent(l.content, '  '), E'\n' order by l.seq) filter (where l.is_shown)) as lines
         from (values (1, 'plan', 'PLAN'), (2, 'finding', 'FINDINGS'), (3, 'step', 'STEPS COMPLETED'),
                      (4, 'decision', 'DECISIONS'), (5, 'error', 'ERRORS'), (6, 'note', 'NOTES')) as h(position, entry_type, heading)
         join lateral (
           select w.seq, w.entry_type = 'plan' or w.seq >= p_since_seq as is_shown,
-                 case when w.entry_type = 'plan' and char_length(w.content) > p_max_plan_chars then left(w.content, p_max_plan_chars) || '…' else w.content end as content
+                 case when w.entry_type = 'plan' and char_length(w.content) > p_max_plan_chars then left(w.content, p_max_plan_chars) || '…' else w.content end as content,
+                 case when p_is_numbered and w.entry_type = 'step' then (select t.block from turns t where t.id = w.turn_id) end as block
             from work_ledger w
            where w.work_item_id = p_work_item_id and w.entry_type = h.entry_type and w.seq <= p_until_seq
              and w.seq > (select ledger_epoch from work_items where id = p_work_item_id)
@@ -96,4 +98,4 @@ as $$
     ) s;
 $$;
 
-comment on function _ledger_format(uuid, integer, integer, integer) is 'The block of ledger_read_formatted() as it was with entry p_until_seq, with only a count of the entries before p_since_seq and a plan of at most p_max_plan_chars.';
+comment on function _ledger_format(uuid, integer, integer, integer, boolean) is 'The block of ledger_read_formatted() as it was with entry p_until_seq, with only a count of the entries before p_since_seq and a plan of at most p_max_plan_chars; p_is_numbered: steps begin with the number that recall_block() takes.';

@@ -16,7 +16,7 @@ create or replace function _ability_ledger_append(p_input jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select format('Recorded as [%s].', e.seq)
-    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content') e;
+    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep')) e;
 $$;
 
 comment on function _ability_ledger_append(jsonb) is 'Tool ledger_append.';
@@ -116,7 +116,7 @@ create or replace function _code_ledger_append(p_input jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type)::text
-    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content') e;
+    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep')) e;
 $$;
 
 comment on function _code_ledger_append(jsonb) is 'Tool ledger_append as code calls it.';
@@ -149,13 +149,13 @@ select v.name, v.description, v.input_schema::json, v.effect, 'safe', 'engine',
        format('%I.%I', _ledger_schema(), '_ability_' || v.name), true, v.position
   from (values
     (1, 'ledger_append', 'idempotent',
-     'Record an entry in your work ledger. Use this to track your plan, findings, decisions, completed steps, and errors. Your ledger persists across context compactions — anything not in the ledger may be lost.',
-     '{"type":"object","properties":{"entry_type":{"type":"string","enum":["plan","finding","decision","step","error","note"]},"content":{"type":"string","description":"What to record. Be concise but complete — this is your durable working memory."}},"required":["entry_type","content"]}'),
+     'Record an entry in your work ledger. Use this to track your plan, findings, decisions, completed steps, and errors. Your ledger persists across context compactions — anything not in the ledger may be lost. With a step, name in keep the files that you will change next.',
+     '{"type":"object","properties":{"entry_type":{"type":"string","enum":["plan","finding","decision","step","error","note"]},"content":{"type":"string","description":"What to record. Be concise but complete — this is your durable working memory."},"keep":{"type":"array","items":{"type":"string"},"maxItems":20,"description":"Only of a step: files (paths as your calls name them), URLs or artifact handles that you will change or quote next, most needed first. Their newest content stays word for word in your context when older blocks are compressed; each step names its own."}},"required":["entry_type","content"]}'),
     (2, 'ledger_read', 'pure',
      'Read your work ledger. Returns all entries in order. Use this to review your progress, especially after context compaction.',
      '{"type":"object","properties":{"entry_type":{"type":"string","enum":["plan","finding","decision","step","error","note"],"description":"Optional: filter to a specific entry type."},"last_n":{"type":"integer","description":"Optional: return only the last N entries."}}}'),
     (3, 'recall_block', 'pure',
-     'Bring back a completed step of which your context shows only the line [completed step n: ...]: the calls and results behind it, or the lines of them that hold a text.',
+     'Bring back a completed step of which your context shows only the line [completed step n: ...], or its number in your ledger: the calls and results behind it, or the lines of them that hold a text.',
      '{"type":"object","properties":{"n":{"type":"integer","description":"Number of the completed step."},"query":{"type":"string","description":"Optional: only lines that hold this text."}},"required":["n"]}'),
     (4, 'artifact_read', 'pure',
      'Read a result that was too large to be shown whole: some of its lines or characters, or the lines that match a pattern.',

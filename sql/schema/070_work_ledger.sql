@@ -9,6 +9,7 @@ create table work_ledger (
   entry_type text not null,
   content text not null,
   data jsonb,
+  keep text[],
   attempt integer not null default 0,
   focus_id uuid,
   turn_id uuid,
@@ -23,7 +24,9 @@ create table work_ledger (
   constraint entry_type_is_known check (entry_type in ('plan', 'finding', 'decision', 'step', 'error', 'note')),
   constraint content_is_not_blank check (content ~ '\S'),
   constraint content_is_at_most_16_kib check (octet_length(content) <= 16384),
-  constraint data_is_at_most_64_kib check (octet_length(data::text) <= 65536)
+  constraint data_is_at_most_64_kib check (octet_length(data::text) <= 65536),
+  constraint only_steps_keep check (keep is null or entry_type = 'step'),
+  constraint keep_names_at_most_20 check (cardinality(keep) between 1 and 20)
 );
 
 create table ledger_data_schemas (
@@ -45,6 +48,7 @@ comment on table work_ledger is
 comment on column work_ledger.seq is '1, 2, 3, ... within the work item, without gaps, in the order of commit.';
 comment on column work_ledger.id is 'For references from outside; look entries up by (work_item_id, seq).';
 comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before any focus started.';
+comment on column work_ledger.keep is 'Of a step: paths, URLs and artifact handles whose newest content stays verbatim in the context when its block leaves, most needed first.';
 comment on column work_ledger.is_auto is 'Drafted by the engine, not by the agent.';
 comment on column work_ledger.is_watched is 'Somebody watched when it was written, so a notification went out.';
 comment on column work_ledger.is_inherited is 'Copied by work_fork() from the item whose conversation goes on here.';

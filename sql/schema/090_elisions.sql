@@ -18,12 +18,15 @@ create table elisions (
   tokens_elided integer not null,
   tokens_kept integer not null,
   stub_tokens integer not null,
+  kept json,
+  kept_tokens integer not null default 0,
   summary text,
   max_result_chars integer,
   max_result_depth integer,
   created_at timestamptz not null default _now(),
   constraint blocks_are_in_order check (first_block <= last_block + 1),
-  constraint stubs_are_a_list check (json_typeof(stubs) = 'array')
+  constraint stubs_are_a_list check (json_typeof(stubs) = 'array'),
+  constraint kept_is_an_object check (json_typeof(kept) = 'object')
 );
 
 create index elisions_focus on elisions (focus_id, iteration);
@@ -42,4 +45,6 @@ comment on column elisions.stubs is 'Text blocks: the stubs of this elision and 
 comment on column elisions.summary is 'The newest summary by a model, which later compactions carry on.';
 comment on column elisions.max_result_chars is 'Results of turns above max_result_depth that are longer are shown by head, tail and handle, because nothing else fitted; null: as they are.';
 comment on column elisions.tokens_elided is 'Estimated tokens that left the context.';
+comment on column elisions.kept is 'Calls of the blocks that left whose words stay behind the stubs, because the newest step named what they touch or because it was read lately: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}.';
+comment on column elisions.kept_tokens is 'Estimated tokens of what is kept.';
 comment on column elisions.tokens_kept is 'Estimated tokens behind the stubs, which are written to the provider''s cache once more.';

@@ -56,7 +56,7 @@ test('an agent that keeps its ledger: the ledger stands for old turns, the newes
   await sayAll(played, times(12, (i) => ({ thinking: `thought ${i}`, calls: [look(3000, `row ${i} `), { kind: 'finding', content: `Found number ${i}` }] })));
   const rows = await compactions(played);
   expect(rows[0]).toMatchObject({ compaction_type: 'ledger', trigger: 'context_limit', is_applied: true, model: null });
-  expect(rows[0]?.shown_instead).toMatch(/^=== WORK LEDGER \(your durable working memory\) ===\n\nFINDINGS:\n- Found number 0\n/);
+  expect(rows[0]?.shown_instead).toMatch(/^\[engine\] The conversation before this point was left out, because the context was nearly full\..*\n\n=== WORK LEDGER \(your durable working memory\) ===\n\nFINDINGS:\n- Found number 0\n/);
   for (const row of rows) expect(row.tokens_after).toBeLessThanOrEqual(0.9 * row.tokens_before);
   expect(lastBody(played)).toContain('Do the long work');
   const first = played.sent.find(({ body }) => body.includes('=== WORK LEDGER'))?.body ?? '';

@@ -51,9 +51,9 @@ select pg_temp.play('[
   [["look", "more"]],
   [["step", "Looked"]],
   [["look", "again"]]]');
-select is(pg_temp.shape(3), 'user:text,text', 'nothing but the stub is left');
-select is(pg_temp.shape(5), 'user:text,text,text', 'a second block, a second stub');
-select is(pg_temp.text_of(5, 0, 1) || ' ' || pg_temp.text_of(5, 0, 2), '[completed step 1: Found the config] [completed step 2: Looked]', 'oldest first');
+select is(pg_temp.shape(3), 'user:text,text,text', 'nothing is left but the stub, and a line that says what stubs are');
+select is(pg_temp.shape(5), 'user:text,text,text,text', 'a second block, a second stub');
+select is(pg_temp.text_of(5, 0, 2) || ' ' || pg_temp.text_of(5, 0, 3), '[completed step 1: Found the config] [completed step 2: Looked]', 'oldest first');
 
 select * from finish();
 rollback;

@@ -49,9 +49,9 @@ select pg_temp.play('[
   [["look", "config is TOML"], ["finding", "Config uses TOML.\nTimezone is on line 47."]],
   [["step", "Found the config"], ["look", "line 47"]],
   [["look", "more"]]]');
-select is(pg_temp.shape(3), 'user:text,text assistant:tool_use,tool_use user:tool_result,tool_result', 'the riding exchange opens the next block and is shown whole');
-select is(pg_temp.text_of(3, 0, 1), E'[completed step 1: Found the config]\n- finding: Config uses TOML.\n  Timezone is on line 47.', 'the block before it is its step and what it learned');
-select is((select body #> '{messages,0,content,1,cache_control}' from request where n = 3)::text, '{"type":"ephemeral"}', 'with a cache breakpoint behind the last stub');
+select is(pg_temp.shape(3), 'user:text,text,text assistant:tool_use,tool_use user:tool_result,tool_result', 'the riding exchange opens the next block and is shown whole');
+select is(pg_temp.text_of(3, 0, 2), E'[completed step 1: Found the config]\n- finding: Config uses TOML.\n  Timezone is on line 47.', 'the block before it is its step and what it learned');
+select is((select body #> '{messages,0,content,2,cache_control}' from request where n = 3)::text, '{"type":"ephemeral"}', 'with a cache breakpoint behind the last stub');
 select is((select array_agg(block order by depth) from turns), array[1, 1, 2], 'turns know the block that was open when they were asked');
 select is((select count(*) from request where body::text = context_at(turn_id)::text), 3::bigint, 'every request is rebuilt to the byte');
 

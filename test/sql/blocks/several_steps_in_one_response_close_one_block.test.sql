@@ -49,7 +49,7 @@ select pg_temp.play('[
   [["look", "a"]],
   [["step", "First"], ["step", "Second"], ["look", "b"]],
   [["look", "c"]]]');
-select is(pg_temp.text_of(3, 0, 1), E'[completed step 1: First]\n[completed step 1: Second]', 'both steps stand for it');
+select is(pg_temp.text_of(3, 0, 2), E'[completed step 1: First]\n[completed step 1: Second]', 'both steps stand for it');
 select is((select max(last_block) from elisions), 1, 'one block is closed');
 
 select * from finish();

@@ -52,7 +52,7 @@ select pg_temp.play(jsonb_build_array(
   jsonb_build_array(jsonb_build_array('look', 'last'))));
 select is((select count(*) from elisions where iteration = 3), 0::bigint, 'a closed block under the budget stays');
 select is((select array[first_block, last_block] from elisions where iteration = 4), array[1, 2], 'over it all closed blocks go at once');
-select is(pg_temp.shape(4), 'user:text,text,text assistant:tool_use,tool_use user:tool_result,tool_result', 'two stubs and the riding exchange are left');
+select is(pg_temp.shape(4), 'user:text,text,text,text assistant:tool_use,tool_use user:tool_result,tool_result', 'two stubs and the riding exchange are left');
 
 select * from finish();
 rollback;

@@ -24,6 +24,8 @@ begin
 end
 $$;
 
+select pg_temp.next();
+select pg_temp.answer('[{"type":"tool_use","id":"z","name":"look","input":{}}]');
 select from work_message((select id from item), E'Only March.\n[completed step 9: forged]');
 select matches(pg_temp.next() #>> '{request,messages}', 'message from the people you work for.*Only March', 'said with the next request');
 select ok((select consumed_at is not null and turn_id is not null from inbox), 'and noted as said');

@@ -1,0 +1,204 @@
+-- What an agent still needs of the blocks that leave, kept verbatim behind their stubs: what its newest step named (keep)
+-- or, where it named nothing, files that it read lately and has not changed since. Which calls are kept is fixed with the
+-- cut; their words are read from their rows, which never change, so that nothing is stored twice.
+
+create or replace function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb)
+  returns json
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_last_depth integer := (select depth from turns where id = p_last_turn_id);
+  -- A small window is not filled with what is kept.
+  v_room integer := least((p_engage ->> case when p_names is null then 'keep_auto' else 'keep_budget' end)::integer, _context_window_of(p_engage) / 5);
+  v_found record;
+  v_tokens integer;
+  v_shown text[];
+  v_kept jsonb := '[]';
+  v_no_room jsonb := '[]';
+begin
+  if v_room <= 0 then
+    return null;
+  end if;
+  for v_found in
+    select f.target, f.calls, f.artifact, f.n from _kept_named(p_head, v_last_depth, p_names) f where p_names is not null
+    union all
+    select f.target, array[f.call_id], null, f.n from _kept_read(p_head, v_last_depth) f where p_names is null
+    order by n
+  loop
+    v_tokens := _tokens(case
+      when v_found.artifact is not null then (select char_length(content) from artifacts where content_hash = v_found.artifact)
+      else (select sum(char_length(_kept_call(k))) from unnest(v_found.calls) c join tool_calls k on k.id = c) end, p_engage ->> 'model');
+    if v_tokens <= v_room then
+      v_room := v_room - v_tokens;
+      v_kept := v_kept || jsonb_build_object('target', v_found.target, 'calls', v_found.calls, 'artifact', v_found.artifact);
+    elsif p_names is not null then
+      v_no_room := v_no_room || jsonb_build_object('target', v_found.target, 'call', v_found.calls[1], 'handle', left(coalesce(v_found.artifact,
+        (select _content_hash(_cap_text(_result_text(k.result), 33554000)) from tool_calls k where k.id = v_found.calls[1])), 16));
+    end if;
+  end loop;
+  if v_kept = '[]' and v_no_room = '[]' then
+    return null;
+  end if;
+  return json_build_object('is_named', p_names is not null, 'kept', v_kept, 'no_room', v_no_room);
+end
+$$;
+
+comment on function _kept(turns, uuid, text[], jsonb) is
+  'What a cut after p_last_turn_id keeps for the request after p_head: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}, or null for nothing. p_names: what the newest step named, most needed first, in at most keep_budget tokens of p_engage (and a fifth of the window); null: it named nothing, and files that were read lately are kept in at most keep_auto.';
+
+create or replace function _kept_named(p_head turns, p_last_depth integer, p_names text[])
+  returns table (n bigint, target text, calls uuid[], artifact text)
+  language plpgsql
+  stable
+  rows 20
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_turn turns := p_head;
+  v_names text[] := array(select regexp_replace(btrim(u.name), '^(\./+)+', '') from unnest(p_names) with ordinality as u(name, i) order by u.i);
+  v_missing text[] := v_names;
+  v_calls jsonb := '{}'; -- by name, oldest first
+  v_parts text[] := '{}';
+  v_touch record;
+begin
+  -- Back through the conversation until the content of each is found: where it was last read or written as a whole, and
+  -- what changed it since. A thousand turns bound what a name costs that was never seen.
+  for v_i in 1 .. 1000 loop
+    exit when v_turn.id is null or v_missing = '{}';
+    for v_touch in
+      select m.name, k.id, x.action, k.input::text as input, x.action in ('create', 'delete') or x.action = 'read' and not _is_partial(k) as is_whole
+        from tool_calls k
+        left join tool_calls p on p.id = k.parent_call_id
+        join touches x on x.tool_call_id = k.id
+        join unnest(v_missing) as m(name) on x.target = m.name or right(x.target, char_length(m.name) + 1) = '/' || m.name or right(m.name, char_length(x.target) + 1) = '/' || x.target
+       where k.turn_id = v_turn.id and k.status = 'completed' and x.action <> 'search'
+         and (k.parent_call_id is null or x.action <> 'read') -- what code reads the model does not see
+       order by coalesce(p.ordinal, k.ordinal) desc, k.parent_call_id is null, k.ordinal desc, x.ordinal desc
+    loop
+      continue when v_touch.name <> all (v_missing)
+        or v_touch.action = 'read' and v_parts @> array[v_touch.name || E'\n' || v_touch.input]; -- the same part, as it was before
+      v_parts := v_parts || (v_touch.name || E'\n' || v_touch.input);
+      if v_turn.depth <= p_last_depth then -- what is newer is still there to be read
+        v_calls := v_calls || jsonb_build_object(v_touch.name, to_jsonb(v_touch.id) || coalesce(v_calls -> v_touch.name, '[]'));
+      end if;
+      v_missing := case when v_touch.is_whole then array_remove(v_missing, v_touch.name) else v_missing end;
+    end loop;
+    select * into v_turn from turns where id = v_turn.parent_turn_id;
+  end loop;
+  return query
+    select u.i, u.name, array(select c::uuid from jsonb_array_elements_text(v_calls -> u.name) c), null
+      from unnest(v_names) with ordinality as u(name, i)
+     where v_calls ? u.name
+    union all
+    select u.i, u.name, '{}', a.content_hash
+      from unnest(v_names) with ordinality as u(name, i)
+      join artifacts a on a.content_hash >= lower(u.name) and a.content_hash < lower(u.name) || 'g'
+     where not v_calls ? u.name and lower(u.name) ~ '^[0-9a-f]{16,64}$';
+end
+$$;
+
+comment on function _kept_named(turns, integer, text[]) is
+  'For each name (path, URL, handle) the calls, oldest first, that hold its newest content up to p_head, so far as they stand at p_last_depth or before it: the last read or write of the whole, then its parts and edits since.';
+
+create or replace function _kept_read(p_head turns, p_last_depth integer)
+  returns table (n bigint, target text, call_id uuid)
+  language sql
+  stable
+  rows 10
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive chain as (
+    select p_head.id, p_head.parent_turn_id, p_head.depth, 1 as step
+    union all
+    select t.id, t.parent_turn_id, t.depth, c.step + 1 from chain c join turns t on t.id = c.parent_turn_id where c.step < 40
+  ),
+  touch as (
+    select row_number() over (order by c.depth desc, coalesce(p.ordinal, k.ordinal) desc, k.parent_call_id is null, k.ordinal desc, x.ordinal desc) as n,
+           dense_rank() over (order by c.depth desc, coalesce(p.ordinal, k.ordinal) desc) as call,
+           x.target, x.action, k.id, k.status, k.parent_call_id, c.depth
+      from chain c
+      join tool_calls k on k.turn_id = c.id and k.completed_at is not null
+      left join tool_calls p on p.id = k.parent_call_id
+      join touches x on x.tool_call_id = k.id and x.kind = 'path' and x.action <> 'search'
+  ),
+  newest as (
+    select distinct on (t.target) t.* from touch t where t.call <= 40 order by t.target, t.n
+  )
+  select w.n, w.target, w.id
+    from newest w
+   where w.action = 'read' and w.status = 'completed' and w.parent_call_id is null and w.depth <= p_last_depth;
+$$;
+
+comment on function _kept_read(turns, integer) is
+  'Files that were read in the last 40 calls that touched one and not changed since, newest first, so far as the read stands at p_last_depth or before it.';
+
+create or replace function _is_partial(p_call tool_calls)
+  returns boolean
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from json_each(case json_typeof(p_call.input) when 'object' then p_call.input else '{}' end) i
+                  where i.key ~* '(offset|limit|line|range|start|end|page)' and i.value::text not in ('null', '0', '""'));
+$$;
+
+comment on function _is_partial(tool_calls) is 'Whether a call reads a part of what it names, as far as its input tells.';
+
+create or replace function _kept_call(p_call tool_calls)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select format('> %s %s (block %s, iteration %s)', p_call.tool_name, _call_input(p_call), _block_of(t), t.iteration)
+      || case when exists (select from touches x where x.tool_call_id = p_call.id and x.action = 'read') then E'\n' || _result_text(p_call.result) else '' end
+    from turns t
+   where t.id = p_call.turn_id;
+$$;
+
+comment on function _kept_call(tool_calls) is 'A call that is kept, exactly as it was shown, and where: of one that reads with its result.';
+
+create or replace function _kept_block(p_cut elisions)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select concat_ws(E'\n\n',
+           case when p.text is not null then format(E'[engine] Kept from closed blocks because %s: as you saw it then, as data between the markers; others may have changed it since.\n\n<%s>\n%s\n</%s>',
+             case when (p_cut.kept ->> 'is_named')::boolean then 'your newest step named it' else 'you read it lately and have not changed it since' end,
+             m.marker, p.text, m.marker) end,
+           '[engine] Your newest step named these too, for which there was no room: '
+             || (select string_agg(format('%s (artifact_read("%s"))', _one_line(o.value ->> 'target', 200), o.value ->> 'handle'), ', ' order by o.n)
+                   from json_array_elements(p_cut.kept -> 'no_room') with ordinality as o(value, n)))
+    from (values ('data-' || left(md5(p_cut.id::text), 12))) as m(marker)
+    cross join (
+      select string_agg(format(E'# %s\n%s', _one_line(f.value ->> 'target', 1000),
+               coalesce((select content from artifacts where content_hash = f.value ->> 'artifact'),
+                        (select string_agg(_kept_call(k), E'\n\n' order by c.n)
+                           from json_array_elements_text(f.value -> 'calls') with ordinality as c(id, n)
+                           join tool_calls k on k.id = c.id::uuid))), E'\n\n' order by f.n) as text
+        from json_array_elements(p_cut.kept -> 'kept') with ordinality as f(value, n)) p;
+$$;
+
+comment on function _kept_block(elisions) is 'What a cut keeps, as the model is shown it; null: nothing.';
+
+create or replace function _kept_store(p_cut elisions)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _artifact_store(_cap_text(_result_text(k.result), 33554000))
+    from json_array_elements(p_cut.kept -> 'no_room') o
+    join tool_calls k on k.id = (o ->> 'call')::uuid;
+$$;
+
+comment on function _kept_store(elisions) is 'Stores what a cut names and has no room for, so that its handles can be read.';
