@@ -9,6 +9,7 @@ as $$
 declare
   v_turn turns;
   v_cuts elisions[];
+  v_cut elisions;
   v_last_depth integer;
   v_from_depth integer;
   v_model text;
@@ -19,7 +20,8 @@ begin
   end if;
   select c.config ->> 'model' into v_model from turn_configs c where c.content_hash = v_turn.config_hash;
   v_cuts := _elision_chain(v_turn.elision_id);
-  v_last_depth := coalesce((select t.depth from turns t where t.id = (v_cuts[cardinality(v_cuts)]).last_turn_id), -1);
+  v_cut := v_cuts[cardinality(v_cuts)];
+  v_last_depth := coalesce((select t.depth from turns t where t.id = v_cut.last_turn_id), -1);
   v_from_depth := case (v_cuts[1]).ordinal when 0 then (v_cuts[1]).depth else 0 end; -- a compaction stands for all before it
   return query
     with recursive chain(turn) as (
@@ -46,15 +48,24 @@ begin
       from parts p
       left join lateral (
         select c.* from elisions c
-         where not p.is_shown and c.focus_id = v_turn.focus_id and c.depth between v_from_depth and v_turn.depth
+         where not p.is_shown and c.focus_id in (select (h.turn).focus_id from chain h) and c.depth between v_from_depth and v_turn.depth
          order by not p.block between c.first_block and c.last_block, c.depth limit 1) e on true
       left join compactions k on k.elision_id = e.id
-     order by p.block, p.is_shown;
+    union all
+    select f.block, 'kept', f.turns, _tokens(f.chars, v_model),
+           format('%s: %s', f.target, case when (v_cut.kept ->> 'is_named')::boolean then 'named by the newest step' else 'read lately and not changed since' end)
+      from (select min(_block_of(t)) as block, count(distinct t.id)::integer as turns, sum(char_length(_kept_call(k)))::bigint as chars, o.value ->> 'target' as target
+              from json_array_elements(v_cut.kept -> 'kept') o
+              cross join json_array_elements_text(o -> 'calls') c
+              join tool_calls k on k.id = c::uuid
+              join turns t on t.id = k.turn_id
+             group by o.value ->> 'target') f
+     order by 1, 2, 5;
 end
 $$;
 
 comment on function explain_turn(uuid) is
-  'What became of each block in a turn''s request: shown verbatim, as its stub, or compacted (ledger, summary, floor; of a block cut in two both parts), how many turns and about how many tokens it holds, and why. Raises WL001.';
+  'What became of each block in a turn''s request: shown verbatim, as its stub, or compacted (ledger, summary, floor; of a block cut in two both parts), and what of it is kept word for word behind the stubs; how many turns and about how many tokens it holds, and why. Raises WL001.';
 
 create or replace function context_cost(p_work_item_id uuid)
   returns table (
