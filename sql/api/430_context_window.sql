@@ -113,7 +113,7 @@ as $$
     select 'said', null, 2147483647, 1, 0, 'user', p_query_blocks, null
      where p_query_blocks <> ''
   )
-  select p.kind, p.turn_id, p."position", p.rank, p.ordinal, p.role, p.blocks, coalesce(p.chars, char_length(p.blocks))
+  select p.kind, p.turn_id, p."position", p.rank, p.ordinal, p.role, p.blocks, coalesce(p.chars, char_length(p.blocks) + 4700 * regexp_count(p.blocks, '"source":\{"type":"artifact"'))
     from part p
    where p.blocks <> ''
    order by p."position", p.rank, p.ordinal;
@@ -138,7 +138,7 @@ as $$
       from part p
   ),
   message as (
-    select n.message, n.role, string_agg(n.blocks, ',' order by n."position", n.rank, n.ordinal) as blocks
+    select n.message, n.role, string_agg(case n.role when 'user' then _with_images(n.blocks) else n.blocks end, ',' order by n."position", n.rank, n.ordinal) as blocks
       from numbered n
      group by n.message, n.role
   )

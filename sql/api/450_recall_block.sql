@@ -8,18 +8,12 @@ create or replace function recall_block(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_head_id uuid;
+  v_head_id uuid := _newest_turn(p_work_item_id);
   v_turns uuid[];
   v_blocks integer;
   v_text text;
 begin
-  select coalesce(s.head_turn_id, _earlier_head(f.id), w.fork_turn_id)
-    into v_head_id
-    from work_items w
-    left join lateral (select * from foci where work_item_id = w.id order by attempt desc limit 1) f on true
-    left join sessions s on s.label = f.session_label
-   where w.id = p_work_item_id;
-  if not found then
+  if not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
   select max(_block_of(t)) into v_blocks from turns t where t.id = v_head_id;
@@ -32,9 +26,12 @@ begin
     into v_text
     from unnest(v_turns) with ordinality as t(id, n)
     cross join lateral (
-      select 0 as rank, 0 as ordinal, _response_text(t.id) as text
+      select 0 as rank, m.sequence as ordinal, '[you were told] ' || _result_text(m.content) as text
+        from messages m where m.turn_id = t.id and m.role = 'user' and m.source <> 'engine'
       union all
-      select 1, k.ordinal,
+      select 1, 0, _response_text(t.id)
+      union all
+      select 2, k.ordinal,
              format(E'> %s %s\n%s', k.tool_name, k.input, _result_text(k.result))
         from tool_calls k
        where k.turn_id = t.id and k.parent_call_id is null
@@ -52,7 +49,22 @@ end
 $$;
 
 comment on function recall_block(uuid, integer, text) is
-  'A block of a work item''s conversation in full: what the model said, its calls and their results; with p_query only the lines that hold it (in any case), numbered. The conversation is that of the newest attempt, with the turns that a fork begins with and, below its first number, those of the attempts before. At most about 64 KiB, head and tail of what is longer. Raises WL001, WL002 (no such block).';
+  'A block of a work item''s conversation in full: what it was told, what the model said, its calls and their results (of images the handle; an agent that calls it is shown the newest ten); with p_query only the lines that hold it (in any case), numbered. The conversation is that of the newest attempt, with the turns that a fork begins with and, below its first number, those of the attempts before. At most about 64 KiB, head and tail of what is longer. Raises WL001, WL002 (no such block).';
+
+create or replace function _newest_turn(p_work_item_id uuid)
+  returns uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(s.head_turn_id, _earlier_head(f.id), w.fork_turn_id)
+    from work_items w
+    left join lateral (select * from foci where work_item_id = w.id order by attempt desc limit 1) f on true
+    left join sessions s on s.label = f.session_label
+   where w.id = p_work_item_id;
+$$;
+
+comment on function _newest_turn(uuid) is 'Where the conversation of a work item ends just now; of a fork that has not run yet, where it begins. Null: nothing was said yet.';
 
 create or replace function _turns_of_block(p_head_id uuid, p_block integer)
   returns uuid[]

@@ -8,12 +8,16 @@ create or replace function artifact_read(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_text text := (_artifact(p_handle)).content;
+  v_artifact artifacts := _artifact(p_handle);
+  v_text text := v_artifact.content;
   v_from bigint;
   v_to bigint;
   v_lines text[];
   v_found text;
 begin
+  if v_artifact.media_type is not null then
+    return format('[image %s: %s, %s bytes]', left(v_artifact.content_hash, 16), v_artifact.media_type, char_length(v_text) * 3 / 4);
+  end if;
   if p_range is not null then
     if p_range !~ '^c?\d{1,9}(-\d{1,9})?$' then
       perform _raise_invalid(format('"%s" is not a range', p_range), 'Lines such as "100-180", or characters such as "c4000-8000".');
@@ -48,7 +52,25 @@ end
 $$;
 
 comment on function artifact_read(text, text, text) is
-  'Reads an output that was too large for a model''s context: select artifact_read(''9f86d081884c7d65'', ''100-180''). p_handle: the 16 digits shown with its head and tail, or more of its hash. p_range: lines "from-to", or characters "cfrom-to"; p_pattern: only the lines that match this regular expression (in any case), numbered, long ones cut around the match; both: matches within those lines; none: all of it. At most about 64 KiB, head and tail of what is longer. Raises WL001, WL002.';
+  'Reads an output that was too large for a model''s context: select artifact_read(''9f86d081884c7d65'', ''100-180''). p_handle: the 16 digits shown with its head and tail, or more of its hash. p_range: lines "from-to", or characters "cfrom-to"; p_pattern: only the lines that match this regular expression (in any case), numbered, long ones cut around the match; both: matches within those lines; none: all of it. Of an image one line; an agent that calls it is shown the image. At most about 64 KiB, head and tail of what is longer. Raises WL001, WL002.';
+
+create or replace function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb)
+  returns jsonb
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return case p_ability
+    when 'artifact_read' then (select jsonb_build_array(jsonb_build_object('media_type', a.media_type, 'artifact', a.content_hash))
+                                 from _artifact(p_input ->> 'handle') a where a.media_type is not null)
+    when 'recall_block' then case when coalesce(p_input ->> 'query', '') = '' then
+      (select _images_of(_turns_of_block(h.id, (p_input ->> 'n')::integer)) from _newest_turn(p_work_item_id) h(id)) end
+  end;
+end
+$$;
+
+comment on function _recalled_images(uuid, text, jsonb) is 'The images that an agent is shown with the result of artifact_read or recall_block: [{media_type, artifact}]; null: none.';
 
 create or replace function _artifact(p_handle text)
   returns artifacts

@@ -35,7 +35,7 @@ begin
              when 'text' then b.value ->> 'text'
              when 'tool_use' then '> ' || (b.value ->> 'name') || ' ' || _cap_text(b.value ->> 'input', 4000)
              when 'tool_result' then _cap_text(_result_text(b.value -> 'content'), 8000)
-             when 'image' then '[image]'
+             when 'image' then _result_text(json_build_array(b.value))
            end, E'\n\n' order by p."position", p.rank, p.ordinal, b.n)
     into v_transcript
     from _message_parts(p_compaction.summarized_through_turn_id, _elision_chain(p_compaction.base_elision_id), '') p

@@ -117,8 +117,7 @@ begin
          result = case
            when p_images is null or p_images = '[]' then to_json(v_content)
            else ('[' || concat_ws(',', _text_block(v_content),
-                  (select string_agg('{"type":"image","source":{"type":"base64","media_type":' || to_json(i.value ->> 'media_type')::text
-                            || ',"data":' || to_json(i.value ->> 'data')::text || '}}', ',' order by i.n)
+                  (select string_agg(coalesce(_image_block(i.value ->> 'media_type', i.value ->> 'artifact'), _image_store(i.value ->> 'media_type', i.value ->> 'data')), ',' order by i.n)
                      from jsonb_array_elements(p_images) with ordinality as i(value, n))) || ']')::json
          end,
          completed_at = _now()
@@ -126,7 +125,7 @@ begin
 end
 $$;
 
-comment on function _call_settle(tool_calls, text, boolean, jsonb, text) is 'Writes a result; the caller has checked the lease.';
+comment on function _call_settle(tool_calls, text, boolean, jsonb, text) is 'Writes a result; the caller has checked the lease. p_images: [{media_type, data}] or, of those that are stored already, [{media_type, artifact}].';
 
 create or replace function _max_result_chars(p_call tool_calls)
   returns integer
@@ -190,7 +189,7 @@ begin
              wait_ends_at = _now() + make_interval(secs => least(greatest(coalesce((v_call.input ->> 'timeout_seconds')::numeric, 300), 0), 2592000)::integer)
        where id = v_call.id;
     else
-      perform _call_settle(v_call, coalesce(v_result #>> '{}', ''), false);
+      perform _call_settle(v_call, coalesce(v_result #>> '{}', ''), false, case when v_ability.implementation = 'engine' then _recalled_images(v_item.id, v_ability.name, _call_input(v_call)::jsonb) end);
     end if;
   exception
   when deadlock_detected or serialization_failure then
