@@ -22,9 +22,9 @@ import type { ToolOutcome } from './tools/tool.ts';
 import { journalQueries } from './dbJournal.ts';
 import { errorCodes, LedgerError } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
-import { begin, call, claim, entry, failure, finish, hookRecorded, json, nestedCall, toolHookRecorded, workItem } from './rows.ts';
+import { begin, call, claim, contextPart, entry, failure, finish, hookRecorded, json, nestedCall, toolHookRecorded, workItem } from './rows.ts';
 
-export type { Begin, Claim, Claimed, Failure, Finish, HookOrder, LedgerEntry, OpenCall, WorkItem } from './rows.ts';
+export type { Begin, Claim, Claimed, ContextPart, Failure, Finish, HookOrder, LedgerEntry, OpenCall, WorkItem } from './rows.ts';
 
 export type Submission = {
   workType: string;
@@ -234,6 +234,13 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     contextAt: (turnId: string) =>
       value(z.string(), (row) => sql.type(row)`select ${fn('context_at')}(${turnId}::uuid)::text as value`),
+
+    contextParts: (turnId: string) =>
+      run(() => sql.type(contextPart)`select * from ${fn('context_parts')}(${turnId}::uuid) order by n`),
+
+    explainTurn: (turnId: string) =>
+      run(() => sql.type(z.object({ block: z.number(), shown: z.string(), turns: z.number(), estimated_tokens: z.number(), why: z.string() }))`
+        select * from ${fn('explain_turn')}(${turnId}::uuid)`),
 
     ledgerAppend: (workItemId: string, entryType: string, content: string, idempotencyKey: string | null = null) =>
       one(() => sql.type(entry)`

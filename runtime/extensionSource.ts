@@ -34,7 +34,8 @@ export function extensionScript(): string {
 export function plainScript(schema: string, parts: 'all' | 'api'): string {
   const quoted = `"${schema.replaceAll('"', '""')}"`;
   const files = [...(parts === 'all' ? sqlFiles('schema/') : []), ...sqlFiles('api/')];
-  return `set local search_path to ${quoted}, pg_temp;\n\n${sources(files).replaceAll('@extschema@', quoted)}`;
+  // As `create extension` does it: a function may stand before those that it calls.
+  return `set local search_path to ${quoted}, pg_temp;\nset local check_function_bodies to off;\n\n${sources(files).replaceAll('@extschema@', quoted)}`;
 }
 
 /** Schema files that were changed after their release, each as a sentence. */

@@ -7,6 +7,7 @@ import type { Settings } from './config.ts';
 import { findLedger, shownUrl } from './config.ts';
 import { demo } from './commands/demo.ts';
 import { demoCode } from './commands/demoCode.ts';
+import { demoContext } from './commands/demoContext.ts';
 import { demoTeam } from './commands/demoTeam.ts';
 import { doctor } from './commands/doctor.ts';
 import { importFiles } from './commands/import.ts';
@@ -220,9 +221,9 @@ command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, min
   });
 
 command('demo', 'watch an agent mend a failing test, its ledger in Postgres')
-  .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line').choices(['one', 'team', 'code']).default('one'))
+  .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line; context: what a model is shown, part by part').choices(['one', 'team', 'code', 'context']).default('one'))
   .action(async (options: Settings & { scene: string }) => {
-    exitCode = await ({ team: demoTeam, code: demoCode }[options.scene] ?? demo)(options);
+    exitCode = await ({ team: demoTeam, code: demoCode, context: demoContext }[options.scene] ?? demo)(options);
   });
 
 command('doctor', 'look for what would lose or stall work').action(async (options: Settings) => {

@@ -116,7 +116,12 @@ export const entry = z.object({
   seq: z.number(),
   entry_type: z.string(),
   content: z.string(),
+  keep: z.array(z.string()).nullable(),
   created_at: z.string(),
+});
+
+export const contextPart = z.object({
+  part: z.string(), role: z.string(), iteration: z.number().nullable(), block: z.number().nullable(), tokens: z.number(), content: z.string().nullable(),
 });
 
 export const journalSession = z.object({
@@ -162,3 +167,4 @@ export type OpenCall = z.infer<typeof call>;
 export type HookOrder = z.infer<typeof runHook>;
 export type WorkItem = z.infer<typeof workItem>;
 export type LedgerEntry = z.infer<typeof entry>;
+export type ContextPart = z.infer<typeof contextPart>;
