@@ -25,7 +25,7 @@ begin
       select 1, 0, 0, 0, 'tools', 'system', null, (select string_agg(t ->> 'name', ', ') from json_array_elements(v_config -> 'tools') t), char_length((v_config -> 'tools')::text)
       union all
       select 2, p."position", p.rank, p.ordinal,
-             case when p.kind = 'said' then coalesce(m.metadata ->> 'kind', m.source, p.kind) else p.kind end,
+             case when p.kind <> 'said' then p.kind when p."position" = 0 and p.ordinal = 1 then 'task' else coalesce(m.metadata ->> 'kind', m.source, p.kind) end,
              p.role, p.turn_id, _part_text(p.blocks), p.chars
         from _message_parts(v_turn.parent_turn_id, _elision_chain(v_turn.elision_id), '') p
         left join messages m on m.turn_id = p.turn_id and m.sequence = p.ordinal and m.role = 'user' and p.kind = 'said'

@@ -45,7 +45,7 @@ select pg_temp.play('[
   [["bash", {"command": "true"}, "ok"]]]');
 select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 1))), 'system tools task', 'the first request');
 select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 2))), 'system tools task response result message', 'what it says besides comes last');
-select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 3))), 'system tools task stubs stubs kept response result result', 'after a cut');
+select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 3))), 'system tools task stubs stubs kept message response result result', 'after a cut');
 select is((select array[iteration, block] from context_parts((select turn_id from request where n = 3)) where part = 'response'), array[2, 2], 'where each is from');
 select ok((select bool_and(tokens > 0 and content <> '') from context_parts((select turn_id from request where n = 3))), 'its words and their size');
 select throws_ok($$ select context_parts(gen_random_uuid()) $$, 'WL001', null, 'a turn that is not there');
