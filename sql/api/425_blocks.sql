@@ -131,10 +131,10 @@ as $$
   select concat_ws(E'\n',
     (select string_agg(format('[completed step %s: %s]', p_block, _indent(e.content, '  ')), E'\n' order by e.seq)
        from entry e where e.entry_type = 'step'),
-    (select string_agg(format('- you were told: %s', _indent(_result_text(m.content), '  ')), E'\n' order by t.depth, m.sequence)
+    (select string_agg(format('- you were told: %s', _indent(s.said, '  ')), E'\n' order by t.depth, s.n)
        from turn t
-       join messages m on m.turn_id = t.id and m.role = 'user' and m.source <> 'engine'
-      where t.block = p_block and t.depth > 0), -- what came with the task stays with it
+       cross join lateral _told_in(t.id) s
+      where t.block = p_block and (t.depth > 0 or s.n >= 10000)), -- what came with the task stays with it
     (select string_agg(format('- %s: %s', e.entry_type, _indent(e.content, '  ')), E'\n' order by e.seq)
        from entry e where e.entry_type in ('finding', 'decision', 'error')),
     -- A step that the engine drafted says this itself.
@@ -143,6 +143,26 @@ as $$
 $$;
 
 comment on function _block_stub(turns[], integer, integer) is 'What stands for a closed block: its steps, then a line for whatever a person or another agent said in it, for each finding, decision and error that it recorded, and what its calls changed and where they failed. p_turns: turns that it may lie in, its closing turn included; p_after_seq: a ledger entry that is older than the block.';
+
+create or replace function _told_in(p_turn_id uuid)
+  returns table (n integer, said text)
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select m.sequence, _result_text(m.content)
+    from messages m
+   where m.turn_id = p_turn_id and m.role = 'user' and m.source <> 'engine'
+  union all
+  select 10000 + k.ordinal, format('[a person rejected your call: %s] %s', _call_label(k), a.reason)
+    from tool_calls k
+    join approvals a on a.tool_call_id = k.id and a.decision = 'rejected' and a.reason ~ '\S'
+   where k.turn_id = p_turn_id;
+$$;
+
+comment on function _told_in(uuid) is 'What people and other agents said in a turn: with its request or, from n = 10000, in rejecting its calls.';
 
 create or replace function _changed_files(p_turn_ids uuid[])
   returns text

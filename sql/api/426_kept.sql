@@ -81,7 +81,9 @@ begin
     loop
       continue when v_touch.name <> all (v_missing)
         or v_touch.action = 'read' and v_parts @> array[v_touch.name || E'\n' || v_touch.input]; -- the same part, as it was before
-      v_parts := v_parts || (v_touch.name || E'\n' || v_touch.input);
+      if v_touch.action = 'read' then
+        v_parts := v_parts || (v_touch.name || E'\n' || v_touch.input);
+      end if;
       if v_turn.depth <= p_last_depth then -- what is newer is still there to be read
         v_calls := v_calls || jsonb_build_object(v_touch.name, to_jsonb(v_touch.id) || coalesce(v_calls -> v_touch.name, '[]'));
       end if;

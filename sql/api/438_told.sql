@@ -15,10 +15,10 @@ as $$
       from chain c
       join turns t on t.id = coalesce(c.parent_turn_id, case when not p_is_compaction then _earlier_head(c.focus_id) end)
   )
-  select row_number() over (order by c.age desc, m.sequence), _result_text(m.content)
+  select row_number() over (order by c.age desc, s.n), s.said
     from chain c
-    join messages m on m.turn_id = c.id and m.role = 'user' and m.source <> 'engine'
-   where c.parent_turn_id is not null or not p_is_compaction; -- what came with the task stays with it
+    cross join lateral _told_in(c.id) s
+   where c.parent_turn_id is not null or not p_is_compaction or s.n >= 10000; -- what came with the task stays with it
 $$;
 
 comment on function _told(uuid, boolean) is

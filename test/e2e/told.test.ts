@@ -6,7 +6,7 @@ import { openDb } from '../../runtime/db.ts';
 import type { Db } from '../../runtime/db.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
-import { Player } from '../player.ts';
+import { Player, response } from '../player.ts';
 import type { PlayedCall } from '../player.ts';
 
 let database: TestDatabase;
@@ -122,6 +122,28 @@ test('a later attempt is told what people said to those before it', { timeout: 6
     expect(request).toContain('- [1] Found the secret');
   }
   expect(await recall(played, 2, 'SECRET')).toContain('SECRET-ONE is 42');
+});
+
+test('why a person rejected a call outlives its block, a compaction and an attempt', { timeout: 60_000 }, async () => {
+  await db.abilityRegister({ name: 'publish', description: 'Publishes.', inputSchema: { type: 'object' }, effect: 'unsafe', risk: 'dangerous' });
+  const played = await submit({ elide_budget: 0, require_approval: 'dangerous', tools: ['look', 'publish'] });
+  const begin = await played.begin();
+  if (begin.kind !== 'call_model') throw new Error(begin.kind);
+  await db.turnRecord(played.claim, begin.turn_id, response([{ type: 'tool_use', id: 'p', name: 'publish', input: { path: 'dist' } }], 'tool_use', 100));
+  expect((await db.iterationFinish(played.claim)).kind).toBe('parked');
+  await database.query(`select ledger.tool_call_reject(id, 'NOT BEFORE MONDAY') from ledger.tool_calls where work_item_id = '${played.workItemId}'`);
+  const claim = await db.focusClaim(played.workItemId, 'player', 60);
+  if (claim.kind !== 'claimed') throw new Error(claim.kind);
+  await db.iterationBegin(claim);
+  await db.iterationFinish(claim);
+  const told = '[a person rejected your call: publish] NOT BEFORE MONDAY';
+  expect(await next(played, [look(), step('Looked')], [look()])).toContain(told);
+  await next(played, ...Array.from({ length: 7 }, (_, n) => [look(), step(`More ${n}`)]));
+  await compact(played);
+  expect(await next(played, [look()])).toContain(told);
+  await database.query(`select ledger._focus_end(w, 'failed', 'retry', 'tried', null) from ledger.work_items w where id = '${played.workItemId}';
+    update ledger.work_items set run_at = now() where id = '${played.workItemId}'`);
+  expect(await next(played, [look()])).toContain(told);
 });
 
 test('recall_block reaches what a fork began with, and what a compaction left out, by the same numbers', { timeout: 60_000 }, async () => {
