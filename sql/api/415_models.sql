@@ -17,7 +17,7 @@ create or replace function _family(p_model text, out context_window integer, out
 comment on function _family(text) is
   'What is known of a model by its name: its window, and tokens per character: 0.43 for Claude 5, 0.34 for Claude 4, 0.29 for Gemini, 0.25 for others (measured over 72,000 pairs of calls; characters / 4 is wrong by up to 40 % for Claude).';
 
-create or replace function model_save(p_name text, p_context_window integer default null)
+create or replace function model_save(p_name text, p_context_window integer default null, p_cache_write numeric default null)
   returns models
   language plpgsql
   volatile
@@ -32,17 +32,21 @@ begin
   if p_context_window < 1000 then
     perform _raise_invalid(format('a context window holds at least 1,000 tokens, not %s', p_context_window));
   end if;
-  insert into models (name, context_window, sample_chars, sample_tokens)
-  select p_name, coalesce(p_context_window, f.context_window), 20000, 20000 * f.tokens_per_char from _family(p_name) f
+  if p_cache_write not between 0 and 100 or p_cache_write = 'NaN' then
+    perform _raise_invalid(format('writing to a cache costs a multiple of the input price, such as 1.25 or 2.0, not %s', p_cache_write));
+  end if;
+  insert into models (name, context_window, sample_chars, sample_tokens, cache_write)
+  select p_name, coalesce(p_context_window, f.context_window), 20000, 20000 * f.tokens_per_char, coalesce(p_cache_write, 1.25) from _family(p_name) f
   on conflict (name) do update
-     set context_window = coalesce(p_context_window, models.context_window), updated_at = _now()
+     set context_window = coalesce(p_context_window, models.context_window), cache_write = coalesce(p_cache_write, models.cache_write),
+         cache_write_price = coalesce(p_cache_write * models.input_price, models.cache_write_price), updated_at = _now()
   returning * into v_model;
   return v_model;
 end
 $$;
 
-comment on function model_save(text, integer) is
-  'Stores a model and, where given, how many tokens its context window has: select model_save(''claude-sonnet-5-5'', 1000000). Models come in by themselves when they are used. Raises WL002.';
+comment on function model_save(text, integer, numeric) is
+  'Stores a model and, where given, how many tokens its context window has and what writing to its prompt cache costs, as a multiple of the input price (1.25, or 2.0 for caches that live an hour): select model_save(''claude-sonnet-5-5'', 1000000, p_cache_write => 2.0). Models come in by themselves when they are used. Raises WL002.';
 
 create or replace function model_price_save(
     p_name text,
@@ -65,7 +69,8 @@ begin
   perform model_save(p_name);
   update models
      set input_price = p_input, output_price = p_output, cache_read_price = coalesce(p_cache_read, 0.1 * p_input),
-         cache_write_price = coalesce(p_cache_write, 1.25 * p_input), updated_at = _now()
+         cache_write_price = coalesce(p_cache_write, cache_write * p_input),
+         cache_write = case when p_input > 0 then coalesce(least(p_cache_write / p_input, 100), cache_write) else cache_write end, updated_at = _now()
    where name = p_name
   returning * into v_model;
   return v_model;
@@ -73,7 +78,7 @@ end
 $$;
 
 comment on function model_price_save(text, numeric, numeric, numeric, numeric) is
-  'Sets what a million tokens of a model cost, in the currency that budgets of money are in: select model_price_save(''claude-sonnet-5-5'', 3, 15). Reading from the cache defaults to a tenth of the input price, writing to it to 1.25 of it. Costs of the past follow. Raises WL002.';
+  'Sets what a million tokens of a model cost, in the currency that budgets of money are in: select model_price_save(''claude-sonnet-5-5'', 3, 15). Reading from the cache defaults to a tenth of the input price, writing to it to what model_save() says of it (1.25). Costs of the past follow. Raises WL002.';
 
 create or replace function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint default 0, p_cache_write bigint default 0)
   returns numeric
@@ -87,6 +92,22 @@ as $$
 $$;
 
 comment on function _price(text, bigint, bigint, bigint, bigint) is 'What so many tokens cost; null where no price is known.';
+
+create or replace function _breaks_even_after(p_cut elisions, p_model text)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select least(ceil((p_cut.tokens_kept + p_cut.kept_tokens + p_cut.stub_tokens) * greatest(m.cache_write - m.cache_read, 0)
+           / greatest((p_cut.tokens_elided - p_cut.stub_tokens - p_cut.kept_tokens) * m.cache_read, 0.01)), 2147483647)::integer
+    from (select coalesce(max(cache_write), 1.25) as cache_write,
+                 coalesce(max(cache_read_price / nullif(input_price, 0)), 0.1) as cache_read
+            from models where name = p_model) m;
+$$;
+
+comment on function _breaks_even_after(elisions, text) is
+  'How many requests a cut needs until it pays: what stands behind the stubs, and the new ones, is written to the cache again instead of being read from it; what left is not read any more.';
 
 create or replace function _turn_cost(p_turn turns)
   returns numeric

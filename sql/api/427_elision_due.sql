@@ -14,6 +14,7 @@ declare
   v_shown turns[];
   v_closed_chars bigint;
   v_kept_chars bigint;
+  v_said_chars bigint;
   v_stubs text;
 begin
   -- Right after a block closed nothing, or only the riding exchange, stands behind it: at no other moment is so little
@@ -23,8 +24,10 @@ begin
   end if;
   v_shown := _shown_turns(p_head, v_current);
   select coalesce(sum(_exchange_chars(t.id)) filter (where _block_of(t) < v_open), 0),
-         coalesce(sum(_exchange_chars(t.id)) filter (where _block_of(t) >= v_open), 0)
-    into v_closed_chars, v_kept_chars
+         coalesce(sum(_exchange_chars(t.id)) filter (where _block_of(t) >= v_open), 0),
+         -- What was said on the way leaves with its block, and comes back in the stub if it was a person's; the task stays.
+         coalesce(sum(char_length(_query_blocks(t.id))) filter (where _block_of(t) < v_open and t.parent_turn_id is not null), 0)
+    into v_closed_chars, v_kept_chars, v_said_chars
     from unnest(v_shown) t;
   if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer then
     return p_cuts;
@@ -62,16 +65,19 @@ begin
   v_due.summary := v_current.summary;
   v_due.max_result_chars := v_current.max_result_chars;
   v_due.max_result_depth := v_current.max_result_depth;
-  v_due.tokens_elided := _tokens(v_closed_chars, v_model);
+  v_due.tokens_elided := _tokens(v_closed_chars + v_said_chars, v_model) + coalesce(v_current.kept_tokens, 0);
   v_due.tokens_kept := _tokens(v_kept_chars, v_model);
   v_due.stub_tokens := _tokens(char_length(v_stubs), v_model);
   v_due.created_at := _now();
+  if v_due.tokens_kept + v_due.kept_tokens > 1000 and _breaks_even_after(v_due, v_model) > 15 then
+    return p_cuts; -- what rode with the step or is kept is too large to be written again for this: the next boundary decides
+  end if;
   return (select array_agg(c order by c.ordinal) from unnest(p_cuts) c where c.ordinal <= v_merged_from) || v_due;
 end
 $$;
 
 comment on function _elision_due(work_items, foci, jsonb, turns, elisions[], text[]) is
-  'The cuts that hold for the request after p_head: p_cuts, those before, and a new one (not stored yet) when a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). p_engage: the [engage] part of a faculty; p_keep: what to keep in place of what the newest step named.';
+  'The cuts that hold for the request after p_head: p_cuts, those before, and a new one (not stored yet) when a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). Where more than 1,000 tokens stand behind the stubs and it would pay only after more than 15 requests, it waits. p_engage: the [engage] part of a faculty; p_keep: what to keep in place of what the newest step named.';
 
 create or replace function _keep_of(p_turn turns)
   returns text[]

@@ -43,7 +43,7 @@ begin
              when not p.is_shown and k.compaction_type is null then format('closed; elided in iteration %s, when the closed blocks held %s tokens and %s stood behind them', e.iteration, e.tokens_elided, e.tokens_kept)
              when not p.is_shown then format('compacted in iteration %s (%s), when the request had %s tokens', e.iteration, k.trigger, k.tokens_before)
              when p.block = v_turn.block then 'open'
-             else 'closed; the closed blocks are under elide_budget, or eliding is off'
+             else 'closed; the closed blocks are under elide_budget, leaving them out did not pay yet, or eliding is off'
            end
       from parts p
       left join lateral (
@@ -84,8 +84,7 @@ begin
     select f.attempt, e.iteration, coalesce(k.compaction_type, 'elision'),
            case when e.first_block >= e.last_block then e.first_block::text else format('%s-%s', e.first_block, e.last_block) end,
            e.tokens_elided, e.stub_tokens, e.tokens_kept,
-           -- What stands behind the stubs is written to the cache again (1.25 instead of 0.1), what left it is not read any more (0.1).
-           ceil((e.tokens_kept + e.stub_tokens) * 1.15 / greatest((e.tokens_elided - e.stub_tokens) * 0.1, 0.01))::integer,
+           _breaks_even_after(e, (select c.config -> 'engage' ->> 'model' from faculties c where c.content_hash = f.faculty_hash)),
            (select count(*)::integer from turns t where t.focus_id = e.focus_id and t.elision_id = e.id),
            (select coalesce(t.input_tokens, 0)::bigint + coalesce(t.cached_input_tokens, 0) + coalesce(t.cache_write_tokens, 0)
               from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration - 1 and t.status = 'completed'),

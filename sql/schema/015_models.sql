@@ -11,19 +11,22 @@ create table models (
   output_price numeric,
   cache_read_price numeric,
   cache_write_price numeric,
+  cache_write numeric not null default 1.25,
   cooldown_ends_at timestamptz,
   cooldown_reason text,
   updated_at timestamptz not null default _now(),
   constraint context_window_is_at_least_1000 check (context_window >= 1000),
   constraint prices_come_together check (num_nulls(input_price, output_price, cache_read_price, cache_write_price) in (0, 4)),
   constraint prices_are_not_negative check (least(input_price, output_price, cache_read_price, cache_write_price) >= 0),
+  constraint cache_write_is_a_multiple check (cache_write between 0 and 100),
   constraint samples_are_positive check (sample_chars > 0 and sample_tokens > 0)
 ) with (fillfactor = 50);
 
-comment on table models is 'Models in use: context window and tokens per character. Starts with what is known of the family and learns from the usage that the provider reports; model_save() sets a window.';
+comment on table models is 'Models in use: context window and tokens per character. Starts with what is known of the family and learns from the usage that the provider reports; model_save() sets a window and what writing to the cache costs.';
 comment on column models.context_window is 'Tokens that a request and its response may have.';
 comment on column models.sample_chars is 'Characters of tool results that were measured, older ones counting less; begins with a family''s figure as if 20,000 had been.';
 comment on column models.sample_tokens is 'Tokens that the provider counted for them.';
 comment on column models.sample_count is 'Requests measured.';
 comment on column models.input_price is 'Of a million tokens, in any one currency; null: not known. Set by model_price_save().';
+comment on column models.cache_write is 'What a token that is written to the provider''s cache costs, in input tokens: 1.25, or 2.0 where caches live for an hour. Set by model_save(), and by model_price_save() where it is given both prices.';
 comment on column models.cooldown_ends_at is 'Until then nobody asks it: its provider said that it was asked too much.';

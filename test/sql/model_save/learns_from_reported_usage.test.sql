@@ -1,11 +1,12 @@
 begin;
-select plan(9);
+select plan(10);
 
 select is((select tokens_per_char from model_save('claude-opus-4-6')), 0.34::double precision, 'a model begins with what is known of its family');
 select is((select context_window from model_save('claude-opus-4-6', 1000000)), 1000000, 'a window is set');
 select is((select context_window from model_save('claude-opus-4-6')), 1000000, 'and stays');
 select throws_ok($$ select model_save(' ') $$, 'WL002', null, 'a model has a name');
 select throws_ok($$ select model_save('x', 10) $$, 'WL002', null, 'and a window worth the name');
+select throws_ok($$ select model_save('x', p_cache_write => -1) $$, 'WL002', null, 'and what writing to its cache costs');
 
 select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "model": "some-model"}}');
