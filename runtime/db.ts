@@ -365,6 +365,7 @@ function jsonOf(value: unknown): string | null {
 function responseJson(response: ModelResponse): string {
   return JSON.stringify({
     id: response.id,
+    provider: response.provider,
     model: response.model,
     content: response.content,
     stop_reason: response.stopReason,

@@ -14,6 +14,7 @@ import type { Settings } from '../config.ts';
 import { openDb } from '../db.ts';
 import type { Db, WorkItem } from '../db.ts';
 import { createModelClient } from '../focus/callModel.ts';
+import type { ModelClient } from '../focus/callModel.ts';
 import { validateRequest } from '../focus/validateRequest.ts';
 import { installLedger } from '../install.ts';
 import { startScriptedModel } from '../scriptedModel.ts';
@@ -64,7 +65,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
   const worker = await startWorker({
     url,
     schema,
-    model: createModelClient({ apiKey: 'replay', baseURL: model.url }),
+    model: asReplay(createModelClient({ apiKey: 'replay', baseURL: model.url })),
     tools,
     log: pino({ level: 'error' }, pino.destination(2)),
   });
@@ -98,6 +99,14 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
     await db.close();
   }
 }
+
+/** Its turns are told from others by their provider: what they count is what the recorded requests had. */
+const asReplay = (client: ModelClient): ModelClient => ({
+  call: async (request, how) => {
+    const outcome = await client.call(request, how);
+    return outcome.kind === 'response' ? { ...outcome, response: { ...outcome.response, provider: 'replay' } } : outcome;
+  },
+});
 
 /** What a work item takes as its description: some text, at most 64 KiB. */
 function taskOf(run: RecordedRun): string {

@@ -24,6 +24,8 @@ export type ModelRequest = {
 
 export type ModelResponse = {
   id: string;
+  /** Who answered, where it is not Anthropic. */
+  provider?: string;
   model: string;
   /** As sent, whole and in order, but with strings that Postgres can hold. */
   content: ContentBlock[];

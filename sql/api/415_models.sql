@@ -93,21 +93,32 @@ $$;
 
 comment on function _price(text, bigint, bigint, bigint, bigint) is 'What so many tokens cost; null where no price is known.';
 
+create or replace function _relative_prices(p_model text, out cache_read numeric, out cache_write numeric, out output numeric)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(max(m.cache_read_price / nullif(m.input_price, 0)), 0.1), coalesce(max(m.cache_write), 1.25),
+         coalesce(max(m.output_price / nullif(m.input_price, 0)), 5)
+    from models m
+   where m.name = p_model;
+$$;
+
+comment on function _relative_prices(text) is 'What a token that is read from the cache, written to it or put out costs, in input tokens: by model_save() and the prices of money, else 0.1, 1.25 and 5.';
+
 create or replace function _breaks_even_after(p_cut elisions, p_model text)
   returns integer
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select least(ceil((p_cut.tokens_kept + p_cut.kept_tokens + p_cut.stub_tokens) * greatest(m.cache_write - m.cache_read, 0)
-           / greatest((p_cut.tokens_elided - p_cut.stub_tokens - p_cut.kept_tokens) * m.cache_read, 0.01)), 2147483647)::integer
-    from (select coalesce(max(cache_write), 1.25) as cache_write,
-                 coalesce(max(cache_read_price / nullif(input_price, 0)), 0.1) as cache_read
-            from models where name = p_model) m;
+  select least(ceil((p_cut.tokens_kept + p_cut.kept_tokens + p_cut.stub_tokens) * greatest(p.cache_write - p.cache_read, 0)
+           / greatest((p_cut.tokens_elided - p_cut.stub_tokens - p_cut.kept_tokens) * p.cache_read, 0.01)), 2147483647)::integer
+    from _relative_prices(p_model) p;
 $$;
 
 comment on function _breaks_even_after(elisions, text) is
-  'How many requests a cut needs until it pays: what stands behind the stubs, and the new ones, is written to the cache again instead of being read from it; what left is not read any more.';
+  'How many requests a cut needs until it pays: the new stubs, what is kept and what stands behind them are written to the cache again instead of being read from it; what left is not read any more.';
 
 create or replace function _turn_cost(p_turn turns)
   returns numeric

@@ -40,8 +40,7 @@ begin
     return _tokens(p_chars, v_model); -- nothing to begin with: a compaction came between, or the provider does not count
   end if;
   return _input_total(p_head) + coalesce(p_head.output_tokens, 0) + _tokens(_results_chars(p_head.id) + char_length(p_say), v_model)
-       + case when p_cut.id is distinct from p_head.elision_id then p_cut.stub_tokens + p_cut.kept_tokens - p_cut.tokens_elided
-                - coalesce((select kept_tokens from elisions where id = p_head.elision_id), 0) else 0 end;
+       + case when p_cut.id is distinct from p_head.elision_id then p_cut.stub_tokens + p_cut.kept_tokens - p_cut.tokens_elided else 0 end;
 end
 $$;
 

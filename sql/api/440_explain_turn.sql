@@ -86,10 +86,8 @@ begin
            e.tokens_elided, e.stub_tokens, e.tokens_kept,
            _breaks_even_after(e, (select c.config -> 'engage' ->> 'model' from faculties c where c.content_hash = f.faculty_hash)),
            (select count(*)::integer from turns t where t.focus_id = e.focus_id and t.elision_id = e.id),
-           (select coalesce(t.input_tokens, 0)::bigint + coalesce(t.cached_input_tokens, 0) + coalesce(t.cache_write_tokens, 0)
-              from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration - 1 and t.status = 'completed'),
-           (select coalesce(t.input_tokens, 0)::bigint + coalesce(t.cached_input_tokens, 0) + coalesce(t.cache_write_tokens, 0)
-              from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration and t.status = 'completed')
+           (select _input_total(t)::bigint from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration - 1 and t.status = 'completed' and t.provider is distinct from 'replay'),
+           (select _input_total(t)::bigint from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration and t.status = 'completed' and t.provider is distinct from 'replay')
       from elisions e
       join foci f on f.id = e.focus_id
       left join compactions k on k.elision_id = e.id
@@ -101,4 +99,4 @@ end
 $$;
 
 comment on function context_cost(uuid) is
-  'Each elision and compaction of a work item: the forecast (tokens that left the context, of their stubs, kept behind them; after how many requests it pays) and what came of it (requests with it, input tokens that the provider counted in the request before and in the first one with it). Raises WL001.';
+  'Each elision and compaction of a work item: the forecast (tokens that left the context, of their stubs, kept behind them; after how many requests it pays) and what came of it (requests with it, input tokens that the provider counted in the request before and in the first one with it; null of a replayed run, whose counts are those of requests that had no such cut). Raises WL001.';

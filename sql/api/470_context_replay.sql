@@ -14,16 +14,37 @@ begin
   return query
     select count(*)::integer, sum(r.input_tokens), sum(r.cached_tokens), sum(r.extra_output_tokens), max(r.input_tokens)::integer,
            (count(*) filter (where r.is_cut))::integer,
-           round(sum(0.1 * r.cached_tokens + 1.25 * (r.input_tokens - r.cached_tokens) + 5 * r.extra_output_tokens), 1)
-      from context_replay_turns(p_session, p_policy) r;
+           round(sum(r.cached_tokens * p.cache_read + (r.input_tokens - r.cached_tokens) * p.cache_write + r.extra_output_tokens * p.output), 1)
+      from context_replay_turns(p_session, p_policy) r
+      join turns t on t.id = r.turn_id
+      join foci f on f.id = t.focus_id
+      join faculties c on c.content_hash = f.faculty_hash
+      cross join lateral _relative_prices(c.config -> 'engage' ->> 'model') p;
 end
 $$;
 
 comment on function context_replay(text, jsonb) is
-  'What the requests of a session would have been under another policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, compact_threshold, compact_keep_recent, context_window), the others as the session ran; besides, to compare: keep_messages (a sliding window of so many), clear_results_over with clear_keep (results but the newest are cleared beyond so many tokens). Returns model calls, input tokens, how many of them a prompt cache would have served, output that only the policy costs, the largest request, how many requests left something out anew or changed what was sent before, and the cost in input tokens: cached 0.1, written 1.25, extra output 5. Sizes are those that the provider counted, where it did. Raises WL001, WL002.';
+  'What the requests of a session would have been under another policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, compact_threshold, compact_keep_recent, context_window), the others as the session ran; besides, to compare: keep_messages (a sliding window of so many), clear_results_over with clear_keep (results but the newest are cleared beyond so many tokens). Returns model calls, input tokens, how many of them a prompt cache would have served, output that only the policy costs, the largest request, how many requests left something out anew or changed what was sent before, and the cost in input tokens: cached, written and extra output at what the model''s prices say, else 0.1, 1.25 (models.cache_write) and 5. Sizes are those that the provider counted, where it did. Raises WL001, WL002.';
 
 create or replace function context_replay_turns(p_session text, p_policy jsonb default '{}')
   returns table (turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
+  language plpgsql
+  volatile
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return query
+    select r.turn_id, r.iteration, r.input_tokens, r.cached_tokens, r.extra_output_tokens, r.is_cut from _replay_requests(p_session, p_policy) r;
+end
+$$;
+
+comment on function context_replay_turns(text, jsonb) is 'context_replay() request by request. Raises WL001, WL002.';
+
+create or replace function _replay_requests(p_session text, p_policy jsonb)
+  returns table (
+    turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean,
+    kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[])
   language plpgsql
   volatile
   rows 100
@@ -45,26 +66,16 @@ declare
   v_cut elisions;
   v_cut_id uuid;
   v_limit integer;
-  v_keys bigint[];
-  v_tokens integer[];
-  v_ends boolean[];
+  v_parts record;
+  v_cleared integer := 0;
   v_before bigint[] := '{}';
   v_entries integer[] := '{}';
-  v_common integer;
-  v_cached integer;
-  v_cleared integer := 0;
-  v_key text;
 begin
   select * into v_session from sessions where label = p_session;
   if not found then
     raise exception using errcode = 'WL001', message = format('there is no session "%s"', p_session);
   end if;
-  for v_key in select key from jsonb_each(case jsonb_typeof(p_policy) when 'object' then p_policy else '{"": 0}' end) loop
-    if v_key <> all (array['elide_budget', 'truncate_closed_blocks', 'compact_threshold', 'compact_keep_recent', 'context_window', 'keep_messages', 'clear_results_over', 'clear_keep']) then
-      perform _raise_invalid(format('"%s" is not a key of a context policy', v_key),
-        'One of: elide_budget, truncate_closed_blocks, compact_threshold, compact_keep_recent, context_window; keep_messages, clear_results_over, clear_keep.');
-    end if;
-  end loop;
+  perform _replay_policy_check(p_policy);
   v_turns := _shown_turns((select t from turns t where t.id = v_session.head_turn_id), null);
   if cardinality(v_turns) = 0 then
     return;
@@ -85,46 +96,86 @@ begin
       v_focus.iteration := v_turn.iteration - 1;
       v_cuts := _elision_due(v_item, v_focus, v_engage, v_head, v_cuts);
     end if;
-    select p.keys, p.tokens, p.ends, p.cleared into v_keys, v_tokens, v_ends, v_cleared
-      from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix) p;
-    if v_is_own and v_prefix + _sum(v_tokens) > v_limit and v_n > 1 then
-      v_cut := _compaction_cut(v_item, v_focus, v_head, v_cuts[cardinality(v_cuts)], _shown_turns(v_head, v_cuts[cardinality(v_cuts)]),
-        greatest(1, ceil((v_engage ->> 'compact_keep_recent')::numeric / 2))::integer, 'context_limit',
-        _ledger_block(v_item.id, least(v_limit * 0.4 / (v_sizes ->> 'default')::numeric, 10000000)::integer,
-                      (select coalesce(max(l.seq), 0) from work_ledger l join unnest(v_turns[: v_n - 1]) t on t.id = l.turn_id where l.work_item_id = v_item.id)),
-        (v_limit * 0.2 / (v_sizes ->> 'default')::numeric)::integer, null);
+    select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
+    if v_is_own and v_n > 1 and v_prefix + _sum(v_parts.tokens) > v_limit then
+      v_cut := _replay_compaction(v_item, v_focus, v_engage, v_turns[: v_n - 1], v_cuts, v_limit);
       if v_cut.id is not null then
-        select p.keys, p.tokens, p.ends into v_keys, v_tokens, v_ends
-          from _replay_parts(v_turn, array[v_cut], v_sizes, v_engage, v_cleared, v_prefix) p;
         v_cuts := array[v_cut];
+        select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
       end if;
     end if;
+    v_cleared := v_parts.cleared;
 
-    v_common := 0;
-    while v_common < cardinality(v_before) and v_common < cardinality(v_keys) and v_before[v_common + 1] = v_keys[v_common + 1] loop
-      v_common := v_common + 1;
+    kept_parts := 0;
+    while kept_parts < least(cardinality(v_before), cardinality(v_parts.keys)) and v_before[kept_parts + 1] = v_parts.keys[kept_parts + 1] loop
+      kept_parts := kept_parts + 1;
     end loop;
     turn_id := v_turn.id;
     iteration := v_turn.iteration;
-    is_cut := v_common < cardinality(v_before) or (v_cuts[cardinality(v_cuts)]).id is distinct from v_cut_id;
+    is_cut := kept_parts < cardinality(v_before) or (v_cuts[cardinality(v_cuts)]).id is distinct from v_cut_id;
     v_cut_id := (v_cuts[cardinality(v_cuts)]).id;
     -- A cache is read where an earlier request had a breakpoint: behind the system prompt, behind the last stub, at the end.
     -- For policies that are not ours one is assumed wherever it helps.
-    v_entries := array(select e from unnest(v_entries) e where e <= v_common);
-    v_cached := case when v_is_own then (select max(e) from unnest(v_entries) e) else v_common end;
-    input_tokens := v_prefix + _sum(v_tokens);
-    cached_tokens := case when v_n = 1 then 0 else v_prefix + _sum(v_tokens[: coalesce(v_cached, 0)]) end;
-    v_entries := v_entries || cardinality(v_keys) || array(select i from generate_subscripts(v_ends, 1) i where v_ends[i]);
+    v_entries := array(select e from unnest(v_entries) e where e <= kept_parts);
+    cached_parts := case when v_is_own then coalesce((select max(e) from unnest(v_entries) e), 0) else kept_parts end;
+    v_entries := v_entries || cardinality(v_parts.keys) || array(select i from generate_subscripts(v_parts.ends, 1) i where v_parts.ends[i]);
+    tokens := v_parts.tokens;
+    depths := v_parts.depths;
+    new_texts := v_parts.texts[kept_parts + 1 :];
+    input_tokens := v_prefix + _sum(tokens);
+    cached_tokens := case when v_n = 1 then 0 else v_prefix + _sum(tokens[: cached_parts]) end;
     extra_output_tokens := case when (v_engage ->> 'truncate_closed_blocks')::boolean or v_limit < 1000000000 then (
       select coalesce(sum(_tokens(char_length(l.content) + 60, v_engage ->> 'model')), 0)
         from work_ledger l where l.work_item_id = v_item.id and l.turn_id = v_turn.id and l.entry_type = 'step') else 0 end;
-    v_before := v_keys;
+    v_before := v_parts.keys;
     return next;
   end loop;
 end
 $$;
 
-comment on function context_replay_turns(text, jsonb) is 'context_replay() request by request.';
+comment on function _replay_requests(text, jsonb) is
+  'context_replay() request by request, with the parts of each: kept_parts of them begin it as they began the one before, the cache serves cached_parts, tokens and depths (of the turns of responses and results) are of all, new_texts of those that are not kept. Raises WL001, WL002.';
+
+create or replace function _replay_policy_check(p_policy jsonb)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_keys constant text[] := array['elide_budget', 'truncate_closed_blocks', 'compact_threshold', 'compact_keep_recent', 'context_window',
+                                  'keep_messages', 'clear_results_over', 'clear_keep'];
+  v_key text;
+begin
+  for v_key in select key from jsonb_each(case jsonb_typeof(p_policy) when 'object' then p_policy else '{"": 0}' end) loop
+    if v_key <> all (v_keys) then
+      perform _raise_invalid(format('"%s" is not a key of a context policy', v_key), 'One of: ' || array_to_string(v_keys, ', ') || '.');
+    end if;
+  end loop;
+end
+$$;
+
+comment on function _replay_policy_check(jsonb) is 'Raises WL002 for what is no policy of context_replay().';
+
+create or replace function _replay_compaction(p_item work_items, p_focus foci, p_engage jsonb, p_turns turns[], p_cuts elisions[], p_limit integer)
+  returns elisions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_head turns := p_turns[cardinality(p_turns)];
+  v_current elisions := p_cuts[cardinality(p_cuts)];
+begin
+  return _compaction_cut(p_item, p_focus, v_head, v_current, _shown_turns(v_head, v_current), greatest(1, ceil((p_engage ->> 'compact_keep_recent')::numeric / 2))::integer, 'context_limit',
+    _ledger_block(p_item.id, least(p_limit * 0.4 / (_tokens(10000, p_engage ->> 'model') / 10000.0), 10000000)::integer,
+                  (select coalesce(max(l.seq), 0) from work_ledger l join unnest(p_turns) t on t.id = l.turn_id where l.work_item_id = p_item.id)),
+    least(p_limit * 0.2 / (_tokens(10000, p_engage ->> 'model') / 10000.0), 10000000)::integer, null);
+end
+$$;
+
+comment on function _replay_compaction(work_items, foci, jsonb, turns[], elisions[], integer) is
+  'The cut (not stored) that a compaction behind the last of p_turns would make; without a model, so the ledger stands for old turns where the engine might have a summary written.';
 
 create or replace function _sum(p_numbers integer[])
   returns integer
@@ -153,9 +204,9 @@ begin
   for v_n in 1 .. cardinality(p_turns) - 1 loop
     v_growth := _input_total(p_turns[v_n + 1]) - _input_total(p_turns[v_n]);
     v_chars := _exchange_chars((p_turns[v_n]).id) + char_length(_query_blocks((p_turns[v_n + 1]).id));
-    -- What was cut in between shrank the request; then the estimate serves.
+    -- What was cut in between shrank the request, but not the recorded one; then the estimate serves.
     if _input_total(p_turns[v_n]) > 0 and v_growth > 0 and v_chars > 0
-      and (p_turns[v_n + 1]).elision_id is not distinct from (p_turns[v_n]).elision_id then
+      and ((p_turns[v_n + 1]).elision_id is not distinct from (p_turns[v_n]).elision_id or (p_turns[v_n]).provider = 'replay') then
       per_char := per_char || jsonb_build_object((p_turns[v_n]).id::text, v_growth::double precision / v_chars);
     end if;
   end loop;
@@ -175,6 +226,8 @@ create or replace function _replay_parts(
     out keys bigint[],
     out tokens integer[],
     out ends boolean[],
+    out depths integer[],
+    out texts text[],
     out cleared integer)
   language plpgsql
   stable
@@ -182,17 +235,17 @@ create or replace function _replay_parts(
 as $$
 declare
   v_default double precision := (p_sizes ->> 'default')::double precision;
-  v_results integer;
+  v_results integer[]; -- where they stand
 begin
-  -- The stubs one by one: how rows group them is storage.
-  select array_agg(hashtextextended(v.key, 0) order by v.n), array_agg(v.tokens order by v.n), array_agg(v.is_end order by v.n),
-         count(*) filter (where v.kind = 'result')
-    into keys, tokens, ends, v_results
+  -- The stubs one by one: how rows group them is storage. The task has the same size whether it is said or stands before stubs.
+  select array_agg(hashtextextended(v.text, 0) order by v.n), array_agg(v.tokens order by v.n), array_agg(v.is_end order by v.n),
+         array_agg(v.depth order by v.n), array_agg(v.text order by v.n), array_agg(v.n order by v.n) filter (where v.kind = 'result')
+    into keys, tokens, ends, depths, texts, v_results
     from (
-      select row_number() over (order by p."position", p.rank, p.ordinal, s.n) as n, p.kind,
-             coalesce(s.value ->> 'text', p.blocks) as key,
-             ceil(coalesce(char_length((s.value ->> 'text')::text) + 27, p.chars)
-               * coalesce((p_sizes ->> case p.kind when 'said' then t.parent_turn_id else p.turn_id end::text)::double precision, v_default))::integer as tokens,
+      select row_number() over (order by p."position", p.rank, p.ordinal, s.n)::integer as n, p.kind, case when p.kind in ('response', 'result') then t.depth end as depth,
+             coalesce(_text_block(s.value ->> 'text'), p.blocks) as text,
+             ceil(coalesce(char_length(s.value ->> 'text') + 27, p.chars)
+               * coalesce((p_sizes ->> case p.kind when 'said' then t.parent_turn_id when 'task' then null else p.turn_id end::text)::double precision, v_default))::integer as tokens,
              p.kind = 'stubs' and lead(p.kind) over (order by p."position", p.rank, p.ordinal, s.n) is distinct from 'stubs' as is_end
         from _message_parts(p_turn.id, p_cuts, '') p
         left join lateral json_array_elements(case p.kind when 'stubs' then ('[' || p.blocks || ']')::json end) with ordinality as s(value, n) on true
@@ -202,31 +255,22 @@ begin
            or t.depth >= p_turn.depth - ceil((p_policy ->> 'keep_messages')::numeric / 2))
     ) v;
   cleared := p_cleared;
-  if p_policy -> 'clear_results_over' is not null then
-    declare
-      v_kinds text[] := array(
-        select p.kind from _message_parts(p_turn.id, p_cuts, '') p
-         where p.kind = 'said' or p.turn_id is distinct from p_turn.id
-         order by p."position", p.rank, p.ordinal);
-      v_seen integer := 0;
-    begin
-      for v_pass in 1 .. 2 loop
-        v_seen := 0;
-        for v_i in 1 .. cardinality(v_kinds) loop
-          continue when v_kinds[v_i] <> 'result';
-          v_seen := v_seen + 1;
-          if v_seen <= cleared and tokens[v_i] > 12 then
-            tokens[v_i] := 12;
-            keys[v_i] := keys[v_i] + 1;
-          end if;
-        end loop;
-        exit when p_prefix + _sum(tokens) <= (p_policy ->> 'clear_results_over')::integer;
-        cleared := greatest(cleared, v_results - coalesce((p_policy ->> 'clear_keep')::integer, 3));
-      end loop;
-    end;
+  if p_policy -> 'clear_results_over' is null then
+    return;
   end if;
+  for v_pass in 1 .. 2 loop
+    for v_i in 1 .. least(cleared, cardinality(v_results)) loop
+      if tokens[v_results[v_i]] > 12 then
+        tokens[v_results[v_i]] := 12;
+        keys[v_results[v_i]] := keys[v_results[v_i]] + 1;
+        texts[v_results[v_i]] := '{"type":"tool_result"}';
+      end if;
+    end loop;
+    exit when p_prefix + _sum(tokens) <= (p_policy ->> 'clear_results_over')::integer;
+    cleared := greatest(cleared, cardinality(v_results) - coalesce((p_policy ->> 'clear_keep')::integer, 3));
+  end loop;
 end
 $$;
 
 comment on function _replay_parts(turns, elisions[], jsonb, jsonb, integer, integer) is
-  'The parts of a turn''s request under a policy, in order: a key for what each says, its tokens, whether a breakpoint stands behind it; and how many results are cleared by now.';
+  'The parts of a turn''s request under a policy, in order: a key for what each says, its tokens, whether a breakpoint stands behind it, the depth of the turn of a response or result, its blocks; and how many results are cleared by now.';

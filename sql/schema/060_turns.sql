@@ -131,6 +131,7 @@ comment on column turns.block is 'The block that was open when this turn was ask
 comment on column turns.elision_id is 'What the turn''s request leaves out; null: nothing. Without a foreign key: elisions point at turns already, and no circle may be closed (see 050_foci.sql).';
 comment on column turns.call_count is 'Requests made to the model for this turn; more than one where a call failed or its worker died.';
 comment on column turns.error is 'The newest failure of the model call.';
+comment on column turns.provider is 'Who answered: anthropic, another one that the runtime names, or the format of the recorded run that the turn was imported from; replay: a recorded run answered, and the counts are those of its own requests.';
 comment on column turns.input_tokens is 'Input tokens neither read from nor written to the cache, as the provider counts them.';
 comment on column turns.chain_tokens is 'total_tokens of this turn and all its ancestors.';
 comment on column turns.reserved_tokens is 'Held in the budgets above while the model is asked: its input as estimated, and as much output as it may write.';

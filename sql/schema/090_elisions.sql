@@ -44,7 +44,7 @@ comment on column elisions.last_block is 'Newest block that is wholly left out; 
 comment on column elisions.stubs is 'Text blocks: the stubs of this elision and of those that it merges, oldest first; in a compaction the ledger, then the summary.';
 comment on column elisions.summary is 'The newest summary by a model, which later compactions carry on.';
 comment on column elisions.max_result_chars is 'Results of turns above max_result_depth that are longer are shown by head, tail and handle, because nothing else fitted; null: as they are.';
-comment on column elisions.tokens_elided is 'Estimated tokens that left the context.';
+comment on column elisions.tokens_elided is 'Estimated tokens that left the context, with those that the cut before had kept.';
 comment on column elisions.kept is 'Calls of the blocks that left whose words stay behind the stubs, because the newest step named what they touch or because it was read lately: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}.';
 comment on column elisions.kept_tokens is 'Estimated tokens of what is kept.';
 comment on column elisions.tokens_kept is 'Estimated tokens behind the stubs, which are written to the provider''s cache once more.';

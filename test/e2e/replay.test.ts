@@ -63,8 +63,10 @@ test.skipIf(!existsSync(transcripts))('with steps after every five calls blocks 
   const run = parseRecordedRun(readFileSync(`${transcripts}mini-swe-agent/pylint-dev__pylint-6528.traj.json`, 'utf8'));
   const report = await replayRun(run, database.url, 'replay_steps', 5);
   expect(report).toMatchObject({ state: 'completed', modelCalls: 97, toolCalls: 97, strangeCalls: 0, requests: 98, validRequests: 98, rebuiltRequests: 98 });
-  const cuts = await database.query<{ cut: string; requests_since: number }>(`select * from replay_steps.context_cost('${report.workItemId}')`);
+  const cuts = await database.query<{ breaks_even_after: number; input_before: number | null; input_after: number | null }>(`select * from replay_steps.context_cost('${report.workItemId}')`);
   expect(cuts.length).toBeGreaterThan(2);
+  // What was counted is what the recorded requests had, which were never cut.
+  for (const cut of cuts) expect([cut.input_before, cut.input_after]).toEqual([null, null]);
   expect((await database.query<{ text: string }>(`select replay_steps.recall_block('${report.workItemId}', 1, 'pylint') as text`))[0]?.text).toMatch(/^\d+: .*pylint/i);
 });
 
