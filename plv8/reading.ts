@@ -10,6 +10,8 @@ export type RecordedCall = {
   isError: boolean;
   /** The subagent that it started: what stands after `#` in that one's sessionId. */
   spawns?: string;
+  /** The file that it is about, where the keys of its input do not say it. */
+  file?: string;
 };
 
 export type RecordedExchange = {
@@ -86,6 +88,8 @@ export type Reading = Pick<RecordedRun, 'format' | 'model' | 'outcome'> & {
   skipReason(message: unknown): string | null;
   /** The calls written in a message's text, where it has no tool_calls; the next user message is their result. */
   callsInText(message: unknown, text: string): RecordedCall[];
+  /** The file that a call is about, where the keys of its input do not say it; `shown` is what the model was shown before it. */
+  fileOf?(call: RecordedCall, shown: string): string | null;
   usage(message: unknown): RecordedExchange['usage'];
   isFailure(result: string): boolean;
   /** Whether a call ends the run, so that the record need not answer it. */

@@ -149,6 +149,7 @@ function walk(reading: Reading): RecordedRun {
   const system: string[] = [];
   const prompt: string[] = [];
   const exchanges: OpenExchange[] = [];
+  let shown = '';
   for (const message of reading.messages) {
     const reason = reading.skipReason(message);
     if (reason !== null) {
@@ -158,12 +159,13 @@ function walk(reading: Reading): RecordedRun {
     const role = field(message, 'role');
     const text = textOf(field(message, 'content'), skip);
     const current = exchanges.at(-1);
-    if (role === 'assistant') exchanges.push(openExchange(message, text, reading));
+    if (role === 'assistant') exchanges.push(openExchange(message, text, shown, reading));
     else if (role === 'system' && !current) system.push(text);
     else if (role === 'user' && !current) prompt.push(text);
     else if (role === 'tool' && current) answerById(current, message, text, reading, skip);
     else if (role === 'user' && current) answerInText(current, text, reading);
     else skip(`message with role ${typeof role === 'string' ? role : 'unknown'} that has no place here`);
+    if (role !== 'assistant') shown = text;
   }
   if (exchanges.length === 0) throw new Error(`the recorded ${reading.format} run has no model call`);
   dropEnd(exchanges.at(-1), reading, skip);
@@ -180,13 +182,15 @@ function walk(reading: Reading): RecordedRun {
   };
 }
 
-function openExchange(message: unknown, text: string, reading: Reading): OpenExchange {
+function openExchange(message: unknown, text: string, shown: string, reading: Reading): OpenExchange {
   const toolCalls = field(message, 'tool_calls');
-  const hasToolCalls = Array.isArray(toolCalls) && toolCalls.length > 0;
-  const usage = reading.usage(message);
-  if (!hasToolCalls) return { text, calls: reading.callsInText(message, text), usage, ids: [], hasToolCalls };
-  const calls = toolCalls.map((call: unknown) => newCall(field(call, 'function', 'name'), field(call, 'function', 'arguments')));
-  return { text, calls, usage, ids: toolCalls.map((call: unknown) => stringOf(field(call, 'id'))), hasToolCalls };
+  const asked: unknown[] = Array.isArray(toolCalls) ? toolCalls : [];
+  const calls = asked.length === 0 ? reading.callsInText(message, text) : asked.map((call) => newCall(field(call, 'function', 'name'), field(call, 'function', 'arguments')));
+  for (const call of calls) {
+    const file = reading.fileOf?.(call, shown) ?? null;
+    if (file !== null) call.file = file;
+  }
+  return { text, calls, usage: reading.usage(message), ids: asked.map((call) => stringOf(field(call, 'id'))), hasToolCalls: asked.length > 0 };
 }
 
 /** A tool message answers the calls whose ids it names. Ids repeat within a file, so only the exchange before it is asked. */

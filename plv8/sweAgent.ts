@@ -26,6 +26,7 @@ export function readSweAgent(document: unknown): Reading {
       return /^exit_(?!forfeit)/.test(actionOf(message)) ? 'exit record of the harness' : null;
     },
     callsInText: (message) => callsInAction(actionOf(message)),
+    fileOf,
     usage: () => null,
     isFailure: () => false,
     endsRun: (call) => call.name === 'submit' || call.name === 'exit_forfeit',
@@ -64,4 +65,13 @@ function callsInAction(action: string): RecordedCall[] {
   const [, word = '', rest = ''] = /^(\S+)(?:\s+([^]*))?$/.exec(action) ?? [];
   const call = commands.has(word) ? { name: toolName(word), input: { arguments: rest } } : { name: 'bash', input: { command: action } };
   return [{ ...call, result: null, isError: false }];
+}
+
+/** An edit is of the file that is open; where a command is text, it names its file first, the editor's after what to do. */
+function fileOf(call: RecordedCall, shown: string): string | null {
+  if (call.name === 'edit' || call.name === 'insert' || call.name === 'append') return /\(Open file: (?!n\/a\))(.+)\)\n\(Current directory: /.exec(shown)?.[1] ?? null;
+  const place = { open: 0, create: 0, filemap: 0, str_replace_editor: 1 }[call.name];
+  const given = call.input['arguments'];
+  const word = typeof given === 'string' && place !== undefined ? given.match(/"[^"]*"|'[^']*'|\S+/g)?.[place] : undefined;
+  return word?.replace(/^(["'])(.*)\1$/, '$2') ?? null;
 }

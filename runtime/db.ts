@@ -48,6 +48,7 @@ export type AbilityDefinition = {
   inputSchema: object;
   effect: string;
   risk: string;
+  touches?: readonly object[] | undefined;
 };
 
 /** The right to write for one work item. */
@@ -121,7 +122,8 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     abilityRegister: (ability: AbilityDefinition) =>
       value(z.string(), (row) => sql.type(row)`
         select name as value from ${fn('ability_register')}(
-          ${ability.name}, ${ability.description}, ${JSON.stringify(ability.inputSchema)}::json, ${ability.effect}, ${ability.risk})`),
+          ${ability.name}, ${ability.description}, ${JSON.stringify(ability.inputSchema)}::json, ${ability.effect}, ${ability.risk},
+          p_touches => ${ability.touches ? JSON.stringify(ability.touches) : null}::json)`),
 
     workSubmit: (s: Submission) =>
       one(() => sql.type(workItem)`

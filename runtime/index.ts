@@ -12,7 +12,7 @@ export { builtinTools } from './tools/builtinTools.ts';
 export { commandTools } from './tools/commandTool.ts';
 export { mcpTools } from './tools/mcpTools.ts';
 export { defineTool, failed, ok } from './tools/tool.ts';
-export type { Tool, ToolContext, ToolOutcome } from './tools/tool.ts';
+export type { Tool, ToolContext, ToolOutcome, Touch } from './tools/tool.ts';
 export { startWorker } from './worker.ts';
 export type { Worker, WorkerOptions } from './worker.ts';
 export type { Workspace } from '../sandbox/workspace.ts';

@@ -121,6 +121,6 @@ async function offerCode(docker: Docker, db: Db): Promise<boolean> {
 async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
   for (const tool of tools) {
     const { $schema: _, ...inputSchema } = tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input' });
-    await db.abilityRegister({ name: tool.name, description: tool.description, inputSchema, effect: tool.effect, risk: tool.risk });
+    await db.abilityRegister({ name: tool.name, description: tool.description, inputSchema, effect: tool.effect, risk: tool.risk, touches: tool.touches });
   }
 }

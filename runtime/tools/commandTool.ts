@@ -15,6 +15,13 @@ const commandFile = z.strictObject({
     input: z.looseObject({ type: z.literal('object').default('object') }).default({ type: 'object', properties: {}, additionalProperties: false }),
     effect: z.enum(['pure', 'idempotent', 'unsafe']).default('unsafe'),
     risk: z.enum(['safe', 'moderate', 'dangerous']).default('dangerous'),
+    touches: z.array(z.strictObject({
+      key: z.string().min(1),
+      kind: z.enum(['path', 'url', 'record']).optional(),
+      action: z.enum(['read', 'create', 'modify', 'delete', 'search']).optional(),
+      form: z.literal('patch').optional(),
+      when: z.record(z.string(), z.unknown()).optional(),
+    })).optional(),
     timeout: z.int().min(1).max(3600).default(120),
   })).min(1),
 });

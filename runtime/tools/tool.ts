@@ -34,6 +34,16 @@ export type ToolOutcome = {
   value?: unknown;
 };
 
+/** What a call touches, by the keys of its input (a.b: within objects or lists of them); `form: 'patch'` says the action itself. */
+export type Touch = {
+  key: string;
+  kind?: 'path' | 'url' | 'record' | undefined;
+  action?: 'read' | 'create' | 'modify' | 'delete' | 'search' | undefined;
+  form?: 'patch' | undefined;
+  /** Only where these keys have this value or one of these. */
+  when?: Record<string, unknown> | undefined;
+};
+
 export type Tool<Input = unknown> = {
   name: string;
   description: string;
@@ -43,6 +53,8 @@ export type Tool<Input = unknown> = {
   inputSchema?: Record<string, unknown>;
   effect: Effect;
   risk: Risk;
+  /** For journal, checkpoints, overlap warnings and evidence, where the tool's name does not say it. */
+  touches?: readonly Touch[] | undefined;
   execute(input: Input, context: ToolContext): Promise<ToolOutcome>;
 };
 

@@ -327,6 +327,37 @@ function countClaude(text: string): { turns: number; calls: number } {
   return { turns: ids.size, calls: calls.size };
 }
 
+/** Which files the calls of a recording change, by its raw records alone: as many as there are written files. */
+function countChanges(format: string, text: string): number {
+  if (format === 'sweagent') {
+    const { history } = JSON.parse(text) as { history: { action?: string; is_demo?: boolean }[] };
+    return history.filter(({ action, is_demo }) => is_demo !== true && /^(create|edit) /.test(action ?? '')).length;
+  }
+  if (format === 'miniswe') return 0; // shell commands only
+  type Block = { type?: string; name?: string; id?: string; input?: { file_path?: string }; arguments?: { path?: string } };
+  type Line = { type?: string; isSidechain?: boolean; message?: { role?: string; content?: Block[] }; payload?: { type?: string; name?: string; input?: string }; data?: { toolRequests?: { name: string; arguments: { path?: string } }[] } };
+  const seen = new Set<string>();
+  let changes = 0;
+  for (const piece of text.replaceAll('}{"', '}\n{"').split('\n')) {
+    let line: Line;
+    try {
+      line = JSON.parse(piece) as Line;
+    } catch {
+      continue;
+    }
+    const blocks = Array.isArray(line.message?.content) ? line.message.content : [];
+    for (const { type, name = '', id = '', input } of blocks) {
+      if (type !== 'tool_use' || !/^(Edit|Write|MultiEdit|NotebookEdit)$/.test(name) || typeof input?.file_path !== 'string' || seen.has(id)) continue;
+      seen.add(id);
+      changes++;
+    }
+    changes += blocks.filter(({ type, name = '', arguments: given }) => type === 'toolCall' && /^(edit|write)$/.test(name) && typeof given?.path === 'string').length;
+    if (line.payload?.type === 'custom_tool_call' && line.payload.name === 'apply_patch') changes += (line.payload.input?.match(/^\*\*\* (Add|Update|Delete) File: /gm) ?? []).length;
+    changes += line.data?.toolRequests?.filter(({ name, arguments: given }) => /^(edit|create)$/.test(name) && given.path !== undefined).length ?? 0;
+  }
+  return changes;
+}
+
 describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project', () => {
   const index = existsSync(transcripts) ? readFileSync(`${transcripts}INDEX.md`, 'utf8') : '';
   const named = [...index.matchAll(/^\| `([^`]+)` \| (claude|claude-sidechain|codex|copilot|pi|miniswe|sweagent) \| (\d+) \| (\d+) \|/gm)].map(([, file, format, turns, calls]) => ({ file: file!, format: format!, turns: Number(turns), calls: Number(calls) }));
@@ -360,6 +391,20 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
       'inspect-scout-atif/terminus_2_hello-world-context-summarization-linear-history.trajectory.json': ['atif', 3, 0],
       'tau-bench/MockAirlineDomainEnv-few_shot.jsonl': 'not a recorded run', // dialogues as rendered text
     });
+  });
+
+  test('every call that changes a file is among the files of its message, as another count says', async () => {
+    let all = 0;
+    for (const { file, format } of named) {
+      const report = await imported(transcripts + file);
+      const [found] = await database.query<{ n: number }>(`
+        with line as (select distinct a.id from ledger.sessions s, ledger.turn_ancestry(s.head_turn_id) a where s.label in (${report.sessions.map(({ session }) => `'${session}'`).join(', ')}))
+        select count(*)::int as n from ledger.message_files f join ledger.messages m on m.id = f.message_id join line on line.id = m.turn_id where f.kind = 'written'`);
+      const expected = countChanges(format, await readFile(transcripts + file, 'utf8'));
+      expect({ file, changes: found?.n }).toEqual({ file, changes: expected });
+      all += expected;
+    }
+    expect(all).toBeGreaterThan(500);
   });
 
   test('subagents are sessions of their own, linked to their calls, and a continued session shares what it goes on from', async () => {

@@ -58,6 +58,7 @@ command = "cat; echo; pwd"
 effect = "pure"
 risk = "safe"
 input = { type = "object", properties = { name = { type = "string" } }, required = ["name"], additionalProperties = false }
+touches = [{ key = "name", kind = "record", action = "read" }]
 
 [[tool]]
 name = "fails"
@@ -97,6 +98,7 @@ command = "echo half; echo why >&2; exit 3"
     { tool: 'mcp__local__picture', error: false, text: expect.stringContaining('(an image)'), images: 1 },
     { tool: 'mcp__local__die', error: true, text: expect.stringMatching(/MCP server "local" did not answer: .*Look what was done/), images: 0 },
   ]);
+  expect(await database.query(`select k.tool_name as tool, x.kind, x.action, x.target from ledger.touches x join ledger.tool_calls k on k.id = x.tool_call_id`)).toEqual([{ tool: 'greet', kind: 'record', action: 'read', target: 'Ann' }]);
   // Started again, and given nothing of the worker's secrets.
   expect(environment).toMatchObject({ tool: 'mcp__local__environment', error: false });
   const given = JSON.parse(environment?.text ?? '{}') as Record<string, string>;

@@ -91,14 +91,16 @@ describe('mini-swe-agent', () => {
 describe('SWE-agent', () => {
   it('reads an action as its own command or as a command of the shell', () => {
     const run = swe(
-      says('Open it.', { action: 'open a.py 12\n' }), user('[File: a.py]'),
+      says('Open it.', { action: 'open a.py 12\n' }), user('[File: a.py]\n(Open file: /work/a.py)\n(Current directory: /work)\nbash-$'),
       says('Change it.', { action: 'edit 1:1\nimport os\nend_of_edit\n' }), user('File updated.'),
       says('Run it.', { action: 'python a.py\n' }), user('8.2'),
+      says('Look.', { action: `str_replace_editor view '/work/a b.py'` }), user('x'),
     );
     expect(run.exchanges.map(({ calls }) => calls)).toEqual([
-      [{ name: 'open', input: { arguments: 'a.py 12' }, result: '[File: a.py]', isError: false }],
-      [{ name: 'edit', input: { arguments: '1:1\nimport os\nend_of_edit' }, result: 'File updated.', isError: false }],
+      [{ name: 'open', input: { arguments: 'a.py 12' }, result: '[File: a.py]\n(Open file: /work/a.py)\n(Current directory: /work)\nbash-$', isError: false, file: 'a.py' }],
+      [{ name: 'edit', input: { arguments: '1:1\nimport os\nend_of_edit' }, result: 'File updated.', isError: false, file: '/work/a.py' }],
       [bashCall('python a.py', '8.2')],
+      [{ name: 'str_replace_editor', input: { arguments: `view '/work/a b.py'` }, result: 'x', isError: false, file: '/work/a b.py' }],
     ]);
     expect(run).toMatchObject({ format: 'swe-agent', model: 'gpt-4o', system: 'SETTING', prompt: 'The issue.', outcome: 'submitted', skipped: [] });
   });
