@@ -47,7 +47,12 @@ create or replace function _touches_of(p_tool_name text, p_input json, p_file te
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 #variable_conflict use_column
+declare
+  v_rules touch_rules[] := array(select r from _touch_rules_of(p_tool_name) r);
 begin
+  if cardinality(v_rules) = 0 then
+    return;
+  end if;
   return query
     with input as materialized (
       select _jsonb_of(p_input) || case when p_file is null then '{}' else jsonb_build_object('path', p_file) end as value
@@ -55,7 +60,7 @@ begin
       select r.position, p.n, r.kind, r.action, r.form,
              case when r.form in ('patch', 'command') and jsonb_typeof(p.value) = 'array'
                   then to_jsonb((select string_agg(e #>> '{}', E'\n') from jsonb_array_elements(p.value) e)) else p.value end as value
-        from _touch_rules_of(p_tool_name) r
+        from unnest(v_rules) r
         cross join input i
         cross join lateral jsonb_path_query(i.value, r.place, silent => true) with ordinality as p(value, n)
     ), named as (
