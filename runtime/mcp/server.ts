@@ -15,7 +15,6 @@ import { version } from '../extensionSource.ts';
 const instructions = `Work Ledger keeps what matters of this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest tells what other agents do; spawn_child_work hands a part to a background worker, check_child_work and await_child_work ask for its result.`;
 
 const ended = new Set(['completed', 'failed', 'dead', 'cancelled']);
-const childStates = z.array(z.looseObject({ state: z.string() }));
 const waitInput = z.object({ work_item_ids: z.array(z.string()), timeout_seconds: z.number().min(0).max(3600).optional() });
 
 /** Serves until the client goes. The tools are those of `workItemId`. */
@@ -30,7 +29,7 @@ export async function serveMcp(db: Db, workItemId: string): Promise<void> {
         answered(() => (ability.name === 'await_child_work' ? awaitChildren(db, workItemId, input) : db.abilityInvoke(ability.name, input, workItemId))));
     }
     server.registerResource('digest', 'work-ledger://digest', { title: 'What else is going on', mimeType: 'text/plain' }, async (uri) => ({
-      contents: [{ uri: uri.href, mimeType: 'text/plain', text: await db.awarenessDigest(workItemId) }],
+      contents: [{ uri: uri.href, mimeType: 'text/plain', text: String(await db.abilityInvoke('awareness_digest', {}, workItemId)) }],
     }));
     server.registerResource('ledger', 'work-ledger://ledger', { title: 'The ledger of this work', mimeType: 'text/plain' }, async (uri) => ({
       contents: [{ uri: uri.href, mimeType: 'text/plain', text: await db.ledgerReadFormatted(workItemId) }],
@@ -57,9 +56,9 @@ async function awaitChildren(db: Db, workItemId: string, input: Record<string, u
   const { work_item_ids: ids, timeout_seconds: seconds = 300 } = waitInput.parse(input);
   const deadline = Date.now() + seconds * 1000;
   for (;;) {
+    const states = await Promise.all(ids.map(async (id) => (await db.workItem(id))?.state));
     const said = await db.abilityInvoke('check_child_work', { work_item_ids: ids }, workItemId);
-    const children = childStates.parse(said);
-    if (children.every(({ state }) => ended.has(state)) || Date.now() >= deadline) return said;
+    if (states.every((state) => state !== undefined && ended.has(state)) || Date.now() >= deadline) return said;
     await sleep(500);
   }
 }

@@ -18,10 +18,25 @@ create or replace function _one_line(p_text text, p_max_chars integer)
     select case when char_length(v.line) > p_max_chars then left(v.line, p_max_chars - 1) || '…' else v.line end
       from (select btrim(regexp_replace(
               p_text,
-              '[\s\x01-\x1F\x7F-\x9F\u00AD\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF\U000E0000-\U000E007F]+',
+              -- Of the invisible ones: soft hyphen, joiners, directions, fillers (Hangul among them), selectors of variants, tags.
+              '[\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]+',
               ' ', 'g'))) as v(line));
 
 comment on function _one_line(text, integer) is 'The text on one line: runs of white space, control and invisible characters become one blank; longer text ends in an ellipsis.';
+
+create or replace function _fenced(p_says text, p_text text)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format(E'%s:\n\n<%s>\n%s\n</%s>', p_says, v.marker, p_text, v.marker)
+    from (select 'data-' || left(md5(gen_random_uuid()::text), 12)) as v(marker)
+   where p_text is not null;
+$$;
+
+comment on function _fenced(text, text) is
+  'What others say (agents, commands, packets) as a model is shown it: p_says, in the engine''s words, then the text between random markers that it cannot know. Null for null.';
 
 create or replace function _ago(p_at timestamptz, p_now timestamptz)
   returns text

@@ -27,7 +27,8 @@ create or replace function _faculty_defaults()
     },
     "awareness": {
       "enabled": true, "lookback_hours": 24, "max_running": 10,
-      "max_recent_completed": 20, "max_recent_findings": 20, "include_child_work": false, "refresh_every": 10, "rank_by": "recency"
+      "max_recent_completed": 20, "max_recent_findings": 20, "max_recent_errors": 10, "max_tokens": 1500,
+      "include_child_work": false, "include_queued": false, "refresh_every": 10, "rank_by": "recency"
     },
     "budget": {"tokens": null, "money": null, "seconds": null, "calls": null, "children": null},
     "hooks": {"before_model_call": null, "before_tool": null, "after_tool": null, "timeout": 30, "on_failure": "refuse"},

@@ -1,8 +1,7 @@
 -- An agent that keeps no ledger is reminded; where reminding does not help, the engine writes the step itself, so that
 -- blocks close all the same.
 
-create or replace function _nudge(p_item work_items, p_focus foci, p_head turns)
-  returns text
+create or replace function _nudge(p_item work_items, p_focus foci, p_head turns, out says text, out unheeded integer)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -13,36 +12,30 @@ declare
   v_written integer;
 begin
   if v_interval = 0 then
-    return null;
+    return;
   end if;
   select coalesce(max(t.iteration), 0)
     into v_written
     from (select turn_id from work_ledger where work_item_id = p_item.id and focus_id = p_focus.id order by seq desc limit 1) l
     join turns t on t.id = l.turn_id;
   if p_focus.iteration - greatest(v_written, p_focus.nudge_iteration - 1) < v_interval then
-    return null;
+    return;
   end if;
-  if v_written >= p_focus.nudge_iteration then
-    p_focus.unheeded_nudge_count := 0;
-  else
-    p_focus.unheeded_nudge_count := p_focus.unheeded_nudge_count + 1;
-  end if;
-  if p_focus.unheeded_nudge_count >= 2 then
+  unheeded := case when v_written >= p_focus.nudge_iteration then 0 else p_focus.unheeded_nudge_count + 1 end;
+  if unheeded >= 2 then
     perform _draft_step(p_item, p_focus, p_head, v_written);
     update foci set nudge_iteration = 0, unheeded_nudge_count = 0 where id = p_focus.id;
-    return null;
+    return;
   end if;
-  update foci
-     set nudge_iteration = p_focus.iteration + 1, unheeded_nudge_count = p_focus.unheeded_nudge_count
-   where id = p_focus.id;
-  return '[engine] You have completed several iterations without updating your ledger. '
+  says := '[engine] You have completed several iterations without updating your ledger. '
     || 'Consider recording your progress — findings, completed steps, or plan updates. '
-    || 'Your ledger persists across context compactions; conversation history does not.';
+    || 'Your ledger persists across context compactions; conversation history does not. '
+    || 'Add ledger_append(entry_type: "step", content: what you did and the outcome) beside your next call.';
 end
 $$;
 
 comment on function _nudge(work_items, foci, turns) is
-  'The reminder that the next request carries after ledger_nudge_interval iterations without a ledger entry, or null; after two reminders in a row that changed nothing the engine drafts a step instead.';
+  'The reminder that the next request carries after ledger_nudge_interval iterations without a ledger entry, or null, and how many in a row before it changed nothing; after two that did not, the engine drafts a step instead. It counts once its turn is answered: see _turn_heard().';
 
 create or replace function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer)
   returns void

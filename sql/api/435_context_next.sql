@@ -7,6 +7,7 @@ create or replace function _context_next(
     out head turns,
     out cuts elisions[],
     out say text,
+    out shown jsonb,
     out compaction compactions,
     out reason text)
   language plpgsql
@@ -20,7 +21,7 @@ declare
 begin
   select t.* into last from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
   if last.id is null then
-    say := _orient(p_item, p_focus);
+    select o.said, o.shown into say, shown from _orient(p_item, p_focus) o;
     return;
   end if;
   head := _asking_turn(last.id);
@@ -39,7 +40,7 @@ end
 $$;
 
 comment on function _context_next(work_items, foci) is
-  'The next request of a focus: last, the newest turn of its session; head, the newest one that asked for work; cuts, what is left out (the newest may not be stored yet); say, what the engine says; compaction, where one is due (a summary has to be written first, then cuts are those before it); reason, why the work cannot go on.';
+  'The next request of a focus: last, the newest turn of its session; head, the newest one that asked for work; cuts, what is left out (the newest may not be stored yet); say, what the engine says, and shown, of what the digest in it tells; compaction, where one is due (a summary has to be written first, then cuts are those before it); reason, why the work cannot go on.';
 
 create or replace function _asking_turn(p_turn_id uuid)
   returns turns

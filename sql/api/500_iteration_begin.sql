@@ -66,6 +66,7 @@ declare
   v_head turns;
   v_cuts elisions[];
   v_nudge text;
+  v_unheeded integer;
 begin
   select * into v_next from _context_next(p_item, p_focus);
   reason := v_next.reason;
@@ -86,7 +87,7 @@ begin
     end if;
   end if;
   if v_head.id is not null then
-    v_nudge := _nudge(p_item, p_focus, v_head);
+    select n.says, n.unheeded into v_nudge, v_unheeded from _nudge(p_item, p_focus, v_head) n;
     v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, v_cuts); -- where it drafted a step, a block closed
     perform _elision_store(v_cuts[cardinality(v_cuts)]);
   end if;
@@ -97,8 +98,9 @@ begin
     coalesce(v_last.chain_tokens, 0), _next_block(v_head, p_focus.id), v_cuts[cardinality(v_cuts)].id)
   returning * into turn;
   if v_next.say is not null then
-    insert into messages (turn_id, sequence, role, source, content)
-    values (turn.id, 1, 'user', 'engine', ('[' || _text_block(v_next.say) || ']')::json);
+    insert into messages (turn_id, sequence, role, source, content, metadata)
+    values (turn.id, 1, 'user', 'engine', ('[' || _text_block(v_next.say) || ']')::json,
+            case when v_next.shown is not null then jsonb_build_object('shown', v_next.shown) end);
     if v_last.id is null and p_focus.attempt > 1 then
       perform _told_store(_earlier_head(p_focus.id), false, v_next.say);
     end if;
@@ -107,7 +109,7 @@ begin
   perform _awareness_tell(p_item, p_focus, turn);
   if v_nudge is not null then
     insert into messages (turn_id, sequence, role, source, content, metadata)
-    values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, '{"kind": "nudge"}');
+    values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, jsonb_build_object('kind', 'nudge', 'unheeded', v_unheeded));
   end if;
 end
 $$;

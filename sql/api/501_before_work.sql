@@ -25,7 +25,7 @@ begin
   if v_engage ->> 'mode' = 'external' then
     v_run := _hook(p_item, p_focus, 'engage');
     if v_run.status = 'pending' then
-      return _hook_order(p_item, p_focus, v_run, jsonb_build_object('context', _orient(p_item, p_focus), 'lease', p_item.lease_token));
+      return _hook_order(p_item, p_focus, v_run, jsonb_build_object('context', (_orient(p_item, p_focus)).said, 'lease', p_item.lease_token));
     end if;
     return _finish(p_item, p_focus, null, jsonb_strip_nulls(jsonb_build_object(
       'summary', coalesce(_hook_said(v_run, 'summary'), '(no summary)'), 'evidence', _hook_said(v_run, 'evidence')::jsonb)));

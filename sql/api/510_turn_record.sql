@@ -24,6 +24,7 @@ begin
   end if;
 
   v_turn := _turn_answered(v_turn.id, 'completed', p_response, p_response::jsonb -> 'stop_details');
+  perform _turn_heard(v_turn);
   perform _response_store(v_turn, p_response -> 'content');
   perform _calibrate(v_turn);
   update models set cooldown_ends_at = null, cooldown_reason = null
@@ -72,6 +73,29 @@ end
 $$;
 
 comment on function _turn_answered(uuid, text, json, jsonb) is 'Writes what came with a response to its turn, once.';
+
+create or replace function _turn_heard(p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id, shown_at)
+  select p_turn.focus_id, (s.entry ->> 0)::uuid, (s.entry ->> 1)::integer, s.entry ->> 2, p_turn.id, m.created_at
+    from messages m
+    cross join lateral jsonb_array_elements(m.metadata -> 'shown') as s(entry)
+   where m.turn_id = p_turn.id and m.role = 'user'
+  on conflict do nothing;
+  update foci f
+     set nudge_iteration = p_turn.iteration, unheeded_nudge_count = (m.metadata ->> 'unheeded')::integer
+    from messages m
+   where f.id = p_turn.focus_id and m.turn_id = p_turn.id and m.metadata ->> 'kind' = 'nudge';
+end
+$$;
+
+comment on function _turn_heard(turns) is
+  'Notes what a turn that is answered told the model: entries of others, the reminder. A turn that was given up told nothing, and the next one says it again.';
 
 create or replace function _response_store(p_turn turns, p_content json)
   returns void

@@ -178,7 +178,7 @@ begin
         nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
     end if;
     -- Dynamic, because users name the function: a stored, quoted name that ability_register() took from the catalog.
-    if v_call.parent_call_id is not null and v_ability.name in ('ledger_append', 'ledger_read', 'spawn_child_work') then
+    if v_call.parent_call_id is not null and v_ability.name in ('ledger_append', 'ledger_read', 'spawn_child_work', 'check_child_work') then
       v_ability.function_name := format('%I.%I', _ledger_schema(), '_code_' || v_ability.name); -- code is given data, not sentences
     end if;
     execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using _call_input(v_call)::jsonb;

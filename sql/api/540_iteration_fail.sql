@@ -33,7 +33,7 @@ begin
   elsif v_class in ('invalid_request', 'context_overflow') then
     v_item := _focus_end(v_item, 'failed', 'failed', v_message, null);
   elsif v_class = 'authentication' then
-    -- Not the work item's fault, and no retry mends it: it waits for a person.
+    -- Not the work item's fault, and no retry helps: it waits for a person.
     v_item := _work_park(v_item, v_message);
   elsif v_focus.model_error_count >= (case v_class when 'malformed_response' then 4 else 20 end) then
     v_item := _focus_end(v_item, 'failed', 'retry', v_message, null);
@@ -58,7 +58,7 @@ end
 $$;
 
 comment on function iteration_fail(uuid, uuid, jsonb) is
-  'Reports that the model could not be asked: p_error = {class, message, status, retry_after_seconds, request_id}. rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (backoff, or as long as the provider asked for), at most 20 times in a row; then the attempt fails. authentication: the item pauses until work_resume(). context_overflow: the context is compacted and asked again, three times at most, then the item fails. invalid_request: the item fails. Of a summarizing request: after three failures, or one that no repetition mends, the context is cut without a summary. Returns {kind: retry, run_at, reason} or the item''s new state. Raises WL001, WL003, WL004.';
+  'Reports that the model could not be asked: p_error = {class, message, status, retry_after_seconds, request_id}. rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (backoff, or as long as the provider asked for), at most 20 times in a row; then the attempt fails. authentication: the item pauses until work_resume(). context_overflow: the context is compacted and asked again, three times at most, then the item fails. invalid_request: the item fails. Of a summarizing request: after three failures, or one that no repetition fixes, the context is cut without a summary. Returns {kind: retry, run_at, reason} or the item''s new state. Raises WL001, WL003, WL004.';
 
 create or replace function _turns_abandon(p_focus_id uuid, p_error jsonb)
   returns void
@@ -69,16 +69,19 @@ as $$
 declare
   v_turn_id uuid;
 begin
-  update turns set status = 'failed', completed_at = _now(), error = coalesce(p_error, error)
-   where focus_id = p_focus_id and status = 'pending'
-  returning id into v_turn_id;
+  -- A summary tells the agent nothing and takes nothing from it: while the focus lives it is asked for again.
+  update turns t set status = 'failed', completed_at = _now(), error = coalesce(p_error, t.error)
+    from foci f
+   where t.focus_id = p_focus_id and t.status = 'pending' and f.id = t.focus_id and (t.turn_type = 'normal' or f.ended_at is not null)
+  returning t.id into v_turn_id;
   update compactions set is_applied = false, error = coalesce(p_error, '{"message": "abandoned"}') where turn_id = v_turn_id and is_applied is null;
-  -- What it said to the model was not heard.
   update inbox set consumed_at = null, turn_id = null where turn_id = v_turn_id;
+  update hook_runs set status = 'failed', error = 'was given up with its request', completed_at = _now() where focus_id = p_focus_id and turn_id = v_turn_id and status = 'pending';
 end
 $$;
 
-comment on function _turns_abandon(uuid, jsonb) is 'Gives up what a focus is asking just now; what waited in the inbox waits again.';
+comment on function _turns_abandon(uuid, jsonb) is
+  'Gives up the request that a focus makes just now: it was not heard. What waited in the inbox waits again; digest and reminder count only with an answer (see _turn_heard()); hooks run for each request anew; a cut made for it by compaction is a turn of its own and stays.';
 
 create or replace function _cooldown(p_turn turns, p_reason text, p_ends_at timestamptz)
   returns void
@@ -144,7 +147,7 @@ begin
   update tool_calls k
      set status = case when k.status = 'running' and k.effect = 'unsafe' then 'uncertain' else 'failed' end,
          is_error = true, completed_at = v_now,
-         result = to_json(format('[engine] Stopped: %s.', coalesce(p_reason, p_outcome)))
+         result = to_json(format('[engine] Stopped: %s.', _one_line(coalesce(p_reason, p_outcome), 500)))
     from turns t
    where t.focus_id = v_focus.id and k.turn_id = t.id and k.completed_at is null;
   if v_state = 'retry' then

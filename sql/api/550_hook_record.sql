@@ -51,7 +51,7 @@ begin
       v_item := _work_park(v_item, coalesce('the before_model_call hook refused: ' || _hook_said(v_run, 'refuse'), v_failure));
     elsif _hook_said(v_run, 'say') ~ '\S' then
       insert into messages (turn_id, sequence, role, source, content, metadata)
-      values (v_run.turn_id, 850, 'user', 'engine', ('[' || _text_block(_hook_said(v_run, 'say')) || ']')::json, '{"kind": "hook"}');
+      values (v_run.turn_id, 850, 'user', 'engine', ('[' || _text_block(_hook_words(v_run.hook, _hook_said(v_run, 'say'))) || ']')::json, '{"kind": "hook"}');
     end if;
   end if;
   if v_item.lease_token is null then

@@ -33,7 +33,7 @@ begin
   returning * into v_run;
   v_run := _hook_settle(v_run, p_result);
   v_reason := case
-    when v_run.status = 'refused' then format('a hook refused it: %s', _hook_said(v_run, 'refuse'))
+    when v_run.status = 'refused' then 'a hook refused it. ' || _hook_words(p_hook, _hook_said(v_run, 'refuse'))
     when v_run.status = 'failed' and v_config #>> '{hooks,on_failure}' = 'refuse' then format('the %s hook %s.', p_hook, v_run.error) end;
 
   if p_hook = 'after_tool' then

@@ -49,8 +49,6 @@ begin
     -- The token is void from here on, so that it may be told: only who holds it stops, not who claims the item next.
     perform pg_notify('work_lease_revoked', p_item.lease_token::text);
     perform _lease_drop(p_item);
-    -- What was being asked did not know of this yet.
-    perform _turns_abandon(p_item.focus_id, '{"class": "interrupted", "message": "a person interrupted"}');
     update tool_calls k
        set status = case when k.status = 'running' and k.effect = 'unsafe' then 'uncertain' else 'failed' end,
            is_error = true, completed_at = v_now,
@@ -60,6 +58,8 @@ begin
       from turns t
      where t.focus_id = p_item.focus_id and k.turn_id = t.id and k.status in ('pending', 'running');
   end if;
+  -- What is being asked, or will be asked again, does not know of this yet.
+  perform _turns_abandon(p_item.focus_id, '{"class": "interrupted", "message": "a person interrupted"}');
   update work_items set run_at = v_now where id = p_item.id and state in ('claimed', 'running');
   perform _enqueue(p_item.id);
 end

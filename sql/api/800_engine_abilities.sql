@@ -69,23 +69,34 @@ $$;
 comment on function _ability_spawn_child_work(jsonb) is 'Tool spawn_child_work; a repeated call finds the child that it made.';
 
 create or replace function _ability_await_child_work(p_input jsonb)
-  returns jsonb
+  returns text
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select await_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid));
+  select _child_words(await_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid))::text);
 $$;
 
 comment on function _ability_await_child_work(jsonb) is 'Tool await_child_work: null while a child is not over, and then the call waits.';
 
-create or replace function _ability_check_child_work(p_input jsonb)
+create or replace function _code_check_child_work(p_input jsonb)
   returns jsonb
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select check_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid));
+$$;
+
+comment on function _code_check_child_work(jsonb) is 'Tool check_child_work as code calls it.';
+
+create or replace function _ability_check_child_work(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _child_words(_code_check_child_work(p_input)::text);
 $$;
 
 comment on function _ability_check_child_work(jsonb) is 'Tool check_child_work.';

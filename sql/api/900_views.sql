@@ -73,7 +73,7 @@ create or replace view v_nudges with (security_invoker = true) as
                  lead(t.iteration) over (partition by t.focus_id order by t.iteration) as next_iteration
             from messages m
             join turns t on t.id = m.turn_id
-           where m.metadata ->> 'kind' = 'nudge') n;
+           where m.metadata ->> 'kind' = 'nudge' and t.status <> 'failed') n;
 comment on view v_nudges is 'Each reminder to keep the ledger, and whether the agent wrote to it before the next one.';
 
 create or replace view v_usage with (security_invoker = true) as
@@ -86,7 +86,7 @@ comment on view v_usage is 'Turns, model calls and tokens of each work item, and
 
 create or replace view v_awareness_shown with (security_invoker = true) as
   select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, case when a.seq >= 0 then a.seq end as seq,
-         case a.seq when -2 then 'same file' when -1 then 'under way' when 0 then 'completed' else 'finding' end as kind,
+         case a.seq when -3 then 'queued' when -2 then 'same file' when -1 then 'under way' when 0 then 'completed' else l.entry_type end as kind,
          coalesce(nullif(a.path, ''), l.content, w.description) as content
     from awareness_shown a
     join foci f on f.id = a.focus_id

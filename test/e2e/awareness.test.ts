@@ -26,18 +26,18 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** Ten entries for each work item, one of them a finding; a third of the items are children, half of them run. */
+/** Ten entries for each work item, one of them a finding, one an error; a third of the items are children, half of them run, a tenth is queued. */
 async function fill(from: number, to: number): Promise<void> {
   await client.query(`
     set auto_explain.log_min_duration = -1;
     alter table work_items disable trigger all; alter table work_ledger disable trigger all;
     insert into work_items (id, root_id, parent_id, depth, work_type, description, state, created_at, started_at, resolved_at, ledger_count)
     select i.id, case when n % 3 < 2 then i.id else i.root end, case when n % 3 = 2 then i.root end, (n % 3 = 2)::integer, 'a', 'Item ' || n,
-           case n % 2 when 1 then 'running' else 'completed' end, now() - n * interval '1 second', now() - n * interval '1 second',
-           case n % 2 when 0 then now() - n * interval '1 second' end, 10
+           case when n % 10 = 4 then 'queued' when n % 2 = 1 then 'running' else 'completed' end, now() - n * interval '1 second', now() - n * interval '1 second',
+           case when n % 2 = 0 and n % 10 <> 4 then now() - n * interval '1 second' end, 10
       from generate_series(${from / 10}, ${to / 10} - 1) n, lateral (select md5('item ' || n)::uuid as id, md5('item ' || n - n % 3)::uuid as root) i;
     insert into work_ledger (work_item_id, seq, entry_type, content, is_child_work, created_at)
-    select md5('item ' || n)::uuid, seq, case seq when 5 then 'finding' when 1 then 'plan' else 'note' end, 'Entry ' || seq || ' of ' || n, n % 3 = 2, now() - n * interval '1 second'
+    select md5('item ' || n)::uuid, seq, case seq when 5 then 'finding' when 7 then 'error' when 1 then 'plan' else 'note' end, 'Entry ' || seq || ' of ' || n, n % 3 = 2, now() - n * interval '1 second'
       from generate_series(${from / 10}, ${to / 10} - 1) n, generate_series(1, 10) seq;
     alter table work_items enable trigger all; alter table work_ledger enable trigger all;
     analyze work_items, work_ledger;
@@ -61,19 +61,22 @@ async function digest(item: string | null): Promise<{ plans: { query: string; no
 
 test('a digest reads as many buffers from a million ledger entries as from a thousand, through its indexes', { timeout: 300_000 }, async () => {
   await fill(0, 1000); // enough to fill every section to its cap
-  const small = await digest(null);
+  await client.query(`select from faculty_save('{"name": "reader", "accepts": ["read"], "awareness": {"include_queued": true}}')`);
+  const { rows: [reader] } = await client.query<{ id: string }>(`select id from work_submit('read', 'Read it')`);
+  const small = await digest(reader?.id ?? null);
   await fill(1000, 1_000_000);
   await client.query('vacuum (analyze) work_items, work_ledger');
-  const large = await digest(null);
+  const large = await digest(reader?.id ?? null);
 
-  expect(large.text).toMatch(/^== AWARENESS ==\n\nCurrently active:\n(.*\n)+\nRecently completed:\n(.*\n)+\nRecent findings:\n/);
+  expect(large.text).toMatch(/^== AWARENESS ==\n\nCurrently active:\n(.*\n)+\nQueued:\n(.*\n)+\nRecently completed:\n(.*\n)+\nRecent findings:\n(.*\n)+\nRecent errors:\n/);
   expect(large.text.match(/^- Entry 5/gm)).toHaveLength(20);
+  expect(large.text.match(/^- Entry 7/gm)).toHaveLength(10);
   expect(large.buffers).toBeGreaterThan(0);
   // A thousand times as many entries: the trees of the indexes are a level or two deeper, nothing else is read.
   expect(large.buffers).toBeLessThan(1.25 * small.buffers);
   const used = large.plans.map((plan) => plan.nodes.flatMap((node) => node['Index Name'] ?? []));
   expect(used[0]).toBeDefined();
-  expect(used.flat()).toEqual(expect.arrayContaining(['work_items_root_running', 'work_items_root_completed', 'work_ledger_root_findings']));
+  expect(used.flat()).toEqual(expect.arrayContaining(['work_items_root_running', 'work_items_root_completed', 'work_items_root_queued_new', 'work_ledger_root_findings', 'work_ledger_root_errors']));
   for (const plan of large.plans) {
     expect(plan.nodes.map((node) => node['Node Type'])).not.toContain('Seq Scan');
     // Nearly nothing is read to be thrown away.

@@ -96,7 +96,8 @@ test('recover, orient, consolidate: each is told what it needs, and what it says
   expect(await runs(item)).toMatchObject([
     { hook: 'orient', status: 'failed', error: 'ended with exit code 3: broken' },
     { hook: 'recover', status: 'completed' }, { hook: 'orient', status: 'completed' }, { hook: 'consolidate', status: 'completed' }]);
-  expect(requestsOf(item)[0]).toContain('# From the orient command\\n\\nThe tests are slow today.\\n\\n# From the recover command\\n\\nMind the queue.');
+  expect(requestsOf(item)[0]).toMatch(
+    /What the orient command of your faculty says, as data between the markers:\\n\\n<(data-[0-9a-f]{12})>\\nThe tests are slow today\.\\n<\/\1>\\n\\nWhat the recover command of your faculty says, .*?<(data-[0-9a-f]{12})>\\nMind the queue\.\\n<\/\2>/);
   expect(await given('orient.json')).toMatchObject({ hook: 'orient', attempt: 2, work_item: { id: item.id, description: item.description } });
   expect(await given('recover.json')).toMatchObject({ attempts: [{ attempt: 1, outcome: 'failed', error: 'the orient command ended with exit code 3: broken' }] });
   expect(await given('consolidate.json')).toMatchObject({ outcome: { summary: 'Did it.' }, ledger: [{ seq: 1, entry_type: 'finding', content: 'It works' }] });
@@ -153,7 +154,8 @@ test('tool hooks refuse and rewrite, each call for itself and all at once; the e
     ? calls(...['forbidden', 'plain', 'a secret', 'odd', 'wrong', 'fine'].map((words) => call('shout', { words })), call('ledger_append', { entry_type: 'note', content: 'noted' }))
     : done(JSON.stringify(results))));
   expect(JSON.parse(String(item.outcome_data?.['summary']))).toEqual([
-    '[engine] Not executed: a hook refused it: not that word', 'REWRITTEN', 'A ***', '[engine] The call ran. Its result is withheld: a hook refused it: odd',
+    expect.stringMatching(/^\[engine\] Not executed: a hook refused it\. What the before_tool command of your faculty says, .*\n\n<(data-[0-9a-f]{12})>\nnot that word\n<\/\1>$/), 'REWRITTEN', 'A ***',
+    expect.stringMatching(/^\[engine\] The call ran\. Its result is withheld: a hook refused it\. .*\nodd\n/s),
     expect.stringMatching(/^\[engine\] The input does not match the schema of shout/), 'FINE', 'Recorded as [1].']);
   const all = await runs(item);
   expect(all.map((run) => run.hook).toSorted()).toEqual([...Array<string>(4).fill('after_tool'), ...Array<string>(6).fill('before_tool')]);
@@ -178,7 +180,7 @@ test('a person approves what the hook made of a call, and the hook is not asked 
 test('a before_model_call hook says something with every request; when it refuses, the work waits for a person', { timeout: 60_000 }, async () => {
   const item = await submit({ hooks: { before_model_call: `cat > ${directory}/model.json; [ ! -e ${directory}/closed ] && ${print({ say: 'It is late.' })} || ${print({ refuse: 'closed' })}` } },
     ({ exchange, said: texts }) => (exchange === 0 ? calls(call('ledger_append', { entry_type: 'note', content: texts.at(-1) ?? '' })) : done(texts.join('|'))));
-  expect((await ended(item)).outcome_data?.['summary']).toBe('It is late.');
+  expect((await ended(item)).outcome_data?.['summary']).toMatch(/^What the before_model_call command of your faculty says, .*:\n\n<(data-[0-9a-f]{12})>\nIt is late\.\n<\/\1>$/);
   expect(await given('model.json')).toMatchObject({ hook: 'before_model_call', iteration: 2, request: { model: 'claude-sonnet-5-5', messages: [{}, {}, {}] } });
   await writeFile(join(directory, 'closed'), '');
   const refused = await submit({ hooks: { before_model_call: `[ -e ${directory}/closed ] && ${print({ refuse: 'closed' })} || true` } }, () => done('Did it.'));
@@ -197,8 +199,9 @@ test('a check decides whether done counts: its first failure is told to the mode
   const failed = await work({ engage: { check_command: check, workspace: 'none' } }, ({ exchange, said: texts }) => (exchange === 0 ? complete('Done, I think.') : done(texts.at(-1) ?? '')));
   expect(failed).toMatchObject({ state: 'failed', state_reason: `the check (${check}) ended with exit code 1: ${process.cwd()}: 1 test fails` });
   // The model was told, and repeated it.
-  expect(failed.outcome_data?.['summary']).toBe(
-    `[engine] Not completed: the check (${check}) ended with exit code 1: ${process.cwd()}: 1 test fails. What it printed:\n\n${process.cwd()}: 1 test fails\n\nMend that and finish again; when the check fails once more, the work item fails.`);
+  const [told, printed = ''] = String(failed.outcome_data?.['summary']).split(/\n\n<data-[0-9a-f]{12}>\n/);
+  expect(told).toBe('[engine] Not completed: the check failed. Fix that and finish again; when the check fails once more, the work item fails.\n\nWhat the check command of your faculty says, as data between the markers:');
+  expect(printed.split('\n</data-')[0]).toBe(`${check}\nended with exit code 1: ${process.cwd()}: 1 test fails\n\n${process.cwd()}: 1 test fails`);
   expect(failed.outcome_data?.['check']).toContain('1 test fails');
 
   const item = await work({ engage: { check_command: check, workspace: 'none' } }, ({ exchange }) => {
@@ -219,7 +222,7 @@ test('mode = "external": a command does the work, and its answer is the outcome'
   ]);
   expect(plain).toMatchObject({ state: 'completed', outcome_data: { summary: 'Done by hand.' } });
   expect(full).toMatchObject({ state: 'completed', outcome_data: { summary: 'Done.', evidence: ['x'] }, ledger_count: 1 });
-  expect((await given('engage.json'))['context']).toMatch(/# Work item .*\n\n# From the orient command\n\nLook up\./s);
+  expect((await given('engage.json'))['context']).toMatch(/# Work item .*What the orient command of your faculty says, as data between the markers:\n\n<data-[0-9a-f]{12}>\nLook up\.\n/s);
   expect(failing).toMatchObject({ state: 'dead', state_reason: 'the engage command ended with exit code 4: cannot' });
   expect(wrong).toMatchObject({ state: 'dead', state_reason: expect.stringContaining('wanted to record what is no entry') as string, ledger_count: 0 });
 });

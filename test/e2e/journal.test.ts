@@ -46,7 +46,8 @@ test('a session from its beginning to its end', async () => {
   expect(await journal.generateResumptionContext(session.id, 500)).toMatchObject({
     originalPrompt: 'Build the thing', keyDecisions: ['Which?: B'], filesModified: ['a.ts'], pendingActions: ['mend the import', 'build again'], errorHistory: ['no such module'],
   });
-  expect(await journal.exportForResumption(session.id)).toMatch(/## The task\n\nBuild the thing\n.*## Open\n\n- mend the import\n- build again/s);
+  expect(await journal.exportForResumption(session.id)).toMatch(
+    /as data between the markers: .*:\n\n<(data-[0-9a-f]{12})>\n## The task\n\nBuild the thing\n.*## Open\n\n- mend the import\n- build again.*\n<\/\1>$/s);
   expect(await journal.getSessionSummary(session.id)).toContain('Active');
 
   await journal.updateSessionStatus(session.id, 'paused');

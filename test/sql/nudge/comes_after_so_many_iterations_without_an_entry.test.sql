@@ -50,7 +50,7 @@ select pg_temp.play((select jsonb_agg('[["look", "x"]]'::jsonb) from generate_se
 select is((select array_agg(n order by n) from request where body::text like '%several iterations without updating%'), array[4, 5, 6, 7], 'in the fourth request, and it stays where it was put');
 select is((select array_agg(iteration order by iteration) from v_nudges), array[4, 7], 'again after three more');
 select is((select content ->  0 ->> 'text' from messages where metadata ->> 'kind' = 'nudge' limit 1),
-  '[engine] You have completed several iterations without updating your ledger. Consider recording your progress — findings, completed steps, or plan updates. Your ledger persists across context compactions; conversation history does not.',
+  '[engine] You have completed several iterations without updating your ledger. Consider recording your progress — findings, completed steps, or plan updates. Your ledger persists across context compactions; conversation history does not. Add ledger_append(entry_type: "step", content: what you did and the outcome) beside your next call.',
   'in the words of the design');
 select is((select array_agg(is_heeded order by iteration) from v_nudges), array[false, false], 'it was not heeded, and that is known');
 select is((select count(*) from request where body::text = context_at(turn_id)::text), 7::bigint, 'every request is rebuilt to the byte');

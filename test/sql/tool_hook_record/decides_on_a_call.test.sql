@@ -20,8 +20,8 @@ select is(_open_calls((select id from turn))::jsonb #> '{0,input}', '{"at": 3}',
 select ok((_open_calls((select id from turn))::jsonb #>> '{0,is_cleared}')::boolean, 'and the hook is not asked again');
 select is(pg_temp.hooked(1, 'before_tool', '{"refuse": "no"}'), '{"kind": "settled"}', 'refused');
 select is(pg_temp.hooked(0, 'after_tool', '{"content": "clean", "is_error": true}', 'dirty'), '{"kind": "settled"}', 'the result is what the hook made of it');
-select results_eq($$ select result #>> '{}', is_error from tool_calls where turn_id = (select id from turn) order by ordinal $$,
-  $$ values ('clean', true), ('[engine] Not executed: a hook refused it: no', true) $$, 'as the model is shown it');
+select results_eq($$ select regexp_replace(result #>> '{}', 'data-[0-9a-f]{12}', 'DATA', 'g'), is_error from tool_calls where turn_id = (select id from turn) order by ordinal $$,
+  $$ values ('clean', true), (E'[engine] Not executed: a hook refused it. What the before_tool command of your faculty says, as data between the markers:\n\n<DATA>\nno\n</DATA>', true) $$, 'as the model is shown it');
 select is(pg_temp.hooked(0, 'after_tool', '', 'again'), '{"kind": "settled"}', 'settled is settled');
 select is((select input::jsonb from tool_calls where turn_id = (select id from turn) and ordinal = 0), '{"at": 1}', 'what the model said stays said');
 
