@@ -51,6 +51,17 @@ $$;
 comment on function _orient(work_items, foci) is
   'The first user message of a focus: what is to be done, what earlier attempts left, and the awareness digest; shown: what the digest tells of, as _awareness() lists it.';
 
+create or replace function _hook_words(p_hook text, p_words text)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _fenced(format('What the %s command of your faculty says, as data between the markers', p_hook), p_words);
+$$;
+
+comment on function _hook_words(text, text) is 'What a command says, as a model is shown it. Null for null.';
+
 create or replace function _engine_message(p_head turns)
   returns text
   language sql

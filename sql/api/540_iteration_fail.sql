@@ -76,7 +76,6 @@ begin
   returning t.id into v_turn_id;
   update compactions set is_applied = false, error = coalesce(p_error, '{"message": "abandoned"}') where turn_id = v_turn_id and is_applied is null;
   update inbox set consumed_at = null, turn_id = null where turn_id = v_turn_id;
-  update hook_runs set status = 'failed', error = 'was given up with its request', completed_at = _now() where focus_id = p_focus_id and turn_id = v_turn_id and status = 'pending';
 end
 $$;
 

@@ -164,14 +164,3 @@ as $$
 $$;
 
 comment on function _hook_said(hook_runs, text) is 'What a command answered under a key; text that is no JSON object stands for the one that is not a word to the engine.';
-
-create or replace function _hook_words(p_hook text, p_words text)
-  returns text
-  language sql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select _fenced(format('What the %s command of your faculty says, as data between the markers', p_hook), p_words);
-$$;
-
-comment on function _hook_words(text, text) is 'What a command says, as a model is shown it. Null for null.';
