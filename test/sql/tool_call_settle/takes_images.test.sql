@@ -15,9 +15,9 @@ select throws_ok(format($$ select tool_call_settle(%L, %L, %L, 'x', false, '[{"m
   'WL002', null, 'no other coding');
 select tool_call_settle((select id from item), (select lease from held), id, 'page.png', false, '[{"media_type": "image/png", "data": "aGk="}]') from tool_calls where provider_id = 'a';
 select tool_call_settle((select id from item), (select lease from held), id, '', false, '[{"media_type": "image/png", "data": "aGk="}]') from tool_calls where provider_id = 'b';
-select is((select result::text from tool_calls where provider_id = 'a'),
+select is((select _with_images(result::text) from tool_calls where provider_id = 'a'),
   '[{"type":"text","text":"page.png"},{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]', 'text first, then the image');
-select is((select result::text from tool_calls where provider_id = 'b'),
+select is((select _with_images(result::text) from tool_calls where provider_id = 'b'),
   '[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]', 'or the image alone');
 select from iteration_finish((select id from item), (select lease from held));
 select is((select messages -> 2 -> 'content' -> 0 -> 'content' -> 1 ->> 'type' from context_window((select id from foci))), 'image', 'the model is shown it');
