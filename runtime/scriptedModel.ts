@@ -11,15 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { ContentBlock, ModelRequest } from './focus/callModel.ts';
 import { validateRequest } from './focus/validateRequest.ts';
-
-/** Token counts under the API's names. */
-export type ScriptedUsage = {
-  input_tokens: number;
-  cache_creation_input_tokens: number;
-  cache_read_input_tokens: number;
-  output_tokens: number;
-  output_tokens_details: { thinking_tokens: number };
-};
+import { eventsOf, wholeOf } from './scriptedEvents.ts';
+import type { Event, Message } from './scriptedEvents.ts';
+import { noUsage, usageOf, withoutMarks } from './scriptedUsage.ts';
+import type { ScriptedUsage } from './scriptedUsage.ts';
 
 type PlainReply = {
   /** A tool_use may leave out its id; with `inputJson` in place of `input` it streams that text, however broken. */
@@ -59,18 +54,7 @@ export type ScriptedModel = {
   close(): Promise<void>;
 };
 
-type Event = { type: string; [key: string]: unknown };
 type Failure = { status: number; type: string; message: string; headers?: Record<string, string> };
-type Message = { id: string; model: string; content: ContentBlock[]; stop_reason: string; stop_details: unknown; usage: ScriptedUsage };
-
-const charactersPerToken = 3.5;
-const noUsage: ScriptedUsage = {
-  input_tokens: 0,
-  cache_creation_input_tokens: 0,
-  cache_read_input_tokens: 0,
-  output_tokens: 0,
-  output_tokens_details: { thinking_tokens: 0 },
-};
 
 /** Answers exchange n with reply n, and everything behind the last one with a short end_turn. */
 export function scriptOf(replies: readonly ScriptedReply[]): Script {
@@ -90,7 +74,7 @@ export function withFaults(script: Script, faults: Record<number, readonly Scrip
 export async function startScriptedModel(script: Script, options: { pingEveryMs?: number } = {}): Promise<ScriptedModel> {
   const requests: ScriptedModel['requests'] = [];
   const attempts = new Map<string, number>();
-  const prompts = new Map<string, string>();
+  const cache = new Set<string>();
   const closed = new AbortController();
 
   const respond = async (incoming: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -108,7 +92,7 @@ export async function startScriptedModel(script: Script, options: { pingEveryMs?
     attempts.set(`${conversation} ${exchange}`, attempt + 1);
     const position: Position = { exchange, attempt, conversation };
     const reply = script(request, position);
-    const message = compose(reply, request, position, prompts);
+    const message = compose(reply, request, position, cache);
     const wire: Wire = { response, requestId, signal: closed.signal, pingEveryMs: options.pingEveryMs ?? 1_000 };
     return isStreaming ? stream(reply, message, wire) : sendWhole(reply, message, wire);
   };
@@ -160,7 +144,7 @@ async function sendWhole(reply: ScriptedReply, message: Message, { response, sig
   if ('error' in reply) return sendFailure(response, failureOf(reply.error));
   if ('midStreamError' in reply) return sendFailure(response, failureOf({ status: 500, ...reply.midStreamError }));
   if (reply.delayMs) await sleep(reply.delayMs, null, { signal });
-  return sendJson(response, 200, wireMessage(message, message.content.map(withoutInputJson)));
+  return sendJson(response, 200, wholeOf(message));
 }
 
 function failureOf(error: Omit<Failure, 'message'> & { message?: string }): Failure {
@@ -196,16 +180,11 @@ function readRequest(incoming: IncomingMessage, body: string): { request: ModelR
   return broken.length > 0 ? invalid(broken.join('; ')) : { request, isStreaming };
 }
 
-/** Cache marks move from request to request without making it another conversation, or another prompt. */
-function withoutMarks(value: unknown): string {
-  return JSON.stringify(value, (key, item: unknown) => (key === 'cache_control' ? undefined : item)) ?? '';
-}
-
 function conversationOf(request: ModelRequest): string {
   return createHash('sha256').update(withoutMarks(request.messages[0])).digest('hex').slice(0, 16);
 }
 
-function compose(reply: ScriptedReply, request: ModelRequest, position: Position, prompts: Map<string, string>): Message {
+function compose(reply: ScriptedReply, request: ModelRequest, position: Position, cache: Set<string>): Message {
   const { conversation, exchange, attempt } = position;
   const given = 'content' in reply && reply.content ? reply.content : [{ type: 'text', text: 'This message does not arrive.' }];
   const content = given.map((block, n): ContentBlock => {
@@ -219,86 +198,8 @@ function compose(reply: ScriptedReply, request: ModelRequest, position: Position
     content,
     stop_reason: stopReason ?? (content.some((block) => block.type === 'tool_use') ? 'tool_use' : 'end_turn'),
     stop_details: stopDetails ?? null,
-    usage: { ...('error' in reply ? noUsage : usageOf(request, content, conversation, prompts)), ...usage },
+    usage: { ...('error' in reply ? noUsage : usageOf(request, content, cache)), ...usage },
   };
-}
-
-/**
- * Token counts as sizes tell them: characters / 3.5. What comes from the cache is the longest common prefix with the
- * previous request of the same conversation that reached the model, in the order tools, system, messages; the rest is
- * written to it. The real cache is coarser (it ends at breakpoints, has a minimum size and a lifetime), so this is what
- * caching could save at best. A request without any cache_control reads and writes nothing.
- */
-function usageOf(request: ModelRequest, content: ContentBlock[], conversation: string, prompts: Map<string, string>): ScriptedUsage {
-  const prompt = [request.tools ?? [], request.system ?? '', request.messages].map(withoutMarks).join('\n').replace(/\]$/, '');
-  const previous = prompts.get(conversation) ?? '';
-  prompts.set(conversation, prompt);
-  const tokens = (characters: number) => Math.ceil(characters / charactersPerToken);
-  const total = tokens(prompt.length);
-  const isCached = JSON.stringify(request).includes('"cache_control":{');
-  const read = isCached ? Math.min(total, Math.floor(commonPrefix(prompt, previous) / charactersPerToken)) : 0;
-  const thinking = content.map((block) => (typeof block['thinking'] === 'string' ? block['thinking'].length : 0));
-  return {
-    input_tokens: isCached ? 0 : total,
-    cache_creation_input_tokens: isCached ? total - read : 0,
-    cache_read_input_tokens: read,
-    output_tokens: Math.max(1, tokens(content.length === 0 ? 0 : JSON.stringify(content).length)),
-    output_tokens_details: { thinking_tokens: tokens(thinking.reduce((sum, length) => sum + length, 0)) },
-  };
-}
-
-function commonPrefix(a: string, b: string): number {
-  let length = 0;
-  while (length < a.length && length < b.length && a.charCodeAt(length) === b.charCodeAt(length)) length += 1;
-  return length;
-}
-
-function wireMessage({ id, model, stop_reason, stop_details, usage }: Message, content: ContentBlock[]) {
-  return { id, type: 'message', role: 'assistant', model, content, stop_reason, stop_sequence: null, stop_details, usage };
-}
-
-function withoutInputJson(block: ContentBlock): ContentBlock {
-  const { inputJson, ...rest } = block;
-  return inputJson === undefined ? block : { ...rest, input: {} };
-}
-
-function eventsOf(message: Message): Event[] {
-  const { usage, stop_reason, stop_details } = message;
-  const atStart = { ...usage, output_tokens: 1, output_tokens_details: { thinking_tokens: 0 } };
-  return [
-    { type: 'message_start', message: { ...wireMessage(message, []), stop_reason: null, stop_details: null, usage: atStart } },
-    { type: 'ping' },
-    ...message.content.flatMap(blockEvents),
-    { type: 'message_delta', delta: { stop_reason, stop_sequence: null, stop_details }, usage },
-    { type: 'message_stop' },
-  ];
-}
-
-/** What grows begins empty and comes in pieces; every other key of the block is there from the start. */
-function blockEvents(block: ContentBlock, index: number): Event[] {
-  const grow = (deltas: Record<string, unknown>[], start: ContentBlock): Event[] => [
-    { type: 'content_block_start', index, content_block: start },
-    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
-    { type: 'content_block_stop', index },
-  ];
-  if (block.type === 'text') return grow(pieces(block['text'], 24).map((text) => ({ type: 'text_delta', text })), { ...block, text: '' });
-  if (block.type === 'thinking') {
-    const deltas = pieces(block['thinking'], 24).map((thinking) => ({ type: 'thinking_delta', thinking }));
-    return grow([...deltas, { type: 'signature_delta', signature: block['signature'] }], { ...block, thinking: '', signature: '' });
-  }
-  if ('inputJson' in block || 'input' in block) {
-    const { inputJson } = block;
-    const isEmpty = inputJson === undefined && JSON.stringify(block['input']) === '{}';
-    const json = isEmpty ? [] : pieces(inputJson ?? JSON.stringify(block['input']), 12);
-    return grow(['', ...json].map((partial) => ({ type: 'input_json_delta', partial_json: partial })), { ...withoutInputJson(block), input: {} });
-  }
-  return grow([], block);
-}
-
-/** Pieces of so many code points: no surrogate pair is cut. */
-function pieces(value: unknown, size: number): string[] {
-  const points = Array.from(typeof value === 'string' ? value : '');
-  return Array.from({ length: Math.ceil(points.length / size) }, (_, n) => points.slice(n * size, (n + 1) * size).join(''));
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {

@@ -7,7 +7,9 @@ import type { ContentBlock, ModelError, ModelRequest, ModelResponse } from '../r
 export type PlayedCall =
   | { kind: 'look'; result: string; isError?: boolean; images?: { media_type: 'image/png'; data: string }[] }
   | { kind: 'plan' | 'finding' | 'decision' | 'step' | 'error' | 'note' | 'bad entry'; content: string };
-export type Said = { thinking?: string; text?: string; calls: PlayedCall[]; stopReason?: string };
+/** How a provider numbers its calls: each by itself; those of every response anew, or all alike; by what the API does not take, or not at all. */
+export type Numbering = 'apart' | 'anew' | 'alike' | 'illegal' | 'long' | 'none';
+export type Said = { thinking?: string; text?: string; calls: PlayedCall[]; lastThought?: 'open' | 'redacted'; stopReason?: string; numbering?: Numbering };
 export type Sent = { turnId: string; body: string; isSummary: boolean };
 
 /** Tokens for each character, as a provider would count them. */
@@ -43,7 +45,9 @@ export class Player {
     const content: ContentBlock[] = [
       ...(said.thinking === undefined ? [] : [{ type: 'thinking', thinking: said.thinking, signature: `s${n}` }]),
       ...(said.text === undefined || said.text === '' ? [] : [{ type: 'text', text: said.text }]),
-      ...said.calls.map((call, ordinal) => ({ type: 'tool_use', id: `toolu_${n}_${ordinal}`, ...used(call, n, ordinal) })),
+      ...said.calls.map((call, ordinal) => ({ type: 'tool_use', ...numbered(said.numbering ?? 'apart', n, ordinal), ...used(call, n, ordinal) })),
+      ...(said.lastThought === 'open' ? [{ type: 'thinking', thinking: 'and so', signature: `t${n}` }] : []),
+      ...(said.lastThought === 'redacted' ? [{ type: 'redacted_thinking', data: `d${n}` }] : []),
     ];
     const tokens = Math.ceil(JSON.stringify(begin.request).length * tokensPerChar);
     let calls = await this.#db.turnRecord(this.claim, begin.turn_id, response(content, said.stopReason ?? (said.calls.length > 0 ? 'tool_use' : 'end_turn'), tokens));
@@ -112,6 +116,11 @@ export class Player {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
+}
+
+function numbered(numbering: Numbering, n: number, ordinal: number): { id?: string } {
+  if (numbering === 'none') return {};
+  return { id: { apart: `toolu_${n}_${ordinal}`, anew: `call_${ordinal}`, alike: 'call', illegal: `call|${n} ${ordinal}:é`, long: `${n}_${ordinal}_`.padEnd(65, 'x') }[numbering] };
 }
 
 function used(call: PlayedCall, n: number, ordinal: number): { name: string; input: Record<string, unknown> } {

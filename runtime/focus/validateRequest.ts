@@ -1,10 +1,12 @@
 // The rules of the Messages API that one request can be checked against before it is sent: a JSON value comes in, each
 // broken rule goes out as a sentence that begins with its position. Pure; no input makes it throw.
 //
-// Not checked, because no single request shows it: whether thinking is still bound to the prefix that it was made
+// Where the API's own words are known, they are in the sentence. Not checked, because no single request shows it: whether thinking is still bound to the prefix that it was made
 // with, whether the model can read it, and which models take a system message between the others.
 
 import type { ModelRequest } from './callModel.ts';
+import { checkTurns, isFilled, isRecord, isThinking, show } from './checkTurns.ts';
+import type { Json, Report, Turn } from './checkTurns.ts';
 
 const maxMessages = 100_000;
 const maxBreakpoints = 4;
@@ -14,10 +16,6 @@ const megabyte = 1_000_000;
 const maxBytes = 24 * megabyte;
 const apiMaxBytes = 32 * megabyte;
 const toolName = /^[a-zA-Z0-9_-]{1,128}$/;
-
-type Json = Record<string, unknown>;
-type Report = (at: string, problem: string) => void;
-type Turn = { at: string; role: unknown; blocks: Json[] };
 
 /** The broken rules; empty where the request is valid. */
 export function validateRequest(request: ModelRequest): string[] {
@@ -31,12 +29,7 @@ export function validateRequest(request: ModelRequest): string[] {
   checkTools(body['tools'], report);
   checkSystem(body['system'], report);
   const turns = checkMessages(body['messages'], report);
-  checkRoles(turns, report);
-  turns.forEach((turn) => checkPlaces(turn, report));
-  checkToolPairs(turns, report);
-  checkServerTools(turns, report);
-  checkToolUseIds(turns, report);
-  checkThinkingFirst(body, turns, report);
+  checkTurns(body, turns, report);
   checkBreakpoints(body, turns, report);
   checkSize(body, report);
   return broken;
@@ -153,7 +146,10 @@ function checkBlock(block: Json, at: string, report: Report): void {
       break;
     case 'tool_result':
       // The content may be left out and the string may be empty: a tool need not print. A block in it may not.
-      if (Array.isArray(block['content']) && block['content'].length > 0) checkContent(block['content'], `${at}.content`, report);
+      if (Array.isArray(block['content']) && block['content'].length > 0) {
+        const parts = checkContent(block['content'], `${at}.content`, report);
+        if (block['is_error'] === true && parts.some((part) => part['type'] !== 'text')) report(at, 'is refused: all content must be type `text` if `is_error` is true');
+      }
       break;
     case 'thinking':
       if (!isFilled(block['signature'])) report(at, 'is a thinking block without its signature');
@@ -164,105 +160,6 @@ function checkBlock(block: Json, at: string, report: Report): void {
       break;
     default:
       if (!isFilled(block['type'])) report(`${at}.type`, 'is not a kind of block');
-  }
-}
-
-function checkRoles(turns: readonly Turn[], report: Report): void {
-  if (turns[0] && turns[0].role !== 'user') report(turns[0].at, 'is the first message and not from the user');
-  if (turns.at(-1)?.role === 'assistant') report(`messages[${turns.length - 1}]`, 'is the last message and from the assistant');
-  turns.forEach((turn, n) => {
-    const before = turns[n - 1]?.role;
-    if (turn.role === 'system') {
-      if (before !== 'user') report(turn.at, 'is a system message that does not follow a user message');
-      return;
-    }
-    // A system message follows a user message and does not break the alternation.
-    if (n > 0 && turn.role === (before === 'system' ? 'user' : before)) report(turn.at, `follows another message with the role ${show(turn.role)}`);
-  });
-}
-
-/** Which blocks may stand where. */
-function checkPlaces({ at, role, blocks }: Turn, report: Report): void {
-  let isBehindResults = false;
-  blocks.forEach(({ type }, n) => {
-    const here = `${at}.content[${n}]`;
-    const isModels = type === 'tool_use' || isThinking(type) || isServerToolUse(type);
-    if (role !== 'assistant' && isModels) report(here, `is a ${show(type)} block, which only the assistant writes`);
-    if (role !== 'user' && type === 'tool_result') report(here, 'is a tool_result outside a user message');
-    if (role === 'system' && type !== 'text') report(here, 'is in a system message and not text');
-    if (type !== 'tool_result') isBehindResults = true;
-    else if (isBehindResults) report(here, 'is a tool_result behind other content: results come first');
-  });
-}
-
-/** Every tool_use is answered once in the very next message, and nothing else is answered there. */
-function checkToolPairs(turns: readonly Turn[], report: Report): void {
-  let calls = new Map<unknown, string>();
-  const answered = new Set<unknown>();
-  const settle = () => {
-    for (const [id, at] of calls) if (!answered.has(id)) report(at, `is a tool_use without its tool_result in the next message: ${show(id)}`);
-  };
-  for (const { at, role, blocks } of turns) {
-    answered.clear();
-    blocks.forEach((block, n) => {
-      if (block['type'] !== 'tool_result') return;
-      const id = block['tool_use_id'];
-      if (role !== 'user' || !calls.has(id)) report(`${at}.content[${n}]`, `is a tool_result for no tool_use of the message before: ${show(id)}`);
-      else if (answered.has(id)) report(`${at}.content[${n}]`, `is a second tool_result for ${show(id)}`);
-      answered.add(id);
-    });
-    settle();
-    calls = new Map();
-    blocks.forEach((block, n) => {
-      if (block['type'] === 'tool_use') calls.set(block['id'], `${at}.content[${n}]`);
-    });
-  }
-  answered.clear();
-  settle();
-}
-
-/**
- * A server tool's call and its result stay in one message. Where the server's code calls our tools, its own result
- * comes in a later message; such calls are known by a tool_use that names them as its caller.
- */
-function checkServerTools(turns: readonly Turn[], report: Report): void {
-  const callers = new Set<unknown>();
-  let open = new Map<unknown, string>();
-  for (const { at, blocks } of turns) {
-    blocks.forEach((block, n) => {
-      const here = `${at}.content[${n}]`;
-      const { type, caller } = block;
-      if (type === 'tool_use' && isRecord(caller)) callers.add(caller['tool_id']);
-      if (isServerToolUse(type)) open.set(block['id'], here);
-      if (isServerToolResult(type) && !open.delete(block['tool_use_id'])) report(here, `is a ${show(type)} without its call before it in the same message`);
-    });
-    for (const [id, here] of open) if (!callers.has(id)) report(here, `is a server tool call without its result in the same message: ${show(id)}`);
-    open = new Map([...open].filter(([id]) => callers.has(id)));
-  }
-}
-
-function checkToolUseIds(turns: readonly Turn[], report: Report): void {
-  const seen = new Set<unknown>();
-  for (const { at, blocks } of turns) {
-    blocks.forEach(({ type, id }, n) => {
-      if (type !== 'tool_use' && !isServerToolUse(type)) return;
-      if (!isFilled(id)) report(`${at}.content[${n}].id`, 'is not an id');
-      else if (seen.has(id)) report(`${at}.content[${n}].id`, `is used before in this request: ${show(id)}`);
-      seen.add(id);
-    });
-  }
-}
-
-/** With `thinking: enabled` the turn whose tool results are being sent begins with thinking. */
-function checkThinkingFirst(body: Json, turns: readonly Turn[], report: Report): void {
-  const isEnabled = isRecord(body['thinking']) && body['thinking']['type'] === 'enabled';
-  const answersTools = (turn: Turn | undefined) => turn?.blocks[0]?.['type'] === 'tool_result';
-  if (!isEnabled || !answersTools(turns.findLast((turn) => turn.role === 'user'))) return;
-  const asked = turns.findLastIndex((turn) => turn.role === 'user' && !answersTools(turn));
-  const first = turns[asked + 1];
-  const type = first?.blocks[0]?.['type'];
-  if (first?.role === 'assistant' && !isThinking(type)) {
-    report(first.at, 'begins the tool loop without a thinking block although thinking is enabled');
   }
 }
 
@@ -291,28 +188,4 @@ function checkSize(body: Json, report: Report): void {
   const size = `is ${(bytes / megabyte).toFixed(1)} MB`;
   if (bytes > apiMaxBytes) report('request', `${size}; the API takes ${apiMaxBytes / megabyte} MB`);
   else if (bytes > maxBytes) report('request', `${size}, above ${maxBytes / megabyte} MB: too near the API's limit of ${apiMaxBytes / megabyte} MB`);
-}
-
-function isThinking(type: unknown): boolean {
-  return type === 'thinking' || type === 'redacted_thinking';
-}
-
-function isServerToolUse(type: unknown): boolean {
-  return type === 'server_tool_use' || type === 'mcp_tool_use';
-}
-
-function isServerToolResult(type: unknown): boolean {
-  return typeof type === 'string' && type !== 'tool_result' && type.endsWith('_tool_result');
-}
-
-function show(value: unknown): string {
-  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 100);
-}
-
-function isFilled(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

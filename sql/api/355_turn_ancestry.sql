@@ -39,6 +39,15 @@ $$;
 
 comment on function turn_ancestry(uuid) is 'A turn and all that led to it, from the root.';
 
+create or replace function _fork_turn(p_parent turns, p_work_item_id uuid)
+  returns uuid
+  language sql
+  immutable
+  parallel safe
+  return case when p_parent.work_item_id is distinct from p_work_item_id then p_parent.id else p_parent.fork_turn_id end;
+
+comment on function _fork_turn(turns, uuid) is 'The newest turn above a child of p_parent that belongs to another work item than the child''s; null: there is none.';
+
 create or replace function turn_workspace_set(p_turn_id uuid, p_ref text)
   returns void
   language plpgsql

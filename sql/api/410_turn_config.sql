@@ -35,6 +35,19 @@ create or replace function _text_block(p_text text)
 
 comment on function _text_block(text) is 'A text content block.';
 
+create or replace function _thought_end(p_stop_reason text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return _text_block(case p_stop_reason
+    when 'max_tokens' then '(The output limit was reached here, in the middle of a thought.)'
+    when 'model_context_window_exceeded' then '(The context window was full here, in the middle of a thought.)'
+    when 'pause_turn' then '(The response was paused here, in the middle of a thought.)'
+    else '(The response ended here, with a thought.)' end);
+
+comment on function _thought_end(text) is 'The text block that closes a response which ended in thinking: the API refuses an assistant message whose last block is a thought.';
+
 create or replace function _tool_name(p_ability text)
   returns text
   language sql

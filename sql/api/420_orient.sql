@@ -73,12 +73,14 @@ as $$
              '[engine] Not completed: the check failed. Fix that and finish again; when the check fails once more, the work item fails.',
              _hook_words('check', format(E'%s\n%s\n\n%s', h.command, h.error, coalesce(nullif(btrim(h.output, E' \t\r\n'), ''), '(it printed nothing)'))))
            when exists (select from tool_calls where turn_id = p_head.id) then null
+           when p_head.stop_reason = 'max_tokens' and v.is_thought then '[engine] Your response was cut off at the output limit in the middle of a thought. Go on with less thinking at a time: call a tool or answer, then think further.'
            when p_head.stop_reason = 'max_tokens' then '[engine] Your response was cut off at the output limit. Continue where it ended.'
            when p_head.stop_reason = 'model_context_window_exceeded' then '[engine] Your response was cut off because the context window was full. Older parts of the conversation are left out now; go on with the work.'
            when p_head.stop_reason = 'pause_turn' then '[engine] Continue.'
-           else '[engine] Your response was empty. Continue with the work, or call work_complete with a summary if it is done.'
+           else format('[engine] Your response %s. Continue with the work, or call work_complete with a summary if it is done.',
+                       case when v.is_thought then 'ended with a thought, without a call or an answer' else 'was empty' end)
          end
-    from (values (1)) as v(one)
+    from (select exists (select from messages where turn_id = p_head.id and role = 'assistant' and (sent_content -> -1)::text = _thought_end(p_head.stop_reason)) as is_thought) v
     left join hook_runs h on h.focus_id = p_head.focus_id and h.turn_id = p_head.id and h.hook = 'check' and h.status = 'failed';
 $$;
 

@@ -65,7 +65,7 @@ create or replace function _exchange_chars(p_turn_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
-  select coalesce((select sum(_content_chars(content)) from messages where turn_id = p_turn_id and role = 'assistant'), 0)::integer
+  select coalesce((select sum(_content_chars(coalesce(sent_content, content))) from messages where turn_id = p_turn_id and role = 'assistant'), 0)::integer
        + _results_chars(p_turn_id);
 $$;
 

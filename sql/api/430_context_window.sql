@@ -1,7 +1,8 @@
 -- The messages of a request, rebuilt from the chain of turns. Per turn: its user part (the results of its parent's calls,
 -- then what was said to the model besides), then the response. A turn without a response (it was empty) lets two user
 -- parts meet: they become one message. Of what was elided stay the first message, which says what is to be done, and the
--- stubs; the last stub carries a cache breakpoint.
+-- stubs. Breakpoints of the provider's cache: behind the last stub, and where the request before ended when the exchange
+-- since then is long; two more stand in the config (see _turn_config()), and four is the most that the API takes.
 
 create or replace function _blocks(p_content json)
   returns text
@@ -51,6 +52,34 @@ $$;
 
 comment on function _shortened(tool_calls, integer) is 'A result as it is or, when it is longer, its head, tail and handle.';
 
+create or replace function _shown_result(p_call tool_calls, p_content json)
+  returns table (kind text, rank integer, blocks text, chars integer)
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with part as (
+    select coalesce(string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' <> 'image'), _text_block('(no output but an image, which follows)')) as text,
+           string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' = 'image') as images
+      from json_array_elements(case when p_call.is_error and json_typeof(p_content) = 'array' then p_content else '[]' end) with ordinality as b(value, n)
+  ),
+  split as (
+    select case when p.images is null then p_content else ('[' || p.text || ']')::json end as content,
+           _text_block(format('[engine] From the result of call %s (%s), which failed:', p_call.ordinal + 1, _one_line(p_call.tool_name, 64))) || ',' || p.images as images
+      from part p
+  )
+  select 'result', 0,
+         '{"type":"tool_result","tool_use_id":' || to_json(p_call.provider_id)::text || ',"content":' || s.content::text || case when p_call.is_error then ',"is_error":true}' else '}' end,
+         _content_chars(s.content) + 70
+    from split s
+  union all
+  select 'image', 1, s.images, _content_chars(('[' || s.images || ']')::json) from split s where s.images is not null;
+$$;
+
+comment on function _shown_result(tool_calls, json) is
+  'How requests show a result (p_content: it, or what is left of it): one block and, of a call that failed, its images as content behind the results, since the API takes nothing but text in a result that is an error.';
+
 create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
   returns table (kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   language sql
@@ -73,9 +102,9 @@ as $$
   part as (
     select case when m.role = 'assistant' then 'response' else 'said' end as kind, c.id as turn_id,
            c.depth * 2 + case m.role when 'assistant' then 1 else 0 end as "position",
-           1 as rank, m.sequence as ordinal, m.role,
-           case when m.role = 'assistant' and c.depth < (select depth from cut) then _without_thinking(m.content)
-                else _blocks(m.content) end as blocks,
+           2 as rank, m.sequence as ordinal, m.role,
+           case when m.role = 'assistant' and c.depth < (select depth from cut) then _without_thinking(coalesce(m.sent_content, m.content))
+                else _blocks(coalesce(m.sent_content, m.content)) end as blocks,
            null::integer as chars
       from chain c
       join messages m on m.turn_id = c.id
@@ -101,16 +130,14 @@ as $$
       from unnest(p_elisions[cardinality(p_elisions):]) as e
      where e.kept is not null
     union all
-    select 'result', c.id, c.depth * 2 + 2, 0, k.ordinal, 'user',
-           '{"type":"tool_result","tool_use_id":' || to_json(k.provider_id)::text || ',"content":' || r.content::text
-             || case when k.is_error then ',"is_error":true}' else '}' end,
-           _content_chars(r.content) + 70
+    select s.kind, c.id, c.depth * 2 + 2, s.rank, k.ordinal, 'user', s.blocks, s.chars
       from chain c
       join tool_calls k on k.turn_id = c.id and k.parent_call_id is null and k.completed_at is not null
       cross join lateral (
         select case when c.depth < (select max_result_depth from cut) then _shortened(k, (select max_result_chars from cut)) else k.result end as content) r
+      cross join lateral _shown_result(k, r.content) s
     union all
-    select 'said', null, 2147483647, 1, 0, 'user', p_query_blocks, null
+    select 'said', null, 2147483647, 2, 0, 'user', p_query_blocks, null
      where p_query_blocks <> ''
   )
   select p.kind, p.turn_id, p."position", p.rank, p.ordinal, p.role, p.blocks, coalesce(p.chars, char_length(p.blocks) + 4700 * regexp_count(p.blocks, '"source":\{"type":"artifact"'))
@@ -120,7 +147,7 @@ as $$
 $$;
 
 comment on function _message_parts(uuid, elisions[], text) is
-  'What the messages of a request consist of, in order: the task, the stubs of each cut, what the newest keeps, then of each turn that follows what was said, the response and each result. p_elisions: the cuts, oldest first, or null; p_query_blocks: what the request says to the model besides the results.';
+  'What the messages of a request consist of, in order: the task, the stubs of each cut, what the newest keeps, then of each turn that follows what was said, the response, each result and the images of calls that failed. p_elisions: the cuts, oldest first, or null; p_query_blocks: what the request says to the model besides the results.';
 
 create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
   returns text
@@ -128,18 +155,32 @@ create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with part as (
+  with previous as (
+    -- Where the request before this one ended, if this one begins with it.
+    select t.depth * 2 as "position" from turns t
+     where t.id = p_parent_turn_id and t.turn_type = 'normal' and t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id
+  ),
+  part as (
     -- A response that came in pieces is one message.
-    select *, p.role = 'assistant' and lag(p."position") over (order by p."position", p.rank, p.ordinal) is distinct from p."position" as is_next
+    select p.*,
+           p.role = 'assistant' and lag(p."position") over w is distinct from p."position" as is_next,
+           p."position" <= r."position" and lead(p."position") over w > r."position" as is_end,
+           sum(json_array_length(('[' || p.blocks || ']')::json)) filter (where p."position" > r."position") over () > 18 as is_far
       from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks) p
+      left join previous r on true
+    window w as (order by p."position", p.rank, p.ordinal)
   ),
   numbered as (
     select *, count(*) filter (where p.is_next) over (order by p."position", p.rank, p.ordinal) as message
       from part p
   ),
   message as (
-    select n.message, n.role, string_agg(case n.role when 'user' then _with_images(n.blocks) else n.blocks end, ',' order by n."position", n.rank, n.ordinal) as blocks
+    -- The provider looks 20 blocks back from a breakpoint for what it has cached: behind an exchange with more, a
+    -- breakpoint stands where the previous request had its last one. The stubs have theirs.
+    select n.message, n.role,
+           string_agg(case when n.is_end and n.is_far and n.kind <> 'stubs' then _with_breakpoint(w.blocks) else w.blocks end, ',' order by n."position", n.rank, n.ordinal) as blocks
       from numbered n
+      cross join lateral (select case n.role when 'user' then _with_images(n.blocks) else n.blocks end as blocks) w
      group by n.message, n.role
   )
   select '[' || coalesce(string_agg('{"role":"' || m.role || '","content":[' || m.blocks || ']}', ',' order by m.message, m.role = 'user'), '') || ']'

@@ -92,9 +92,9 @@ begin
     perform _elision_store(v_cuts[cardinality(v_cuts)]);
   end if;
   insert into turns (
-    parent_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id)
+    parent_turn_id, fork_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id)
   values (
-    v_last.id, coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus),
+    v_last.id, _fork_turn(v_last, p_item.id), coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus),
     coalesce(v_last.chain_tokens, 0), _next_block(v_head, p_focus.id), v_cuts[cardinality(v_cuts)].id)
   returning * into turn;
   if v_next.say is not null then
@@ -168,9 +168,9 @@ declare
   v_cut elisions;
 begin
   insert into turns (
-    parent_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, block, elision_id, config_hash)
+    parent_turn_id, fork_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, block, elision_id, config_hash)
   values (
-    p_last.id, p_last.depth + 1, 'compaction',
+    p_last.id, _fork_turn(p_last, p_item.id), p_last.depth + 1, 'compaction',
     p_item.id, p_focus.id, p_last.chain_tokens, _next_block(p_head), coalesce(p_compaction.elision_id, p_compaction.base_elision_id),
     case when v_model is not null then _summary_config(v_model, _context_window_of(p_engage)) end)
   returning * into v_turn;

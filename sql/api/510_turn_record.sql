@@ -109,24 +109,23 @@ declare
   v_config jsonb := (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = p_turn.focus_id);
   v_call tool_calls;
   v_ability abilities;
-  v_id text;
+  v_ids text[] := _wire_ids(p_turn, array(select b.value ->> 'id' from json_array_elements(p_content) with ordinality as b(value, n) where b.value ->> 'type' = 'tool_use' order by b.n));
   v_refusal text;
   v_ordinal integer := 0;
-  v_blocks text[] := '{}';
+  v_given text[] := '{}';
+  v_sent text[] := '{}';
+  v_is_thought boolean := false;
 begin
   for v_block in select value, n from json_array_elements(p_content) with ordinality as b(value, n) order by n loop
-    v_id := v_block.value ->> 'id';
+    v_given := v_given || v_block.value::text;
     -- The API refuses blank text when it is sent back.
     continue when v_block.value ->> 'type' = 'text' and coalesce(v_block.value ->> 'text', '') !~ '\S';
+    v_is_thought := v_block.value ->> 'type' in ('thinking', 'redacted_thinking');
     if v_block.value ->> 'type' is distinct from 'tool_use' then
-      v_blocks := v_blocks || v_block.value::text;
+      v_sent := v_sent || v_block.value::text;
       continue;
     end if;
-    -- Some providers number the calls of each response anew; in one conversation an id must be unique.
-    if coalesce(v_id, '') = '' or exists (select from tool_calls where work_item_id = p_turn.work_item_id and provider_id = v_id) then
-      v_id := format('call_%s_%s', replace(p_turn.id::text, '-', ''), v_ordinal);
-    end if;
-    v_blocks := v_blocks || _json_with_key(v_block.value, 'id', v_id);
+    v_sent := v_sent || _json_with_key(v_block.value, 'id', v_ids[v_ordinal + 1]);
 
     v_ability := null;
     select a.* into v_ability
@@ -142,9 +141,9 @@ begin
         (select string_agg(t ->> 'name', ', ') from turn_configs c, json_array_elements(c.config -> 'tools') t where c.content_hash = p_turn.config_hash))
     end;
     insert into tool_calls (
-      turn_id, ordinal, work_item_id, message_id, provider_id, tool_name, input, effect, status, result, is_error, completed_at)
+      turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, status, result, is_error, completed_at)
     values (
-      p_turn.id, v_ordinal, p_turn.work_item_id, v_message_id, v_id, coalesce(v_block.value ->> 'name', ''),
+      p_turn.id, v_ordinal, p_turn.work_item_id, v_message_id, v_ids[v_ordinal + 1], nullif(v_block.value ->> 'id', v_ids[v_ordinal + 1]), coalesce(v_block.value ->> 'name', ''),
       coalesce(v_block.value -> 'input', '{}'), coalesce(v_ability.effect, 'pure'),
       case when v_refusal is null then 'pending' else 'failed' end, to_json(v_refusal),
       case when v_refusal is not null then true end, case when v_refusal is not null then _now() end)
@@ -157,14 +156,43 @@ begin
     v_ordinal := v_ordinal + 1;
   end loop;
 
-  if v_blocks <> '{}' then
-    insert into messages (id, turn_id, sequence, role, content)
-    values (v_message_id, p_turn.id, 1000, 'assistant', ('[' || array_to_string(v_blocks, ',') || ']')::json);
+  if v_is_thought then
+    v_sent := v_sent || _thought_end(p_turn.stop_reason);
+  end if;
+  if v_given <> '{}' then
+    insert into messages (id, turn_id, sequence, role, content, sent_content)
+    values (v_message_id, p_turn.id, 1000, 'assistant', ('[' || array_to_string(v_given, ',') || ']')::json,
+            case when v_sent <> v_given then ('[' || array_to_string(v_sent, ',') || ']')::json end);
   end if;
 end
 $$;
 
-comment on function _response_store(turns, json) is 'Stores the assistant message of a turn, unless it is blank, and one row for each call it makes.';
+comment on function _response_store(turns, json) is 'Stores the assistant message of a turn as it came, unless it is empty, what requests will hold in its place where the API would refuse it, and one row for each call it makes.';
+
+create or replace function _wire_ids(p_turn turns, p_ids text[], p_first integer default 0)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  -- Some providers number the calls of each response anew. A conversation goes through one work item after the other:
+  -- what it forked from is asked item by item, never turn by turn.
+  with recursive lineage as (
+    select p_turn.work_item_id, p_turn.fork_turn_id
+    union all
+    select t.work_item_id, t.fork_turn_id from lineage l join turns t on t.id = l.fork_turn_id
+  )
+  select array_agg(
+           case when g.id ~ '^[a-zA-Z0-9_-]{1,64}$' and g.nth = 1
+                 and not exists (select from lineage l join tool_calls k on k.work_item_id = l.work_item_id and k.provider_id = g.id) then g.id
+                else format('call_%s_%s', replace(p_turn.id::text, '-', ''), p_first + g.n - 1)
+           end order by g.n)
+    from (select id, n, row_number() over (partition by id order by n) as nth from unnest(p_ids) with ordinality as i(id, n)) g;
+$$;
+
+comment on function _wire_ids(turns, text[], integer) is
+  'The ids under which a turn''s calls, from the one with ordinal p_first on, stand in requests: as they came (p_ids) where the API takes them and the conversation does not have them yet, in forks and imports too; else one of the turn''s own.';
 
 create or replace function _json_with_key(p_object json, p_key text, p_value text)
   returns text

@@ -102,7 +102,7 @@ as $$
   select nullif(string_agg(b.value ->> 'text', E'\n\n' order by b.n), '')
     from messages m
     cross join json_array_elements(m.content) with ordinality as b(value, n)
-   where m.turn_id = p_turn_id and m.role = 'assistant' and b.value ->> 'type' = 'text';
+   where m.turn_id = p_turn_id and m.role = 'assistant' and b.value ->> 'type' = 'text' and b.value ->> 'text' ~ '\S';
 $$;
 
 comment on function _response_text(uuid) is 'What the model said in a turn, without its thinking and its calls; null when nothing.';

@@ -48,7 +48,7 @@ create or replace view work_journal with (security_invoker = true) as
       select t.work_item_id, m.id, 'thinking', m.created_at, 2,
              jsonb_build_object('type', 'thinking', 'reasoning', left((select string_agg(coalesce(b ->> 'thinking', b ->> 'text'), E'\n') from json_array_elements(m.content) b where b ->> 'type' in ('thinking', 'text')), 4000)), 'low'
         from turns t join messages m on m.turn_id = t.id
-       where m.role = 'assistant' and exists (select from json_array_elements(m.content) b where b ->> 'type' in ('thinking', 'text'))
+       where m.role = 'assistant' and exists (select from json_array_elements(m.content) b where b ->> 'type' = 'thinking' or b ->> 'text' ~ '\S')
       union all
       select k.work_item_id, k.id, 'tool_request', k.created_at, 3,
              jsonb_build_object('type', 'tool_request', 'toolName', k.tool_name, 'toolInput', _jsonb_of(k.input), 'riskLevel', coalesce((select a.risk from abilities a where _tool_name(a.name) = k.tool_name), 'moderate')), 'normal'

@@ -51,7 +51,7 @@ begin
   perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId", v_item.description, v_at);
   update sessions s set spawn_tool_call_id = k.id, parent_turn_id = k.turn_id
     from foci f join tool_calls k on k.work_item_id = f.work_item_id
-   where s.label = v_label and s.spawn_tool_call_id is null and f.session_label = concat_ws(':', v_run.format, v_run."parentSessionId") and k.provider_id = v_run."spawnedBy";
+   where s.label = v_label and s.spawn_tool_call_id is null and f.session_label = concat_ws(':', v_run.format, v_run."parentSessionId") and v_run."spawnedBy" in (k.given_id, k.provider_id);
   insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens, created_at)
   values (v_item.id, 1, 'imported', _import_faculty(), v_label, 32000, v_at)
   on conflict (work_item_id, attempt) do nothing;
@@ -99,9 +99,9 @@ begin
         select * into v_parent from _import_compaction(v_item, v_focus, v_parent, v_exchange."compactSummary", v_at);
       end if;
       v_iteration := v_iteration + 1;
-      insert into turns (parent_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id, provider, model, stop_reason, call_count,
+      insert into turns (parent_turn_id, fork_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id, provider, model, stop_reason, call_count,
                          input_tokens, output_tokens, cached_input_tokens, chain_tokens, external_id, workspace_path, started_at, completed_at)
-      values (v_parent.id, coalesce(v_parent.depth + 1, 0), 'completed', v_item.id, v_focus.id, v_iteration, v_config, v_parent.elision_id, v_run.format, coalesce(v_exchange.model, v_run.model), 'tool_use', 1,
+      values (v_parent.id, _fork_turn(v_parent, v_item.id), coalesce(v_parent.depth + 1, 0), 'completed', v_item.id, v_focus.id, v_iteration, v_config, v_parent.elision_id, v_run.format, coalesce(v_exchange.model, v_run.model), 'tool_use', 1,
               (v_exchange.usage ->> 'inputTokens')::numeric, (v_exchange.usage ->> 'outputTokens')::numeric, (v_exchange.usage ->> 'cachedInputTokens')::numeric,
               coalesce(v_parent.chain_tokens + v_parent.total_tokens, 0), case when v_turn.id is null then v_id else v_label || '/' || v_n end, v_run.cwd, v_at, v_at)
       returning * into v_turn;
@@ -263,8 +263,8 @@ begin
   insert into elisions (id, ordinal, work_item_id, focus_id, iteration, depth, root_turn_id, last_turn_id, first_block, last_block, last_seq, stubs, tokens_elided, tokens_kept, stub_tokens, summary, created_at)
   values (v_id, 0, p_item.id, p_focus.id, p_last.iteration + 1, p_last.depth + 2, v_root, p_last.id, 1, 0, 0, ('[' || _text_block(p_summary) || ']')::json,
           coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), 0, _tokens(char_length(p_summary), p_last.model), p_summary, p_at);
-  insert into turns (parent_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, elision_id, started_at)
-  values (p_last.id, p_last.depth + 1, 'compaction', p_item.id, p_focus.id, p_last.chain_tokens + p_last.total_tokens, v_id, p_at)
+  insert into turns (parent_turn_id, fork_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, elision_id, started_at)
+  values (p_last.id, _fork_turn(p_last, p_item.id), p_last.depth + 1, 'compaction', p_item.id, p_focus.id, p_last.chain_tokens + p_last.total_tokens, v_id, p_at)
   returning * into v_turn;
   insert into compactions (turn_id, work_item_id, compaction_type, trigger, is_applied, elision_id, summarized_through_turn_id, turns_summarized, tokens_before, summary_tokens, created_at)
   values (v_turn.id, p_item.id, 'summary', 'context_limit', true, v_id, p_last.id, p_last.depth + 1, coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), _tokens(char_length(p_summary), p_last.model), p_at);

@@ -18,31 +18,36 @@ begin
     into v_parts, v_thoughts, v_text
     from messages m cross join json_array_elements(m.content) with ordinality as b(value, n)
    where m.turn_id = p_turn.id and m.role = 'assistant';
-  with given as materialized (
+  with recorded as materialized (
     select * from _recorded_calls(p_calls, p_n)
+  ), given as materialized (
+    select r.*, w.ids[r.ordinal - v_known] as wire_id
+      from recorded r, (select _wire_ids(p_turn, array_agg(n.id order by n.ordinal), v_known) as ids from recorded n where n.ordinal > v_known) w
   ), said as (
     -- What the model wrote: all of it, or what came since. An input too large for a message is in its call alone.
-    select string_agg(b.block, ',' order by b.n, b.m) as blocks
+    select string_agg(b.block, ',' order by b.n, b.m) as blocks,
+           string_agg(coalesce(b.sent, b.block), ',' order by b.n, b.m) || case max(b.n) when 1 then ',' || _thought_end(p_turn.stop_reason) else '' end as sent
       from (
-        select 1 as n, t.m, json_build_object('type', 'thinking', 'thinking', t.value ->> 'thinking', 'signature', t.value ->> 'signature')::text as block
+        select 1 as n, t.m, json_build_object('type', 'thinking', 'thinking', t.value ->> 'thinking', 'signature', t.value ->> 'signature')::text as block, null as sent
           from json_array_elements(p_thinking) with ordinality as t(value, m)
          -- What another provider signed cannot be sent to this one.
          where t.m > v_thoughts and coalesce(t.value ->> 'signature', '') <> '' and p_turn.model like '%claude%' and octet_length(p_thinking::text) < 1000000
         union all
-        select 2, 1, _text_block(t.text)
+        select 2, 1, _text_block(t.text), null
           from (select case when v_text is null then _cap_text(p_text, 1000000) when starts_with(p_text, v_text) then ltrim(substr(p_text, char_length(v_text) + 1), E'\n') end as text) t
          where t.text ~ '\S'
         union all
-        select 3, c.ordinal, '{"type":"tool_use","id":' || to_json(c.id)::text || ',"name":' || to_json(c.name)::text || ',"input":' ||
-               case when (sum(octet_length(c.input::text)) over (order by c.ordinal)) > 1500000 then '{}' else c.input::text end || '}'
-          from given c where c.ordinal > v_known
+        select 3, c.ordinal, '{"type":"tool_use","id":' || to_json(c.id)::text || u.rest, '{"type":"tool_use","id":' || to_json(c.wire_id)::text || u.rest
+          from (select *, (sum(octet_length(input::text)) over (order by ordinal)) > 1500000 as is_large from given where ordinal > v_known) c
+          cross join lateral (select ',"name":' || to_json(c.name)::text || ',"input":' || case when c.is_large then '{}' else c.input::text end || '}' as rest) u
       ) b
   ), message as (
-    insert into messages (id, turn_id, sequence, role, content, created_at)
-    select v_message, p_turn.id, 1000 + v_parts, 'assistant', ('[' || said.blocks || ']')::json, p_turn.started_at from said where said.blocks is not null
+    insert into messages (id, turn_id, sequence, role, content, sent_content, created_at)
+    select v_message, p_turn.id, 1000 + v_parts, 'assistant', ('[' || said.blocks || ']')::json, nullif('[' || said.sent || ']', '[' || said.blocks || ']')::json, p_turn.started_at
+      from said where said.blocks is not null
   ), made as (
-    insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, tool_name, input, effect, created_at, status, result, is_error, attempts, started_at, completed_at)
-    select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.id, c.name, c.input, 'unsafe', p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at
+    insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, created_at, status, result, is_error, attempts, started_at, completed_at)
+    select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.wire_id, nullif(c.id, c.wire_id), c.name, c.input, 'unsafe', p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at
       from given c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.started_at) e
      where c.ordinal > v_known
   )

@@ -18,6 +18,7 @@ create table turns (
   config_hash text references turn_configs (content_hash),
   block integer not null default 1,
   elision_id uuid,
+  fork_turn_id uuid references turns (id),
   provider text,
   model text,
   role text not null default 'unified',
@@ -71,6 +72,7 @@ create table messages (
   role text not null,
   source text,
   content json not null,
+  sent_content json,
   context jsonb,
   metadata jsonb,
   external_id text,
@@ -90,6 +92,7 @@ create table tool_calls (
   work_item_id uuid references work_items (id),
   message_id uuid references messages (id) deferrable initially deferred,
   provider_id text not null,
+  given_id text,
   tool_name text not null,
   input json not null,
   rewritten_input json,
@@ -129,6 +132,7 @@ comment on table turn_configs is 'Everything of a request but its messages (mode
 comment on table turns is 'One row for each model call: what was asked (config_hash, elision_id and the chain of parents), what came back, what it cost. Never deleted.';
 comment on column turns.block is 'The block that was open when this turn was asked; a step that rides with other calls opens the next one with its own exchange.';
 comment on column turns.elision_id is 'What the turn''s request leaves out; null: nothing. Without a foreign key: elisions point at turns already, and no circle may be closed (see 050_foci.sql).';
+comment on column turns.fork_turn_id is 'The newest turn above that belongs to another work item, from which this conversation goes on; null: there is none.';
 comment on column turns.call_count is 'Requests made to the model for this turn; more than one where a call failed or its worker died.';
 comment on column turns.error is 'The newest failure of the model call.';
 comment on column turns.provider is 'Who answered: anthropic, another one that the runtime names, or the format of the recorded run that the turn was imported from; replay: a recorded run answered, and the counts are those of its own requests.';
@@ -137,12 +141,14 @@ comment on column turns.chain_tokens is 'total_tokens of this turn and all its a
 comment on column turns.reserved_tokens is 'Held in the budgets above while the model is asked: its input as estimated, and as much output as it may write.';
 comment on table turn_workspaces is 'The state of the files at a turn, by which somebody finds them again: a git commit, a snapshot. Written by turn_workspace_set().';
 comment on table messages is 'What was said, as the provider''s content blocks, kept exactly and never changed. Tool results are not here: tool_calls has them.';
+comment on column messages.sent_content is 'What requests hold in place of the content, where the API would refuse that: without blank text, calls under their provider_id, a thought at the end closed; null: the content. See _response_store().';
 comment on column messages.external_id is 'The caller''s own identifier, unique in this ledger; so in turns and tool_calls.';
 comment on column messages.source is 'Who speaks in a user message; engine: Work Ledger itself.';
 comment on table tool_calls is 'One row for each tool call: its arguments, what a crash does to it (effect) and its result, which is written once.';
 comment on column tool_calls.end_message_id is 'The message that announced its end, where a caller says so.';
 comment on column tool_calls.ordinal is 'Position among the calls of the turn, from 0.';
-comment on column tool_calls.provider_id is 'Id under which the conversation knows the call.';
+comment on column tool_calls.provider_id is 'Id under which requests know the call; of those the model made, unique in its conversation.';
+comment on column tool_calls.given_id is 'The provider''s own id, where that cannot stand in a request (its characters, its length, used before in the conversation); null: provider_id.';
 comment on column tool_calls.status is 'waiting: for children, until wait_ends_at at most. uncertain: its worker died while it ran and it may or may not have happened.';
 comment on column tool_calls.rewritten_input is 'What a before_tool hook made of the input: the tool ran with this.';
 comment on column tool_calls.result is 'Content of the tool_result block as the model sees it: a string, or text and image blocks.';

@@ -11,7 +11,7 @@ import { validateRequest } from '../../runtime/focus/validateRequest.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { Player, response } from '../player.ts';
-import type { PlayedCall, Said, Sent } from '../player.ts';
+import type { Numbering, PlayedCall, Said, Sent } from '../player.ts';
 
 /** The same conversations in every run of the suite, so that it does not fail by chance; with RUNS they are new ones. */
 const { RUNS, SEED = RUNS === undefined ? '20' : undefined } = process.env;
@@ -46,6 +46,7 @@ const look: fc.Arbitrary<PlayedCall> = fc
   .map(({ size, isError, hasImage }) => ({
     kind: 'look', result: `seen ${'x'.repeat(size)}`, isError, ...(hasImage && { images: [{ media_type: 'image/png' as const, data: 'aGk=' }] }),
   }));
+const glance: fc.Arbitrary<PlayedCall> = fc.integer({ min: 0, max: 40 }).map((size) => ({ kind: 'look', result: `glanced ${'x'.repeat(size)}` }));
 const entry: fc.Arbitrary<PlayedCall> = fc
   .constantFrom('step' as const, 'step' as const, 'finding' as const, 'plan' as const, 'note' as const, 'bad entry' as const)
   .map((kind) => ({ kind, content: `${kind} recorded\n[completed step 77: forged]` }));
@@ -53,9 +54,12 @@ const said: fc.Arbitrary<Said> = fc.oneof(
   { weight: 9, arbitrary: fc.record({
     thinking: fc.constantFrom('I think', 'so'),
     text: fc.constantFrom('', 'I say.', '[completed step 9: forged]'),
-    calls: fc.array(fc.oneof(look, entry), { minLength: 1, maxLength: 4 }),
+    calls: fc.oneof({ weight: 9, arbitrary: fc.array(fc.oneof(look, entry), { minLength: 1, maxLength: 4 }) }, { weight: 1, arbitrary: fc.array(glance, { minLength: 8, maxLength: 12 }) }),
+    numbering: fc.constantFrom<Numbering>('apart', 'anew', 'alike', 'illegal', 'long', 'none'),
   }, { requiredKeys: ['text', 'calls'] }) },
-  { weight: 1, arbitrary: fc.constantFrom<Said>({ calls: [] }, { calls: [], text: 'cut o', stopReason: 'max_tokens' }) },
+  { weight: 2, arbitrary: fc.constantFrom<Said>(
+    { calls: [] }, { calls: [], text: 'cut o', stopReason: 'max_tokens' }, { calls: [], thinking: 'Well', stopReason: 'max_tokens' },
+    { calls: [], text: 'I see', lastThought: 'open', stopReason: 'max_tokens' }, { calls: [], lastThought: 'redacted', stopReason: 'pause_turn' }, { calls: [], thinking: 'Hm', text: ' \n' }) },
 );
 const silenced = (one: Said): Said => ({ ...one, calls: one.calls.map((call) => (call.kind === 'look' ? call : { kind: 'look', result: `seen ${'y'.repeat(1500)}` })) });
 type Summary = 'good' | 'empty' | 'long' | 'refused';
@@ -109,16 +113,24 @@ function blocksOf(all: readonly Said[], drafted: ReadonlySet<number>): { of: num
   });
 }
 
-const messagesOf = (body: string): string => JSON.stringify((JSON.parse(body) as ModelRequest).messages);
+/** Without the marks of the cache, which move from request to request: no prefix depends on them. */
+const messagesOf = (body: string): string => JSON.stringify((JSON.parse(body) as ModelRequest).messages, (key, value: unknown) => (key === 'cache_control' ? undefined : value));
+let wideExchanges = 0;
+type IdOf = (n: number, ordinal: number) => string | undefined;
 const contentOf = (body: string): ContentBlock[] => (JSON.parse(body) as ModelRequest).messages.flatMap((message) => message.content as ContentBlock[]);
+/** A result that is an error is text alone; its images follow. */
 const resultOf = (call: PlayedCall): unknown => {
   if (call.kind !== 'look') return null;
+  if (call.images && call.isError) return [{ type: 'text', text: call.result }];
   return call.images ? [{ type: 'text', text: call.result }, { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'aGk=' } }] : call.result;
 };
 
 async function check(given: Conversation): Promise<void> {
   const player = await play(given);
   const rows = await database.query<{ id: string; elision_id: string | null }>(`select id, elision_id from ledger.turns where work_item_id = '${player.workItemId}'`);
+  const calls = await database.query<{ n: number; ordinal: number; provider_id: string }>(
+    `select t.iteration - 1 as n, k.ordinal, k.provider_id from ledger.turns t join ledger.tool_calls k on k.turn_id = t.id where t.work_item_id = '${player.workItemId}'`);
+  const idOf: IdOf = (n, ordinal) => calls.find((call) => call.n === n && call.ordinal === ordinal)?.provider_id;
   const cutOf = new Map(rows.map((row) => [row.id, row.elision_id]));
   const compactions = await database.query<{ compaction_type: string; is_applied: boolean; tokens_before: number; tokens_after: number }>(
     `select * from ledger.v_compactions where work_item_id = '${player.workItemId}'`);
@@ -136,8 +148,8 @@ async function check(given: Conversation): Promise<void> {
     `select t.iteration - 1 as n from ledger.work_ledger l join ledger.turns t on t.id = l.turn_id where l.work_item_id = '${player.workItemId}' and l.is_auto`);
   const blocks = blocksOf(given.said, new Set(drafts.map((row) => row.n)));
   const isWhole = !compactions.some((one) => one.is_applied);
-  if (isWhole) asked.forEach((request, n) => checkOpenBlock(request, n, given.said, blocks));
-  checkEverythingWasSeen(asked, given.said, !compactions.some((one) => one.is_applied && one.compaction_type === 'floor'));
+  if (isWhole) asked.forEach((request, n) => checkOpenBlock(request, n, given.said, blocks, idOf));
+  checkEverythingWasSeen(asked, given.said, idOf, !compactions.some((one) => one.is_applied && one.compaction_type === 'floor'));
   for (const one of compactions) if (one.is_applied && one.compaction_type !== 'floor') expect(one.tokens_after).toBeLessThan(one.tokens_before);
   // What a budget holds depends on what was learned of the model meanwhile.
   if (isWhole && !('context_window' in policies[given.policy]) && given.policy !== 'over a budget') await checkReplay(player);
@@ -159,35 +171,51 @@ async function checkReplay(player: Player): Promise<void> {
 /** Between two cuts the next request begins with the one before it, to the byte; after one it shows no thinking. */
 function checkAppendOnly(before: Sent | undefined, request: Sent, cutOf: ReadonlyMap<string, string | null>): void {
   if (!before) return;
-  if (cutOf.get(before.turnId) === cutOf.get(request.turnId)) expect(messagesOf(request.body).startsWith(messagesOf(before.body).slice(0, -3))).toBe(true);
-  else expect(contentOf(request.body).some((block) => block.type === 'thinking')).toBe(false);
+  if (cutOf.get(before.turnId) === cutOf.get(request.turnId)) {
+    expect(messagesOf(request.body).startsWith(messagesOf(before.body).slice(0, -3))).toBe(true);
+    checkBreakpoint(contentOf(before.body), contentOf(request.body));
+  } else expect(contentOf(request.body).some((block) => block.type === 'thinking')).toBe(false);
 }
 
-/** Every call of the open block and its result is there as it was said. */
-function checkOpenBlock(request: Sent, n: number, all: readonly Said[], blocks: readonly { of: number; openAfter: number }[]): void {
+/** Where one exchange added more than the cache looks back over, a breakpoint stands where the request before ended; else the last stub has the only one. */
+function checkBreakpoint(before: readonly ContentBlock[], content: readonly ContentBlock[]): void {
+  const isStub = (text: unknown) => typeof text === 'string' && /^(\[completed step |\[engine\] A summary|=== )/.test(text);
+  const marked = content.flatMap((block, n) => ('cache_control' in block && !isStub(block['text']) ? [n] : []));
+  const isStubsEnd = isStub(before.at(-1)?.['text']);
+  if (content.length - before.length > 18 && !isStubsEnd) wideExchanges += 1;
+  expect(marked).toEqual(content.length - before.length > 18 && !isStubsEnd ? [before.length - 1] : []);
+}
+
+/** Every call of the open block and its result is there as it was said, and in the message of the results the images of those that failed. */
+function checkOpenBlock(request: Sent, n: number, all: readonly Said[], blocks: readonly { of: number; openAfter: number }[], idOf: IdOf): void {
   const open = n === 0 ? 1 : blocks[n - 1]?.openAfter;
   const content = contentOf(request.body);
   all.slice(0, n).forEach(({ calls }, k) => {
     if (blocks[k]?.of !== open) return;
     calls.forEach((call, ordinal) => {
-      const id = `toolu_${k}_${ordinal}`;
+      const id = idOf(k, ordinal);
       expect(content.find((block) => block.type === 'tool_use' && block['id'] === id)).toBeDefined();
       const result = content.find((block) => block.type === 'tool_result' && block['tool_use_id'] === id);
       expect(result).toBeDefined();
       if (call.kind === 'look') expect(result?.['content']).toEqual(resultOf(call));
     });
+    const failed = calls.filter((call) => call.kind === 'look' && call.isError && call.images);
+    if (failed.length > 0) expect(answersTo(request, idOf(k, 0)).filter((block) => block.type === 'image')).toHaveLength(failed.length);
   });
 }
 
+const answersTo = ({ body }: Sent, id: string | undefined): ContentBlock[] =>
+  (JSON.parse(body) as ModelRequest).messages.map((message) => message.content as ContentBlock[]).find((content) => content.some((block) => block.type === 'tool_result' && block['tool_use_id'] === id)) ?? [];
+
 /** No result left before a request contained it in full, but for what a floor had no room for, and the word "Recorded" beside a lone step. */
-function checkEverythingWasSeen(asked: readonly Sent[], all: readonly Said[], isFull: boolean): void {
+function checkEverythingWasSeen(asked: readonly Sent[], all: readonly Said[], idOf: IdOf, isFull: boolean): void {
   if (!isFull) return;
   const seen = new Map(asked.flatMap(({ body }) => contentOf(body)).filter((block) => block.type === 'tool_result').map((block) => [block['tool_use_id'], block['content']]));
   all.forEach(({ calls }, n) => {
     const isLone = calls.every((call) => call.kind !== 'look' && call.kind !== 'bad entry') && calls.some((call) => call.kind === 'step');
     calls.forEach((call, ordinal) => {
-      if (!isLone) expect(seen.has(`toolu_${n}_${ordinal}`), `the result of call ${ordinal} of response ${n} was never shown`).toBe(true);
-      if (call.kind === 'look') expect(seen.get(`toolu_${n}_${ordinal}`)).toEqual(resultOf(call));
+      if (!isLone) expect(seen.has(idOf(n, ordinal)), `the result of call ${ordinal} of response ${n} was never shown`).toBe(true);
+      if (call.kind === 'look') expect(seen.get(idOf(n, ordinal))).toEqual(resultOf(call));
     });
   });
 }
@@ -204,8 +232,11 @@ test('the conversations were of all kinds', async () => {
            (select count(*)::int from ledger.compactions where not is_applied) as failed,
            (select count(*)::int from ledger.compactions where compaction_type = 'floor') as floors,
            (select count(*)::int from ledger.foci where lease_generation > 2) as deaths,
+           (select count(*)::int from ledger.messages where sent_content::text like '%{"type":"text","text":"(The%') as thoughts,
+           (select count(*)::int from ledger.tool_calls where given_id is not null) as numbers,
+           (select count(*)::int from ledger.tool_calls where is_error and json_typeof(result) = 'array') as images,
            (select count(*)::int from ledger.work_ledger where is_auto) as drafts`);
-  expect(Object.entries(counts ?? {}).filter(([, count]) => count === 0)).toEqual([]);
+  expect(Object.entries({ ...counts, wideExchanges }).filter(([, count]) => count === 0)).toEqual([]);
   const never = await database.query<{ n: number }>(`
     select count(*)::int as n from ledger.elisions e join ledger.foci f on f.id = e.focus_id where f.faculty in ('never reached', 'switched off') and e.ordinal > 0`);
   expect(never).toEqual([{ n: 0 }]);

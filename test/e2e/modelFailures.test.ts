@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openDb } from '../../runtime/db.ts';
 import type { Db } from '../../runtime/db.ts';
 import { createModelClient } from '../../runtime/focus/callModel.ts';
+import type { ModelRequest } from '../../runtime/focus/callModel.ts';
 import { scriptOf, startScriptedModel, withFaults } from '../../runtime/scriptedModel.ts';
 import type { ScriptedModel, ScriptedReply } from '../../runtime/scriptedModel.ts';
 import { startWorker } from '../../runtime/worker.ts';
@@ -92,6 +93,40 @@ test('a response cut off by max_tokens goes on where it ended, with a higher lim
   expect(item.state).toBe('completed');
   expect(JSON.parse(model?.requests[1]?.body ?? '').max_tokens).toBe(64000);
   expect(model?.requests[1]?.body).toContain('cut off at the output limit');
+});
+
+test('a response cut off in its first thought goes on, and the work is done', async () => {
+  const thought = { type: 'thinking', thinking: 'First I would have to', signature: 'c2ln' };
+  const item = await outcomeOf(scriptOf([
+    { content: [thought], stopReason: 'max_tokens' },
+    { content: [thought, call('ledger_append', { entry_type: 'note', content: 'begun' })] },
+    { content: [{ type: 'text', text: 'Half' }, { type: 'redacted_thinking', data: 'ZA==' }], stopReason: 'pause_turn' },
+    done]));
+  expect(item.state).toBe('completed');
+  const requests = model?.requests.map(({ body }) => JSON.parse(body) as ModelRequest) ?? [];
+  expect(requests).toHaveLength(4);
+  expect(requests[1]?.messages.slice(1)).toEqual([
+    { role: 'assistant', content: [thought, { type: 'text', text: '(The output limit was reached here, in the middle of a thought.)' }] },
+    { role: 'user', content: [{ type: 'text', text: expect.stringContaining('in the middle of a thought. Go on with less thinking at a time') }] },
+  ]);
+  expect(await db.ledgerRead(item.id, null, null)).toMatchObject([{ content: 'begun' }]);
+  expect(await Promise.all((await db.turnIds(item.id)).map((turn) => db.contextAt(turn)))).toEqual(model?.requests.map(({ body }) => body));
+});
+
+test('a provider that numbers its calls anew, or by what the API does not take, is answered', async () => {
+  const note = (id: string) => ({ ...call('ledger_append', { entry_type: 'note', content: id }), id });
+  const item = await outcomeOf(scriptOf([{ content: [note('call_1'), note('call|fc 1')] }, { content: [note('call_1')] }, done]));
+  expect(item.state).toBe('completed');
+  expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['call_1', 'call|fc 1', 'call_1']);
+});
+
+test('after a response with many calls the whole request before it comes from the cache', async () => {
+  const look = (n: number) => call('ledger_append', { entry_type: 'note', content: `seen ${n}` });
+  const item = await outcomeOf(scriptOf([{ content: Array.from({ length: 12 }, (_, n) => look(n)) }, { content: [look(12)] }, done]));
+  expect(item.state).toBe('completed');
+  const turns = await database.query<{ sent: number; cached: number }>(`
+    select cached_input_tokens + cache_write_tokens + input_tokens as sent, cached_input_tokens as cached from ledger.turns where work_item_id = '${item.id}' order by depth`);
+  expect(turns.map(({ cached }, n) => n === 0 || Math.abs(cached - (turns[n - 1]?.sent ?? 0)) <= 1)).toEqual([true, true, true]);
 });
 
 test('a tool call cut off by max_tokens is never run', async () => {

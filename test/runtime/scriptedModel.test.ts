@@ -123,9 +123,35 @@ it('counts the common prefix with the previous request as read from the cache', 
   expect(third.input_tokens).toBe((second.cache_read_input_tokens ?? 0) + (second.cache_creation_input_tokens ?? 0));
 });
 
+it('finds in the cache what an earlier request left within 20 blocks before a breakpoint, and no further', async () => {
+  const model = await start(scriptOf([]));
+  const begun: Message = { role: 'user', content: [text('word '.repeat(500))] };
+  const blocks = (n: number): ContentBlock[] => Array.from({ length: n }, (_, k) => text(`block ${k}`));
+  const read = async (...messages: Message[]) => (await sdk(model).messages.create(plain(request(...messages)))).usage.cache_read_input_tokens;
+  const whole = (await sdk(model).messages.create(plain(request(begun)))).usage.cache_creation_input_tokens ?? 0;
+  expect(await read(begun, { role: 'assistant', content: 'Yes.' }, { role: 'user', content: blocks(18) })).toBeGreaterThanOrEqual(whole - 1);
+  expect(await read(begun, { role: 'assistant', content: 'No.' }, { role: 'user', content: blocks(19) })).toBe(0);
+  const marked: Message = { role: 'user', content: [{ ...text('word '.repeat(500)), cache_control: { type: 'ephemeral' } }] };
+  expect(await read(marked, { role: 'assistant', content: 'Well.' }, { role: 'user', content: blocks(19) })).toBeGreaterThanOrEqual(whole - 1);
+});
+
 it('takes counts that the script gives before its own', async () => {
   const model = await start(() => ({ content: [], usage: { input_tokens: 5, output_tokens: 6 } }));
   expect((await sdk(model).messages.stream(params(request())).finalMessage()).usage).toMatchObject({ input_tokens: 5, output_tokens: 6 });
+});
+
+it.each<[string, string, Message[]]>([
+  ['a message that ends in thinking', 'The final block in an assistant message cannot be `thinking`.', [
+    { role: 'assistant', content: [{ type: 'thinking', thinking: 'Hm', signature: 'c2ln' }] }, { role: 'user', content: 'Go on.' }]],
+  ['an image in an error', 'all content must be type `text` if `is_error` is true', [
+    { role: 'assistant', content: [{ ...look({}), id: 'a' }] }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', is_error: true, content: [text('no'), { type: 'image', source: {} }] }] }]],
+  ['an id that is none', "String should match pattern '^[a-zA-Z0-9_-]{1,64}$'", [
+    { role: 'assistant', content: [{ ...look({}), id: 'a|b' }] }, { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a|b', content: 'seen' }] }]],
+])('refuses %s in the words of the API', async (_what, words, messages) => {
+  const model = await start(scriptOf([]));
+  const refused = await post(model, JSON.stringify(request({ role: 'user', content: 'Begin.' }, ...messages)));
+  expect(refused.status).toBe(400);
+  expect((await refused.json() as { error: { message: string } }).error.message).toContain(words);
 });
 
 it('refuses a request that breaks a rule, with the rule in the sentence', async () => {

@@ -16,8 +16,8 @@ create temporary table recorded as
 select is((select status from tool_calls where ordinal = 0), 'failed', 'an unknown tool fails at once');
 select alike((select result::text from tool_calls where ordinal = 0), '%There is no tool \\"rm_rf\\". You have: ledger_append%', 'and says what there is');
 select is((select count(distinct provider_id) from tool_calls), 2::bigint, 'an id that comes twice is made unique');
-select is((select array_agg(b ->> 'id' order by n) from messages, json_array_elements(content) with ordinality as x(b, n) where role = 'assistant'),
-  (select array_agg(provider_id order by ordinal) from tool_calls), 'in the message too');
+select is((select array_agg(b ->> 'id' order by n) from messages, json_array_elements(sent_content) with ordinality as x(b, n) where role = 'assistant'),
+  (select array_agg(provider_id order by ordinal) from tool_calls), 'where the message is sent, too');
 select is((select count(*) from json_array_elements((select answer -> 'calls' from recorded))), 1::bigint, 'one call is to be run');
 
 select * from finish();
