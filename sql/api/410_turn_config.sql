@@ -72,10 +72,10 @@ $$;
 
 comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own, execute_code where it wants code_execution, then those it names, in its order. A named ability that is not registered is not offered; see v_missing_tools.';
 
-create or replace function _turn_config(p_focus foci, p_model text default null)
+create or replace function _config_of(p_focus foci, p_model text default null)
   returns text
   language plpgsql
-  volatile
+  stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
@@ -84,8 +84,6 @@ declare
   v_names text[];
   v_engine text;
   v_own text;
-  v_config text;
-  v_hash text;
 begin
   select string_agg(
            '{"name":' || to_json(_tool_name(a.name))::text
@@ -101,17 +99,31 @@ begin
   v_own := nullif(btrim(coalesce(v_faculty -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
   -- Breakpoints: the end of the system prompt here, the end of the last message by the top-level cache_control,
   -- which leaves the messages themselves untouched from one request to the next.
-  v_config := '{"model":' || to_json(coalesce(p_model, v_faculty -> 'engage' ->> 'model'))::text
+  return '{"model":' || to_json(coalesce(p_model, v_faculty -> 'engage' ->> 'model'))::text
     || ',"max_tokens":' || p_focus.max_tokens
     || ',"cache_control":{"type":"ephemeral"}'
     || ',"system":[' || case when v_own is null then '' else _text_block(v_engine) || ',' end
     || left(_text_block(coalesce(v_own, v_engine)), -1) || ',"cache_control":{"type":"ephemeral"}}]'
     || ',"tools":[' || v_tools || ']'
     || ',"stream":true}';
-  v_hash := _content_hash(v_config);
+end
+$$;
+
+comment on function _config_of(foci, text) is 'Everything of the focus''s next request but its messages. p_model: another one than the faculty''s.';
+
+create or replace function _turn_config(p_focus foci, p_model text default null)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_config text := _config_of(p_focus, p_model);
+  v_hash text := _content_hash(v_config);
+begin
   insert into turn_configs (content_hash, config) values (v_hash, v_config::json) on conflict do nothing;
   return v_hash;
 end
 $$;
 
-comment on function _turn_config(foci, text) is 'Stores everything of the focus''s next request but its messages, once for each content, and returns its hash. p_model: another one than the faculty''s.';
+comment on function _turn_config(foci, text) is 'Stores _config_of(), once for each content, and returns its hash.';

@@ -239,7 +239,7 @@ comment on function _request(json, text) is 'A whole request body.';
 create or replace function context_window(p_focus_id uuid)
   returns table (system json, messages json, tools json, request json)
   language plpgsql
-  volatile
+  stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
@@ -248,21 +248,29 @@ declare
   v_next record;
   v_request json;
 begin
+  -- Stable so that it cannot write; what _orient() draws anew each time, its markers, means nothing.
   select * into v_focus from foci where id = p_focus_id;
   if not found then
     perform _raise_not_found('focus', p_focus_id);
   end if;
-  select id into v_turn_id from turns where focus_id = p_focus_id and iteration = v_focus.iteration + 1 and status = 'pending';
+  -- Under way: asked, or answered and not finished, or a summary that is being written. Of a focus that is over, the last.
+  select id into v_turn_id
+    from turns
+   where focus_id = p_focus_id and config_hash is not null
+     and (v_focus.ended_at is not null or (status <> 'failed' and (iteration = v_focus.iteration + 1 or status = 'pending')))
+   order by depth desc, started_at desc
+   limit 1;
   if found then
     v_request := context_at(v_turn_id);
+  elsif v_focus.ended_at is not null then
+    return;
   else
     select * into v_next from _context_next((select w from work_items w where w.id = v_focus.work_item_id), v_focus);
-    v_request := _request((select config from turn_configs where content_hash = _turn_config(v_focus)),
-                          _messages((v_next.head).id, v_next.cuts, coalesce(_text_block(v_next.say), '')));
+    v_request := _request(_config_of(v_focus)::json, _messages((v_next.head).id, v_next.cuts, coalesce(_text_block(v_next.say), '')));
   end if;
   return query select v_request -> 'system', v_request -> 'messages', v_request -> 'tools', v_request;
 end
 $$;
 
 comment on function context_window(uuid) is
-  'What the model is shown next in a focus: system, messages and tools, and the whole request body around them. With a model call under way, its request; else the one that would come next. Raises WL001.';
+  'What the model is shown next in a focus: system, messages and tools, and the whole request body around them. From the moment a request is made until its iteration is finished: that request, also while its calls are open; while a summary is being written, the one that asks for it. Before the first request and between two iterations: the one that would come next, without what comes in with it (inbox, news of the digest, a reminder), and its markers around the words of others are drawn anew; where a summary has to be written first, what that will shorten. Of a focus that is over: its last request; no row where it made none. Writes nothing. Raises WL001.';

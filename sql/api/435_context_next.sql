@@ -11,7 +11,7 @@ create or replace function _context_next(
     out compaction compactions,
     out reason text)
   language plpgsql
-  volatile
+  stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
