@@ -53,6 +53,7 @@ const sections = {
     compact_model: text.exactOptional(),
     context_window: whole(1000).exactOptional(),
     ledger_nudge_interval: whole(0).exactOptional(),
+    stall_limit: whole(0).exactOptional(),
     truncate_closed_blocks: flag.exactOptional(),
     truncate_processed_results: flag.exactOptional(),
     elide_budget: whole(0).exactOptional(),

@@ -1,4 +1,4 @@
-// `work-ledger demo --scene team`: three faculties at once on one project. A lead delegates reading to two children, mends
+// `work-ledger demo --scene team`: three faculties at once on one project. A lead delegates reading to two children, fixes
 // and tests; a reviewer learns from its digest what one of the children found. The tree is shown as it changes.
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ export async function demoTeam(options: Settings): Promise<number> {
   const readers = { ...engage, tools: ['read_file', 'glob', 'grep', 'bash'] };
   await db.facultySave({ name: 'demo-lead', accepts: ['demo-lead'], engage: { ...engage, tools } });
   await db.facultySave({ name: 'demo-reader', accepts: ['demo-read'], max_concurrent: 2, engage: readers });
-  await db.facultySave({ name: 'demo-reviewer', accepts: ['demo-review'], engage: { ...readers, tools: ['read_file', 'glob', 'grep'] }, awareness: { include_child_work: true, refresh_every: 1 } });
+  await db.facultySave({ name: 'demo-reviewer', accepts: ['demo-review'], engage: { ...readers, tools: ['read_file', 'glob', 'grep'], stall_limit: 0 }, awareness: { include_child_work: true, refresh_every: 1 } });
   try {
     await stage.work();
     const roots = await Promise.all([

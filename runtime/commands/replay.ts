@@ -77,8 +77,9 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
         model: run.model ?? 'recorded',
         tools: tools.map((tool) => tool.name),
         max_turns: run.exchanges.length + 5,
-        // The recorded agent had no ledger to be reminded of, and its requests were as large as they were.
+        // The recorded agent had no ledger to be reminded of, did what it did, and its requests were as large as they were.
         ledger_nudge_interval: 0,
+        stall_limit: 0,
         parallel_tool_execution: false, // calls of equal input are answered in their order
         context_window: 2_000_000_000,
         max_result_chars: 2_000_000_000,

@@ -15,7 +15,7 @@ create or replace function _faculty_defaults()
       "model": "claude-sonnet-5-5", "fallback_model": null, "system_prompt": null, "system_prompt_file": null,
       "tools": [], "max_turns": 50, "max_output_tokens": 32000,
       "parallel_tool_execution": true, "max_parallel_tools": 8,
-      "compact_threshold": 0.7, "compact_keep_recent": 10, "compact_model": null, "context_window": 0, "ledger_nudge_interval": 5,
+      "compact_threshold": 0.7, "compact_keep_recent": 10, "compact_model": null, "context_window": 0, "ledger_nudge_interval": 5, "stall_limit": 8,
       "truncate_closed_blocks": true, "truncate_processed_results": true, "elide_budget": 15000, "keep_budget": 16000, "keep_auto": 4000, "max_result_chars": 50000,
       "require_approval": "never", "approval_timeout": 86400,
       "max_children": 20, "max_descendants": 100,

@@ -107,6 +107,10 @@ begin
   end if;
   perform _inbox_deliver(p_item, turn);
   perform _awareness_tell(p_item, p_focus, turn);
+  insert into messages (turn_id, sequence, role, source, content, metadata)
+  select turn.id, 890, 'user', 'engine', ('[' || _text_block(w.words) || ']')::json, jsonb_build_object('kind', 'stall', 'count', p_focus.round_count)
+    from _stall_words(p_focus, v_head) as w(words)
+   where w.words is not null;
   if v_nudge is not null then
     insert into messages (turn_id, sequence, role, source, content, metadata)
     values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, jsonb_build_object('kind', 'nudge', 'unheeded', v_unheeded));

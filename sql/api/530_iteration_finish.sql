@@ -14,6 +14,8 @@ declare
   v_done jsonb;
   v_waits_until timestamptz;
   v_answer jsonb;
+  v_round text;
+  v_stalled text;
 begin
   select * into v_focus from foci where id = v_item.focus_id;
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
@@ -55,16 +57,25 @@ begin
     v_call_count := v_call_count + 1; -- the check's answer is something to go on with
   end if;
 
+  v_round := _round_hash(v_turn.id);
   update foci
      set iteration = iteration + 1,
          crash_count = 0,
+         round_hash = v_round,
+         round_count = case when v_round = round_hash then round_count + 1 when v_round is not null then 1 else 0 end,
          stall_count = case when v_call_count > 0 or (v_turn.stop_reason = 'pause_turn' and _response_text(v_turn.id) is not null) then 0 else stall_count + 1 end
    where id = v_focus.id
   returning * into v_focus;
   if v_call_count > 0
     or (v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded') and v_focus.stall_count < 4) then
     perform _checkpoint_due(v_item, v_turn);
+    v_stalled := _stalled(v_focus, v_turn.id);
     perform _iteration_next(v_item, v_focus, v_turn);
+    if v_stalled is not null then
+      update foci set round_hash = null, round_count = 0 where id = v_focus.id;
+      v_item := _work_park(v_item, v_stalled);
+      return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+    end if;
     return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
   end if;
   v_item := _focus_end(v_item, 'failed', 'failed', case
@@ -77,7 +88,7 @@ end
 $$;
 
 comment on function iteration_finish(uuid, uuid) is
-  'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. {kind: run_hook, ...}: the work is said to be done; run the faculty''s check or consolidate command as iteration_begin() says, report with hook_record(), and this stage comes once more. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text, and no check stands against it. Raises WL001, WL003, WL004, WL008 (calls are open).';
+  'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. {kind: run_hook, ...}: the work is said to be done; run the faculty''s check or consolidate command as iteration_begin() says, report with hook_record(), and this stage comes once more. {kind: paused, reason}: the same calls brought the same results for stall_limit iterations in a row; work_resume() lets it go on. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text, and no check stands against it. Raises WL001, WL003, WL004, WL008 (calls are open).';
 
 create or replace function _waits_for(p_turn_id uuid)
   returns text

@@ -29,6 +29,8 @@ create table foci (
   crash_count integer not null default 0,
   model_error_count integer not null default 0,
   stall_count integer not null default 0,
+  round_hash text,
+  round_count integer not null default 0,
   nudge_iteration integer not null default 0,
   unheeded_nudge_count integer not null default 0,
   compaction_trigger text,
@@ -60,4 +62,6 @@ comment on column foci.nudge_iteration is 'The iteration whose request carried t
 comment on column foci.unheeded_nudge_count is 'Nudges in a row after which the agent wrote nothing to its ledger.';
 comment on column foci.compaction_trigger is 'Set: the next request is compacted whatever its size.';
 comment on column foci.overflow_count is 'Requests in a row that the model refused for their size.';
+comment on column foci.round_hash is 'Calls and results of the last iteration; null: none, or one that does not count, see _round_hash().';
+comment on column foci.round_count is 'Iterations in a row that had these calls and results.';
 comment on column foci.stall_count is 'Responses in a row that neither called a tool nor ended the work, pauses with text apart.';

@@ -72,7 +72,7 @@ export async function load(client: pg.Client, run: RecordedRun, closeEvery: numb
   await client.query('select faculty_save($1)', [{
     name: 'recorded',
     engage: {
-      model: run.model ?? 'recorded', tools: names, max_turns: 100_000, ledger_nudge_interval: 0, max_result_chars: 2_000_000_000,
+      model: run.model ?? 'recorded', tools: names, max_turns: 100_000, ledger_nudge_interval: 0, stall_limit: 0, max_result_chars: 2_000_000_000,
       truncate_closed_blocks: false, context_window: 2_000_000_000, ...(run.system !== '' && { system_prompt: clean(run.system) }),
     },
     awareness: { enabled: false },

@@ -3,7 +3,7 @@ select plan(16);
 
 select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select from ability_register('write_file', 'Writes.', '{"type": "object"}', 'idempotent', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look", "write_file"], "ledger_nudge_interval": 0, "max_turns": 500}}');
+select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look", "write_file"], "ledger_nudge_interval": 0, "stall_limit": 0, "max_turns": 500}}');
 create temporary table item as select * from work_submit('analyze', 'Find why');
 create function pg_temp.turn(p_content text, p_tokens integer default 10) returns void language plpgsql as $$
 declare

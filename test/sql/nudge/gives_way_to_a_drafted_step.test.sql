@@ -2,7 +2,7 @@ begin;
 select plan(5);
 
 select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "elide_budget": 0, "ledger_nudge_interval": 3}}');
+select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "elide_budget": 0, "ledger_nudge_interval": 3, "stall_limit": 0}}');
 create temporary table item as select * from work_submit('analyze', 'Mend it');
 create temporary table request (n integer, turn_id uuid, body json);
 
