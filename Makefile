@@ -11,7 +11,7 @@ node_modules: package-lock.json
 	npm ci --no-fund --no-audit --loglevel=error
 	@touch node_modules
 
-demo: node_modules ## watch an agent mend a failing test; SCENE=team: three of them, SCENE=code: in a sandbox, SCENE=context: what it is shown
+demo: node_modules ## watch an agent fix a failing test; SCENE=team: three of them, SCENE=code: in a sandbox, SCENE=context: what it is shown
 	@node runtime/main.ts demo $(if $(SCENE),--scene $(SCENE))
 
 test: node_modules ## run every test (embedded PostgreSQL 18)

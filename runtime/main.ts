@@ -220,7 +220,7 @@ command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, min
     exitCode = await replay(file, options);
   });
 
-command('demo', 'watch an agent mend a failing test, its ledger in Postgres')
+command('demo', 'watch an agent fix a failing test, its ledger in Postgres')
   .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line; context: what a model is shown, part by part').choices(['one', 'team', 'code', 'context']).default('one'))
   .action(async (options: Settings & { scene: string }) => {
     exitCode = await ({ team: demoTeam, code: demoCode, context: demoContext }[options.scene] ?? demo)(options);
@@ -237,7 +237,7 @@ try {
 }
 process.exitCode = exitCode;
 
-/** Says what went wrong, without a stack for what a user can mend. */
+/** Says what went wrong, without a stack for what a user can fix. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
   if (error instanceof UsageError || error instanceof FacultyError) {

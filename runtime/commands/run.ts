@@ -100,7 +100,7 @@ export async function driveHere(item: WorkItem, drive: Drive): Promise<number> {
       return exit.interrupted;
     }
     print(ended, ended ? itemText(ended) : '', drive.json ?? false);
-    if (ended?.state === 'paused') note(`paused: mend the cause, then: work-ledger resume ${item.id} && work-ledger work`);
+    if (ended?.state === 'paused') note(`paused: fix the cause, then: work-ledger resume ${item.id} && work-ledger work`);
     return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
   } finally {
     process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);

@@ -10,7 +10,7 @@ export const demoReplies: ScriptedReply[] = [
   {
     content: [
       text('A plan first, and a look at what is here.'),
-      append('plan', '1. See the project 2. Run the failing test 3. Find the cause 4. Mend it 5. Run all tests'),
+      append('plan', '1. See the project 2. Run the failing test 3. Find the cause 4. Fix it 5. Run all tests'),
       call('glob', { pattern: '**/*.js' }),
     ],
   },
@@ -36,7 +36,7 @@ export const demoReplies: ScriptedReply[] = [
   },
   {
     content: [
-      text('Mended; now all the tests.'),
+      text('Fixed; now all the tests.'),
       append('step', 'Replaced Math.trunc by Math.round in toCents() of src/money.js.'),
       call('bash', { command: 'node --test', timeout: 60 }),
     ],

@@ -4,7 +4,7 @@
 import type { ContentBlock, ModelRequest } from '../focus/callModel.ts';
 import type { Script, ScriptedReply } from '../scriptedModel.ts';
 
-export const leadTask = 'A test of this project fails. Let one colleague read the sources and another one the test, then mend the source and show that all tests pass.';
+export const leadTask = 'A test of this project fails. Let one colleague read the sources and another one the test, then fix the source and show that all tests pass.';
 export const reviewTask = 'Review how amounts are rounded in this project. Say what colleagues who work on it just now have found.';
 const sourcesTask = 'Read src/money.js and src/invoice.js. Where could a cent be lost?';
 const testTask = 'Run the tests. Which one fails, and with which amounts?';
@@ -18,7 +18,7 @@ const roles: Record<string, (seen: { exchange: number; later: string }) => Scrip
   [leadTask]: ({ exchange, later }) => {
     const children = [...later.matchAll(/Child work item ([0-9a-f-]{36}) is/g)].map((match) => match[1] ?? '');
     return [
-      say(append('plan', '1. Delegate the reading 2. Wait 3. Mend 4. Run the tests'),
+      say(append('plan', '1. Delegate the reading 2. Wait 3. Fix 4. Run the tests'),
         call('spawn_child_work', { work_type: 'demo-read', description: sourcesTask }), call('spawn_child_work', { work_type: 'demo-read', description: testTask })),
       say(text('Both read; I wait.'), call('await_child_work', { work_item_ids: children })),
       say(append('decision', 'Round in toCents(): every caller has the same fault.'),

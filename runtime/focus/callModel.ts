@@ -179,7 +179,7 @@ function classOf(error: unknown): ModelErrorClass {
 /** Inside a stream there is no status: the type decides alone. */
 function classOfAnswer(status: number | null, type: string, code: string, message: string): ModelErrorClass {
   if (status === 529 || type === 'overloaded_error') return 'overloaded';
-  // Some of what is wrong with an account comes as 400 or as 429, and no waiting mends it.
+  // Some of what is wrong with an account comes as 400 or as 429, and no waiting helps.
   if ([401, 402, 403].includes(status ?? 0) || /^(authentication|permission|billing)_error$/.test(type)) return 'authentication';
   if (/spend_limit_reached$|^organization_on_hold$/.test(code) || /credit balance is too low/i.test(message)) return 'authentication';
   if (status === 413 || type === 'request_too_large') return 'context_overflow';
