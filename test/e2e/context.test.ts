@@ -132,6 +132,7 @@ async function check(given: Conversation): Promise<void> {
     `select t.iteration - 1 as n, k.ordinal, k.provider_id from ledger.turns t join ledger.tool_calls k on k.turn_id = t.id where t.work_item_id = '${player.workItemId}'`);
   const idOf: IdOf = (n, ordinal) => calls.find((call) => call.n === n && call.ordinal === ordinal)?.provider_id;
   const cutOf = new Map(rows.map((row) => [row.id, row.elision_id]));
+  const lastStubs = new Map((await database.query<{ id: string; text: string }>(`select id, stubs -> -1 ->> 'text' as text from ledger.elisions where work_item_id = '${player.workItemId}'`)).map((row) => [row.id, row.text]));
   const compactions = await database.query<{ compaction_type: string; is_applied: boolean; tokens_before: number; tokens_after: number }>(
     `select * from ledger.v_compactions where work_item_id = '${player.workItemId}'`);
   const asked = player.sent.filter((one) => !one.isSummary);
@@ -143,7 +144,7 @@ async function check(given: Conversation): Promise<void> {
     expect(rebuilt).toBe(body);
     expect(await db.contextAt(turnId)).toBe(rebuilt);
   }
-  asked.forEach((request, n) => checkAppendOnly(asked[n - 1], request, cutOf));
+  asked.forEach((request, n) => checkAppendOnly(asked[n - 1], request, cutOf, lastStubs));
   const drafts = await database.query<{ n: number }>(
     `select t.iteration - 1 as n from ledger.work_ledger l join ledger.turns t on t.id = l.turn_id where l.work_item_id = '${player.workItemId}' and l.is_auto`);
   const blocks = blocksOf(given.said, new Set(drafts.map((row) => row.n)));
@@ -169,21 +170,23 @@ async function checkReplay(player: Player): Promise<void> {
 }
 
 /** Between two cuts the next request begins with the one before it, to the byte; after one it shows no thinking. */
-function checkAppendOnly(before: Sent | undefined, request: Sent, cutOf: ReadonlyMap<string, string | null>): void {
+function checkAppendOnly(before: Sent | undefined, request: Sent, cutOf: ReadonlyMap<string, string | null>, lastStubs: ReadonlyMap<string, string>): void {
   if (!before) return;
   if (cutOf.get(before.turnId) === cutOf.get(request.turnId)) {
     expect(messagesOf(request.body).startsWith(messagesOf(before.body).slice(0, -3))).toBe(true);
-    checkBreakpoint(contentOf(before.body), contentOf(request.body));
+    checkBreakpoint(contentOf(before.body), contentOf(request.body), lastStubs.get(cutOf.get(request.turnId) ?? '') ?? null);
   } else expect(contentOf(request.body).some((block) => block.type === 'thinking')).toBe(false);
 }
 
 /** Where one exchange added more than the cache looks back over, a breakpoint stands where the request before ended; else the last stub has the only one. */
-function checkBreakpoint(before: readonly ContentBlock[], content: readonly ContentBlock[]): void {
-  const isStub = (text: unknown) => typeof text === 'string' && /^(\[completed step |\[engine\] A summary|=== )/.test(text);
-  const marked = content.flatMap((block, n) => ('cache_control' in block && !isStub(block['text']) ? [n] : []));
-  const isStubsEnd = isStub(before.at(-1)?.['text']);
-  if (content.length - before.length > 18 && !isStubsEnd) wideExchanges += 1;
-  expect(marked).toEqual(content.length - before.length > 18 && !isStubsEnd ? [before.length - 1] : []);
+function checkBreakpoint(before: readonly ContentBlock[], content: readonly ContentBlock[], lastStub: string | null): void {
+  const marked = content.flatMap((block, n) => ('cache_control' in block ? [n] : []));
+  const expected = lastStub === null ? [] : [content.findIndex((block) => block['text'] === lastStub)];
+  if (content.length - before.length > 18 && expected[0] !== before.length - 1) {
+    wideExchanges += 1;
+    expected.push(before.length - 1);
+  }
+  expect(marked).toEqual(expected);
 }
 
 /** Every call of the open block and its result is there as it was said, and in the message of the results the images of those that failed. */
