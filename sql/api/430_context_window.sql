@@ -266,11 +266,12 @@ begin
     return;
   else
     select * into v_next from _context_next((select w from work_items w where w.id = v_focus.work_item_id), v_focus);
-    v_request := _request(_config_of(v_focus)::json, _messages((v_next.head).id, v_next.cuts, coalesce(_text_block(v_next.say), '')));
+    v_request := _request(_config_of(v_focus)::json, _messages((v_next.head).id, v_next.cuts,
+      concat_ws(',', _text_block(v_next.say), (select string_agg(w.block, ',' order by w.n) from _inbox_waiting(v_focus.work_item_id) w))));
   end if;
   return query select v_request -> 'system', v_request -> 'messages', v_request -> 'tools', v_request;
 end
 $$;
 
 comment on function context_window(uuid) is
-  'What the model is shown next in a focus: system, messages and tools, and the whole request body around them. From the moment a request is made until its iteration is finished: that request, also while its calls are open; while a summary is being written, the one that asks for it. Before the first request and between two iterations: the one that would come next, without what comes in with it (inbox, news of the digest, a reminder), and its markers around the words of others are drawn anew; where a summary has to be written first, what that will shorten. Of a focus that is over: its last request; no row where it made none. Writes nothing. Raises WL001.';
+  'What the model is shown next in a focus: system, messages and tools, and the whole request body around them. From the moment a request is made until its iteration is finished: that request, also while its calls are open; while a summary is being written, the one that asks for it. Before the first request and between two iterations: the one that would come next, without what is decided when it is made (news of the digest, a reminder), and its markers around the words of others are drawn anew; where a summary has to be written first, what that will shorten. Of a focus that is over: its last request; no row where it made none. Writes nothing. Raises WL001.';

@@ -36,7 +36,7 @@ begin
        where m.turn_id = v_turn.id and m.role = 'user'
     )
     select row_number() over (order by p.place, p."position", p.rank, p.ordinal), p.part, p.role, t.iteration,
-           case when p.part in ('response', 'result') then _block_of(t) else t.block end,
+           case when p.part in ('response', 'result', 'image') then _block_of(t) else t.block end,
            _tokens(p.chars, v_config ->> 'model'), p.content
       from part p
       left join turns t on t.id = p.turn_id
@@ -45,7 +45,7 @@ end
 $$;
 
 comment on function context_parts(uuid) is
-  'What a turn''s request consists of, in order, to be read by people: select part, tokens, content from context_parts(''…''). part: system, tools (their names), task, stubs (of closed blocks, or what a compaction left), kept (word for word, behind them), then what is shown as it was: response, result, message (of people), child_result, digest, nudge, hook, engine. iteration and block: where it is from; tokens: estimated. context_at() has the very bytes. Raises WL001, WL002 (a summary''s turn).';
+  'What a turn''s request consists of, in order, to be read by people: select part, tokens, content from context_parts(''…''). part: system, tools (their names), task, stubs (of closed blocks, or what a compaction left), kept (word for word, behind them), then what is shown as it was: response, result, image (of calls that failed), message (of people), child_result, digest, nudge, hook, engine. iteration and block: where it is from; tokens: estimated. context_at() has the very bytes. Raises WL001, WL002 (a summary''s turn).';
 
 create or replace function _part_text(p_blocks text)
   returns text

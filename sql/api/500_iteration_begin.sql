@@ -120,6 +120,23 @@ $$;
 
 comment on function _turn_create(work_items, foci) is 'The pending turn of the next iteration, a child of the session''s newest: what is asked is fixed here, before it is asked. Where a summary has to be written first, the turn of that; null, with the reason, where no request is possible any more.';
 
+create or replace function _inbox_waiting(p_work_item_id uuid)
+  returns table (inbox_id uuid, kind text, n bigint, block text)
+  language sql
+  stable
+  rows 5
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select i.id, i.kind, row_number() over (order by i.created_at, i.id),
+         _text_block(case i.kind when 'message' then E'[message from the people you work for]\n' || i.content else i.content end)
+    from inbox i
+   where i.work_item_id = p_work_item_id and i.consumed_at is null
+   order by i.created_at, i.id
+   limit 700;
+$$;
+
+comment on function _inbox_waiting(uuid) is 'What waits in an item''s inbox for the next request, in order, as the model will be shown it.';
+
 create or replace function _inbox_deliver(p_item work_items, p_turn turns)
   returns void
   language plpgsql
@@ -128,13 +145,9 @@ create or replace function _inbox_deliver(p_item work_items, p_turn turns)
 as $$
 begin
   insert into messages (turn_id, sequence, role, source, content, metadata)
-  select p_turn.id, 100 + row_number() over (order by i.created_at, i.id), 'user', case i.kind when 'message' then 'human' else 'agent' end,
-         ('[' || _text_block(case i.kind when 'message' then E'[message from the people you work for]\n' || i.content else i.content end) || ']')::json,
-         jsonb_build_object('kind', i.kind, 'inbox_id', i.id)
-    from inbox i
-   where i.work_item_id = p_item.id and i.consumed_at is null
-   order by i.created_at, i.id
-   limit 700;
+  select p_turn.id, 100 + w.n, 'user', case w.kind when 'message' then 'human' else 'agent' end, ('[' || w.block || ']')::json,
+         jsonb_build_object('kind', w.kind, 'inbox_id', w.inbox_id)
+    from _inbox_waiting(p_item.id) w;
   update inbox i
      set consumed_at = _now(), turn_id = p_turn.id
     from messages m

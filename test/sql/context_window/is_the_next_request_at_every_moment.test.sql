@@ -33,10 +33,11 @@ select from item, pg_temp.answer(id, '{"stop_reason": "max_tokens", "content": [
 select is((select regexp_replace(request, 'data-[0-9a-f]{12}', 'data-x', 'g') from first), regexp_replace(pg_temp.last(), 'data-[0-9a-f]{12}', 'data-x', 'g'), 'before the first request: it, but for markers that are drawn when it is made');
 select from item, pg_temp.finish(id);
 select is((select (pg_temp.shown(id)::json ->> 'max_tokens') from item), '2000', 'after a response that was cut off: with the output limit that was raised');
+select from item, work_message(id, 'Only March, please');
 create temporary table second as select pg_temp.shown(id) as request from item;
 select from item, pg_temp.claim(id);
 select from item, pg_temp.answer(id, '{"stop_reason": "tool_use", "content": [{"type":"tool_use","id":"a","name":"look","input":{}}]}');
-select is((select request from second), pg_temp.last(), 'as it then comes');
+select is((select request from second), pg_temp.last(), 'as it then comes, with what people said meanwhile');
 select is((select pg_temp.shown(id) from item), pg_temp.last(), 'with calls open: the request under way');
 select from item, pg_temp.settle(id, 'seen');
 select is((select pg_temp.shown(id) from item), pg_temp.last(), 'until the iteration is finished');

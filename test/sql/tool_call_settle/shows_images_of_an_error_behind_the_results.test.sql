@@ -1,5 +1,5 @@
 begin;
-select plan(6);
+select plan(7);
 
 select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"]}}');
@@ -23,6 +23,9 @@ select is((select array_agg(block order by n) from shown where n in (4, 6)), arr
   '{"type":"text","text":"[engine] From the result of call 1 (look), which failed:"}', '{"type":"text","text":"[engine] From the result of call 2 (look), which failed:"}'], 'behind all results it says which call');
 select is((select array_agg(block order by n) from shown where n in (5, 7)), array_fill('{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}'::text, array[2]), 'the images follow');
 select is((select count(*) from json_array_elements((select result from tool_calls where provider_id = 'a'))), 2::bigint, 'what is stored is the result as it came');
+
+create temporary table next as select (iteration_begin(id, (focus_claim(id, 'worker-1') ->> 'lease')::uuid) ->> 'turn_id')::uuid as turn_id from item;
+select is((select array_agg(array[part, block::text] order by n) from next, context_parts(turn_id) where part in ('result', 'image')), array[['result', '1'], ['result', '1'], ['result', '1'], ['image', '1'], ['image', '1']], 'and belong to the block of their calls');
 
 select * from finish();
 rollback;
