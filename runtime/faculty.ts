@@ -50,6 +50,8 @@ const sections = {
     max_parallel_tools: whole(1).exactOptional(),
     compact_threshold: z.number('a number from 0 to 1').min(0, 'a number from 0 to 1').max(1, 'a number from 0 to 1').exactOptional(),
     compact_keep_recent: whole(0).exactOptional(),
+    compact_strategy: oneOf('ledger', 'sliding_window', 'selective').exactOptional(),
+    compact_every: whole(0).exactOptional(),
     compact_model: text.exactOptional(),
     context_window: whole(1000).exactOptional(),
     ledger_nudge_interval: whole(0).exactOptional(),

@@ -15,7 +15,7 @@ create or replace function _faculty_defaults()
       "model": "claude-sonnet-5-5", "fallback_model": null, "system_prompt": null, "system_prompt_file": null,
       "tools": [], "max_turns": 50, "max_output_tokens": 32000,
       "parallel_tool_execution": true, "max_parallel_tools": 8,
-      "compact_threshold": 0.7, "compact_keep_recent": 10, "compact_model": null, "context_window": 0, "ledger_nudge_interval": 5, "stall_limit": 8,
+      "compact_threshold": 0.7, "compact_keep_recent": 10, "compact_strategy": "ledger", "compact_every": 0, "compact_model": null, "context_window": 0, "ledger_nudge_interval": 5, "stall_limit": 8,
       "truncate_closed_blocks": true, "truncate_processed_results": true, "elide_budget": 15000, "keep_budget": 16000, "keep_auto": 4000, "max_result_chars": 50000,
       "require_approval": "never", "approval_timeout": 86400,
       "max_children": 20, "max_descendants": 100,
@@ -95,6 +95,9 @@ begin
   end if;
   if coalesce(p_config #>> '{awareness,rank_by}', 'recency') not in ('recency', 'relevance') then
     perform _raise_invalid(format('faculty key "awareness.rank_by" must be recency or relevance, not %s', p_config #> '{awareness,rank_by}'));
+  end if;
+  if coalesce(p_config #>> '{engage,compact_strategy}', 'ledger') not in ('ledger', 'sliding_window', 'selective') then
+    perform _raise_invalid(format('faculty key "engage.compact_strategy" must be ledger, sliding_window or selective, not %s', p_config #> '{engage,compact_strategy}'));
   end if;
   if coalesce(p_config #>> '{engage,mode}', 'builtin') not in ('builtin', 'external') then
     perform _raise_invalid(format('faculty key "engage.mode" must be builtin or external, not %s', p_config #> '{engage,mode}'));

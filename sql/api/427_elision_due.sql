@@ -65,6 +65,7 @@ begin
   v_due.summary := v_current.summary;
   v_due.max_result_chars := v_current.max_result_chars;
   v_due.max_result_depth := v_current.max_result_depth;
+  v_due.max_result_effect := v_current.max_result_effect;
   v_due.tokens_elided := _tokens(v_closed_chars + v_said_chars, v_model) + coalesce(v_current.kept_tokens, 0);
   v_due.tokens_kept := _tokens(v_kept_chars, v_model);
   v_due.stub_tokens := _tokens(char_length(v_stubs), v_model);

@@ -112,10 +112,10 @@ as $$
     union all
     select 'task', m.turn_id, -2, 0, m.sequence, 'user', _blocks(m.content), null
       from messages m
-     where m.turn_id = (select root_turn_id from cut) and m.role = 'user'
+     where m.turn_id = (select root_turn_id from cut where last_turn_id is not null) and m.role = 'user'
     union all
     select 'stubs', null, -1, 2 * e.ordinality::integer, 0, 'user',
-           case when e.ordinality < cardinality(p_elisions) then _blocks(e.stubs)
+           case when e.ordinality < cardinality(p_elisions) or e.stubs::text = '[]' then _blocks(e.stubs)
                 else _with_breakpoint(_blocks(e.stubs)) end, null
       from unnest(p_elisions) with ordinality as e
     union all
@@ -134,7 +134,7 @@ as $$
       from chain c
       join tool_calls k on k.turn_id = c.id and k.parent_call_id is null and k.completed_at is not null
       cross join lateral (
-        select case when c.depth < (select max_result_depth from cut) then _shortened(k, (select max_result_chars from cut)) else k.result end as content) r
+        select case when c.depth < (select max_result_depth from cut) and k.effect = coalesce((select max_result_effect from cut), k.effect) then _shortened(k, (select max_result_chars from cut)) else k.result end as content) r
       cross join lateral _shown_result(k, r.content) s
     union all
     select 'said', null, 2147483647, 2, 0, 'user', p_query_blocks, null

@@ -34,7 +34,7 @@ begin
   compaction := v_rung.compaction;
   reason := v_rung.reason;
   if (v_rung.cut).id is not null then
-    cuts := array[v_rung.cut];
+    cuts := _with_cut(cuts, v_rung.cut);
   end if;
 end
 $$;

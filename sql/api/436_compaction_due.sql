@@ -69,6 +69,8 @@ declare
   v_current elisions := p_cuts[cardinality(p_cuts)];
   v_window integer := _context_window_of(p_engage);
   v_limit integer := case (p_engage ->> 'compact_threshold')::numeric when 0 then v_window else v_window * (p_engage ->> 'compact_threshold')::numeric end;
+  v_every integer := (p_engage ->> 'compact_every')::integer;
+  v_is_periodic boolean := v_every > 0 and p_focus.iteration > 0 and p_focus.iteration % nullif(v_every, 0) = 0 and p_last.id = p_head.id;
   v_trigger text := coalesce(p_focus.compaction_trigger, 'context_limit');
   v_keep integer := greatest(1, ceil((p_engage ->> 'compact_keep_recent')::numeric / 2));
   v_config_chars integer;
@@ -81,12 +83,15 @@ declare
   v_is_kept_by_ledger boolean;
 begin
   select char_length(config::text) into v_config_chars from turn_configs where content_hash = p_head.config_hash;
-  if p_last.id <> p_head.id or _input_total(p_head) = 0 or p_focus.compaction_trigger is not null then
+  if p_last.id <> p_head.id or _input_total(p_head) = 0 or p_focus.compaction_trigger is not null or v_is_periodic then
     v_before := _parts_chars(p_head.id, p_cuts, p_say) + v_config_chars;
   end if;
   v_tokens := _next_tokens(p_engage, p_last, p_head, v_current, p_say, v_before);
   if v_tokens <= v_limit and p_focus.compaction_trigger is null then
-    return;
+    if not v_is_periodic then
+      return;
+    end if;
+    v_trigger := 'periodic';
   end if;
   v_before := coalesce(v_before, _parts_chars(p_head.id, p_cuts, p_say) + v_config_chars);
   if v_trigger = 'context_overflow' then
@@ -108,8 +113,18 @@ begin
   compaction.base_elision_id := p_last.elision_id;
   compaction.tokens_before := v_tokens;
   compaction.ledger_entries_used := p_item.ledger_count;
+  compaction.metadata := jsonb_build_object('keep_recent', p_engage -> 'compact_keep_recent') || case v_trigger when 'periodic' then jsonb_build_object('every', v_every) else '{}' end;
 
-  if v_is_kept_by_ledger and p_focus.compaction_instructions is null then
+  if p_focus.compaction_instructions is null then
+    cut := _strategy_cut(p_item, p_focus, p_engage, p_head, p_cuts, v_shown, v_keep, v_trigger, least(v_limit * (v_before::numeric / v_tokens) * 0.2, 10000000)::integer);
+    compaction.compaction_type := p_engage ->> 'compact_strategy';
+  end if;
+  if cut.id is not null then
+    v_after := _parts_chars(p_head.id, _with_cut(p_cuts, cut), p_say) + v_config_chars;
+  end if;
+  if v_after <= 0.9 * v_before and v_after::numeric / v_before * v_tokens <= v_limit then
+    null; -- the faculty's strategy is enough
+  elsif v_is_kept_by_ledger and p_focus.compaction_instructions is null then
     cut := _compaction_cut(p_item, p_focus, p_head, v_current, v_shown, v_keep, v_trigger,
                            _ledger_block(p_item.id, least(v_limit * (v_before::numeric / v_tokens) * 0.4, 10000000)::integer),
                            least(v_limit * (v_before::numeric / v_tokens) * 0.2, 10000000)::integer, v_current.summary);
@@ -123,11 +138,13 @@ begin
     compaction.base_elision_id := v_current.id;
     cut := null;
     return;
+  else
+    cut := null;
   end if;
 
   if cut.id is null or v_after > 0.9 * v_before or v_after::numeric / v_before * v_tokens > v_limit then
     if v_tokens <= v_limit then
-      compaction := null; -- asked for by hand, and there is nothing to gain
+      compaction := null; -- asked for by hand or periodic, and there is nothing to gain
       cut := null;
       return;
     end if;
@@ -145,9 +162,14 @@ begin
   end if;
   compaction.is_applied := true;
   compaction.elision_id := cut.id;
-  compaction.summarized_through_turn_id := cut.last_turn_id;
-  compaction.first_kept_turn_id := (select t.id from unnest(v_shown) t where t.depth > coalesce((select l.depth from turns l where l.id = cut.last_turn_id), -1) order by t.depth limit 1);
-  compaction.turns_summarized := (select count(*) from unnest(v_shown) t where t.depth <= (select l.depth from turns l where l.id = cut.last_turn_id));
+  if compaction.compaction_type = 'selective' then
+    compaction.summarized_through_turn_id := (v_leaving[cardinality(v_leaving)]).id;
+    compaction.metadata := compaction.metadata || _selected(v_leaving, cut);
+  else
+    compaction.summarized_through_turn_id := cut.last_turn_id;
+  end if;
+  compaction.first_kept_turn_id := (select t.id from unnest(v_shown) t where t.depth > coalesce((select l.depth from turns l where l.id = compaction.summarized_through_turn_id), -1) order by t.depth limit 1);
+  compaction.turns_summarized := (select count(*) from unnest(v_shown) t where t.depth <= (select l.depth from turns l where l.id = compaction.summarized_through_turn_id));
   compaction.tokens_after := v_after::numeric / v_before * v_tokens;
   compaction.duration_ms := extract(epoch from clock_timestamp() - v_started_at) * 1000;
   cut.tokens_elided := greatest(0, compaction.tokens_before - compaction.tokens_after) + cut.stub_tokens;
@@ -201,13 +223,15 @@ begin
     select l.keep from work_ledger l where l.work_item_id = p_item.id and l.entry_type = 'step' order by l.seq desc limit 1), v_engage);
   v_cut.kept_tokens := coalesce(_tokens(char_length(_kept_block(v_cut)), v_model), 0);
   v_cut.stubs := '[' || concat_ws(',',
-    _text_block(format('[engine] The conversation before this point was left out, because %s. Your ledger stands for it; recall_block(n, query) brings the calls and results of completed step [n] back.',
-      case p_trigger when 'context_overflow' then 'the model refused it for its length' when 'manual' then 'somebody asked for it' else 'the context was nearly full' end)),
+    _text_block(format('[engine] The conversation before this point was left out, because %s. %s; recall_block(n, query) brings the calls and results of completed step [n] back.',
+      case p_trigger when 'context_overflow' then 'the model refused it for its length' when 'manual' then 'somebody asked for it' when 'periodic' then 'this is done every so many turns' else 'the context was nearly full' end,
+      case when p_ledger is null then 'ledger_read has your ledger' else 'Your ledger stands for it' end)),
     _text_block(p_ledger), _text_block(_told_block(v_cut.last_turn_id, p_told_chars)),
     _text_block(E'[engine] A summary of your work up to here, written when the context was full:\n\n  ' || _indent(p_summary, '  '))) || ']';
   v_cut.summary := p_summary;
   v_cut.max_result_chars := p_current.max_result_chars;
   v_cut.max_result_depth := p_current.max_result_depth;
+  v_cut.max_result_effect := p_current.max_result_effect;
   v_cut.stub_tokens := _tokens(char_length(v_cut.stubs::text), v_model);
   select _tokens(coalesce(sum(_exchange_chars(t.id)), 0), v_model) into v_cut.tokens_kept from unnest(v_kept) t;
   v_cut.tokens_elided := 0;
@@ -251,6 +275,7 @@ begin
     v_cut.kept_tokens := 0;
     v_cut.max_result_chars := greatest(200, (v_room * 4 / 10 - v_said) / v_calls);
     v_cut.max_result_depth := p_head.depth + 1;
+    v_cut.max_result_effect := null;
     exit when _parts_chars(p_head.id, array[v_cut], p_say) <= p_max_chars;
   end loop;
   if v_cut.id is null then

@@ -1,5 +1,23 @@
 -- What people and other agents said on the way. It outlives whatever leaves the context: elisions, compactions, forks, attempts.
 
+create or replace function _earlier_head(p_focus_id uuid)
+  returns uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select s.head_turn_id
+    from foci f
+    join foci e on e.work_item_id = f.work_item_id and e.attempt < f.attempt
+    join sessions s on s.label = e.session_label
+   where f.id = p_focus_id and s.head_turn_id is not null
+   order by e.attempt desc
+   limit 1;
+$$;
+
+comment on function _earlier_head(uuid) is 'Where the conversation of the attempt before a focus ended; null: there was none.';
+
 create or replace function _told(p_turn_id uuid, p_is_compaction boolean)
   returns table (n bigint, said text)
   language sql
@@ -24,23 +42,14 @@ $$;
 comment on function _told(uuid, boolean) is
   'What people and other agents said up to a turn, oldest first, in the order of the conversation. p_is_compaction: in its own attempt, without what came with the task, which stays; else in all attempts.';
 
-create or replace function _earlier_head(p_focus_id uuid)
-  returns uuid
+create or replace function _told_whole(p_told text[])
+  returns text
   language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-as $$
-  select s.head_turn_id
-    from foci f
-    join foci e on e.work_item_id = f.work_item_id and e.attempt < f.attempt
-    join sessions s on s.label = e.session_label
-   where f.id = p_focus_id and s.head_turn_id is not null
-   order by e.attempt desc
-   limit 1;
-$$;
+  immutable
+  parallel safe
+  return (select string_agg('- ' || _indent(u.said, '  '), E'\n' order by u.n) from unnest(p_told) with ordinality as u(said, n));
 
-comment on function _earlier_head(uuid) is 'Where the conversation of the attempt before a focus ended; null: there was none.';
+comment on function _told_whole(text[]) is 'What was said, a point for each.';
 
 create or replace function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars integer)
   returns text
@@ -73,15 +82,6 @@ $$;
 
 comment on function _told_text(uuid, boolean, integer) is
   'What _told() says, a point for each, in about p_max_chars: whole, or what has no room by its head, its tail and a handle, each by itself; of more than fit even so the newest, and a handle to all. Null: nothing was said.';
-
-create or replace function _told_whole(p_told text[])
-  returns text
-  language sql
-  immutable
-  parallel safe
-  return (select string_agg('- ' || _indent(u.said, '  '), E'\n' order by u.n) from unnest(p_told) with ordinality as u(said, n));
-
-comment on function _told_whole(text[]) is 'What was said, a point for each.';
 
 create or replace function _told_block(p_last_turn_id uuid, p_max_chars integer)
   returns text

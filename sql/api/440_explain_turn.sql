@@ -30,18 +30,19 @@ begin
       select p from chain c join turns p on p.id = (c.turn).parent_turn_id
     ),
     parts as (
-      select _block_of(c.turn) as block, (c.turn).depth > v_last_depth as is_shown, count(*)::integer as turns, sum(_exchange_chars((c.turn).id)) as chars
+      select _block_of(c.turn) as block, (c.turn).depth > v_last_depth as is_shown, bool_or((c.turn).depth < v_cut.max_result_depth and v_cut.max_result_effect is not null) as is_shortened, count(*)::integer as turns, sum(_exchange_chars((c.turn).id)) as chars
         from chain c
        where (c.turn).turn_type = 'normal'
        group by 1, 2
     )
     select p.block,
-           case when p.is_shown then 'verbatim' when k.compaction_type is null then 'stub' else k.compaction_type end,
+           case when p.is_shown and p.is_shortened then 'selective' when p.is_shown then 'verbatim' when k.compaction_type is null then 'stub' else k.compaction_type end,
            p.turns,
            _tokens(p.chars, v_model),
            case
              when not p.is_shown and k.compaction_type is null then format('closed; elided in iteration %s, when the closed blocks held %s tokens and %s stood behind them', e.iteration, e.tokens_elided, e.tokens_kept)
              when not p.is_shown then format('compacted in iteration %s (%s), when the request had %s tokens', e.iteration, k.trigger, k.tokens_before)
+             when p.is_shortened then format('results of %s calls are shortened since iteration %s', v_cut.max_result_effect, v_cut.iteration)
              when p.block = v_turn.block then 'open'
              else 'closed; the closed blocks are under elide_budget, leaving them out did not pay yet, or eliding is off'
            end
@@ -65,7 +66,7 @@ end
 $$;
 
 comment on function explain_turn(uuid) is
-  'What became of each block in a turn''s request: shown verbatim, as its stub, or compacted (ledger, summary, floor; of a block cut in two both parts), and what of it is kept word for word behind the stubs; how many turns and about how many tokens it holds, and why. Raises WL001.';
+  'What became of each block in a turn''s request: shown verbatim, as its stub, or compacted (ledger, summary, sliding_window, selective, floor; of a block cut in two both parts), and what of it is kept word for word behind the stubs; how many turns and about how many tokens it holds, and why. Raises WL001.';
 
 create or replace function context_cost(p_work_item_id uuid)
   returns table (

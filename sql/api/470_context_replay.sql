@@ -24,7 +24,7 @@ end
 $$;
 
 comment on function context_replay(text, jsonb) is
-  'What the requests of a session would have been under another policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, compact_threshold, compact_keep_recent, context_window), the others as the session ran; besides, to compare: keep_messages (a sliding window of so many), clear_results_over with clear_keep (results but the newest are cleared beyond so many tokens). Returns model calls, input tokens, how many of them a prompt cache would have served, output that only the policy costs, the largest request, how many requests left something out anew or changed what was sent before, and the cost in input tokens: cached, written and extra output at what the model''s prices say, else 0.1, 1.25 (models.cache_write) and 5. Sizes are those that the provider counted, where it did. Raises WL001, WL002.';
+  'What the requests of a session would have been under another policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, keep_budget, keep_auto, compact_threshold, compact_keep_recent, compact_strategy, compact_every, context_window), the others as the session ran; besides, to compare: keep ({"ahead": 20, "budget": 16000}: each step names what the next so many calls change), keep_messages (a sliding window of so many), clear_results_over with clear_keep (results but the newest are cleared beyond so many tokens). Returns model calls, input tokens, how many of them a prompt cache would have served, output that only the policy costs, the largest request, how many requests left something out anew or changed what was sent before, and the cost in input tokens: cached, written and extra output at what the model''s prices say, else 0.1, 1.25 (models.cache_write) and 5. Sizes are those that the provider counted, where it did. Raises WL001, WL002.';
 
 create or replace function context_replay_turns(p_session text, p_policy jsonb default '{}')
   returns table (turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
@@ -66,6 +66,7 @@ declare
   v_cut elisions;
   v_cut_id uuid;
   v_limit integer;
+  v_ahead integer := p_policy #>> '{keep,ahead}';
   v_parts record;
   v_cleared integer := 0;
   v_before bigint[] := '{}';
@@ -82,7 +83,8 @@ begin
   end if;
   select * into v_focus from foci where id = (v_turns[1]).focus_id;
   select * into v_item from work_items where id = v_focus.work_item_id;
-  v_engage := (select config -> 'engage' from faculties where content_hash = v_focus.faculty_hash) || p_policy;
+  v_engage := (select config -> 'engage' from faculties where content_hash = v_focus.faculty_hash)
+    || jsonb_strip_nulls(jsonb_build_object('keep_budget', p_policy #> '{keep,budget}')) || p_policy;
   if not v_is_own then
     v_engage := v_engage || '{"truncate_closed_blocks": false, "context_window": 2000000000}';
   end if;
@@ -94,13 +96,14 @@ begin
     if v_n > 1 then
       v_head := v_turns[v_n - 1];
       v_focus.iteration := v_turn.iteration - 1;
-      v_cuts := _elision_due(v_item, v_focus, v_engage, v_head, v_cuts);
+      v_cuts := _elision_due(v_item, v_focus, v_engage, v_head, v_cuts,
+        case when v_ahead is not null and _boundary(v_head.id) is not null then _edited_ahead(v_turns[v_n :], v_ahead) end);
     end if;
     select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
-    if v_is_own and v_n > 1 and v_prefix + _sum(v_parts.tokens) > v_limit then
-      v_cut := _replay_compaction(v_item, v_focus, v_engage, v_turns[: v_n - 1], v_cuts, v_limit);
+    if v_is_own and v_n > 1 and (v_prefix + _sum(v_parts.tokens) > v_limit or v_focus.iteration % nullif((v_engage ->> 'compact_every')::integer, 0) = 0) then
+      v_cut := _replay_compaction(v_item, v_focus, v_engage, v_turns[: v_n - 1], v_cuts, v_limit, v_prefix + _sum(v_parts.tokens));
       if v_cut.id is not null then
-        v_cuts := array[v_cut];
+        v_cuts := _with_cut(v_cuts, v_cut);
         select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
       end if;
     end if;
@@ -143,8 +146,9 @@ create or replace function _replay_policy_check(p_policy jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_keys constant text[] := array['elide_budget', 'truncate_closed_blocks', 'compact_threshold', 'compact_keep_recent', 'context_window',
-                                  'keep_messages', 'clear_results_over', 'clear_keep'];
+  v_keys constant text[] := array['elide_budget', 'truncate_closed_blocks', 'keep_budget', 'keep_auto',
+                                  'compact_threshold', 'compact_keep_recent', 'compact_strategy', 'compact_every', 'context_window',
+                                  'keep', 'keep_messages', 'clear_results_over', 'clear_keep'];
   v_key text;
 begin
   for v_key in select key from jsonb_each(case jsonb_typeof(p_policy) when 'object' then p_policy else '{"": 0}' end) loop
@@ -152,12 +156,46 @@ begin
       perform _raise_invalid(format('"%s" is not a key of a context policy', v_key), 'One of: ' || array_to_string(v_keys, ', ') || '.');
     end if;
   end loop;
+  perform _faculty_check(jsonb_build_object('engage', p_policy - array['keep', 'keep_messages', 'clear_results_over', 'clear_keep']), _faculty_defaults(), '');
+  if p_policy ? 'keep' and (jsonb_typeof(p_policy -> 'keep') <> 'object' or jsonb_typeof(p_policy #> '{keep,ahead}') is distinct from 'number') then
+    perform _raise_invalid('keep says how many calls ahead: {"ahead": 20, "budget": 16000}');
+  end if;
 end
 $$;
 
 comment on function _replay_policy_check(jsonb) is 'Raises WL002 for what is no policy of context_replay().';
 
-create or replace function _replay_compaction(p_item work_items, p_focus foci, p_engage jsonb, p_turns turns[], p_cuts elisions[], p_limit integer)
+create or replace function _edited_ahead(p_turns turns[], p_ahead integer)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select coalesce(array_agg(f.target order by f.n), '{}')
+    from (
+      select x.target, min(c.n) as n
+        from (select k.id, row_number() over (order by t.depth, k.ordinal) as n
+                from unnest(p_turns) t
+                join tool_calls k on k.turn_id = t.id
+               where k.parent_call_id is null and k.tool_name <> 'ledger_append') c
+        join touches x on x.tool_call_id = c.id
+       where c.n <= p_ahead and x.kind = 'path' and x.action in ('create', 'modify')
+       group by x.target
+       order by 2
+       limit 20) f;
+$$;
+
+comment on function _edited_ahead(turns[], integer) is 'The files that the first so many calls of some turns change, in their order: what an agent that knew would have named to be kept.';
+
+create or replace function _replay_compaction(
+    p_item work_items,
+    p_focus foci,
+    p_engage jsonb,
+    p_turns turns[],
+    p_cuts elisions[],
+    p_limit integer,
+    p_tokens integer)
   returns elisions
   language plpgsql
   stable
@@ -165,17 +203,34 @@ create or replace function _replay_compaction(p_item work_items, p_focus foci, p
 as $$
 declare
   v_head turns := p_turns[cardinality(p_turns)];
-  v_current elisions := p_cuts[cardinality(p_cuts)];
+  v_shown turns[] := _shown_turns(v_head, p_cuts[cardinality(p_cuts)]);
+  v_keep integer := greatest(1, ceil((p_engage ->> 'compact_keep_recent')::numeric / 2));
+  v_chars_per_token numeric := 10000.0 / _tokens(10000, p_engage ->> 'model');
+  v_told_chars integer := least(p_limit * 0.2 * v_chars_per_token, 10000000);
+  v_before bigint := _parts_chars(v_head.id, p_cuts, '');
+  v_after bigint;
+  v_cut elisions;
 begin
-  return _compaction_cut(p_item, p_focus, v_head, v_current, _shown_turns(v_head, v_current), greatest(1, ceil((p_engage ->> 'compact_keep_recent')::numeric / 2))::integer, 'context_limit',
-    _ledger_block(p_item.id, least(p_limit * 0.4 / (_tokens(10000, p_engage ->> 'model') / 10000.0), 10000000)::integer,
+  v_cut := _strategy_cut(p_item, p_focus, p_engage, v_head, p_cuts, v_shown, v_keep, 'context_limit', v_told_chars);
+  if v_cut.id is not null then
+    v_after := _parts_chars(v_head.id, _with_cut(p_cuts, v_cut), '');
+    if v_after <= 0.9 * v_before and p_tokens * v_after::numeric / v_before <= p_limit then
+      return v_cut;
+    end if;
+  end if;
+  v_cut := _compaction_cut(p_item, p_focus, v_head, p_cuts[cardinality(p_cuts)], v_shown, v_keep, 'context_limit',
+    _ledger_block(p_item.id, least(p_limit * 0.4 * v_chars_per_token, 10000000)::integer,
                   (select coalesce(max(l.seq), 0) from work_ledger l join unnest(p_turns) t on t.id = l.turn_id where l.work_item_id = p_item.id)),
-    least(p_limit * 0.2 / (_tokens(10000, p_engage ->> 'model') / 10000.0), 10000000)::integer, null);
+    v_told_chars, null);
+  if v_cut.id is not null and (p_tokens > p_limit or _parts_chars(v_head.id, array[v_cut], '') <= 0.9 * v_before) then
+    return v_cut;
+  end if;
+  return null;
 end
 $$;
 
-comment on function _replay_compaction(work_items, foci, jsonb, turns[], elisions[], integer) is
-  'The cut (not stored) that a compaction behind the last of p_turns would make; without a model, so the ledger stands for old turns where the engine might have a summary written.';
+comment on function _replay_compaction(work_items, foci, jsonb, turns[], elisions[], integer, integer) is
+  'The cut (not stored) that a compaction behind the last of p_turns would make, whose request has p_tokens; null: nothing is to be gained. Without a model, so the ledger stands for old turns where the engine might have a summary written.';
 
 create or replace function _sum(p_numbers integer[])
   returns integer

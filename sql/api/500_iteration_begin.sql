@@ -202,10 +202,11 @@ begin
   if p_compaction.is_applied then
     select * into v_cut from elisions where id = p_compaction.elision_id;
     p_compaction.messages_before := json_array_length(_messages(p_head.id, _elision_chain(p_last.elision_id), '')::json);
-    p_compaction.messages_after := json_array_length(_messages(p_head.id, array[v_cut], '')::json);
+    p_compaction.messages_after := json_array_length(_messages(p_head.id, _elision_chain(v_cut.id), '')::json);
     perform _artifact_store(_result_text(k.result))
-       from tool_calls k
-      where k.turn_id = p_head.id and v_cut.max_result_depth = p_head.depth + 1 and k.artifact_hash is null
+       from unnest(_shown_turns(p_head, v_cut)) t
+       join tool_calls k on k.turn_id = t.id
+      where t.depth < v_cut.max_result_depth and k.effect = coalesce(v_cut.max_result_effect, k.effect) and k.artifact_hash is null
         and _content_chars(k.result) > v_cut.max_result_chars;
     perform _told_store(v_cut.last_turn_id, true, v_cut.stubs::text);
     perform _session_advance(p_focus.session_label, v_turn.id);

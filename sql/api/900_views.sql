@@ -119,7 +119,7 @@ comment on view v_context is 'How full the context of each attempt is: tokens th
 create or replace view v_compactions with (security_invoker = true) as
   select c.work_item_id, t.focus_id, coalesce(e.iteration, f.iteration + 1) as iteration, c.compaction_type, c.trigger, c.is_applied,
          c.tokens_before, c.tokens_after, c.messages_before, c.messages_after, c.turns_summarized, c.ledger_entries_used,
-         c.model, c.summarization_input_tokens, c.summarization_output_tokens, c.duration_ms, c.error ->> 'message' as error,
+         c.model, c.summarization_input_tokens, c.summarization_output_tokens, c.duration_ms, c.metadata, c.error ->> 'message' as error,
          (select string_agg(b.value ->> 'text', E'\n\n' order by b.n) from json_array_elements(e.stubs) with ordinality as b(value, n)) as shown_instead,
          c.turn_id, c.created_at
     from compactions c

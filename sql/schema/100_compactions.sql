@@ -24,10 +24,11 @@ create table compactions (
   summarization_input_tokens integer,
   summarization_output_tokens integer,
   duration_ms integer,
+  metadata jsonb not null default '{}',
   error jsonb,
   created_at timestamptz not null default _now(),
-  constraint compaction_type_is_known check (compaction_type in ('ledger', 'summary', 'floor')),
-  constraint trigger_is_known check (trigger in ('context_limit', 'context_overflow', 'manual')),
+  constraint compaction_type_is_known check (compaction_type in ('ledger', 'summary', 'sliding_window', 'selective', 'floor')),
+  constraint trigger_is_known check (trigger in ('context_limit', 'context_overflow', 'manual', 'periodic')),
   constraint applied_compactions_have_their_cut check ((elision_id is not null) = coalesce(is_applied, false)),
   constraint only_summaries_wait check (is_applied is not null or compaction_type = 'summary')
 );
@@ -35,9 +36,10 @@ create table compactions (
 create index compactions_work_item on compactions (work_item_id, created_at);
 
 comment on table compactions is 'One row for each compaction turn: what replaced old turns, why, and what it cost and freed. What stands for them is in elisions; v_compactions shows both.';
-comment on column compactions.compaction_type is 'ledger: the formatted ledger stands for old turns. summary: a model''s summary. floor: what is left when nothing else fits: task, ledger, last exchange.';
-comment on column compactions.trigger is 'context_limit: the faculty''s compact_threshold. context_overflow: the model refused the request or stopped for its size. manual: context_compact().';
+comment on column compactions.compaction_type is 'ledger: the formatted ledger stands for old turns. summary: a model''s summary. sliding_window: nothing does, they are left out. selective: they stay, and of their results those of pure calls are shortened. floor: what is left when nothing else fits: task, ledger, last exchange.';
+comment on column compactions.trigger is 'context_limit: the faculty''s compact_threshold. context_overflow: the model refused the request or stopped for its size. manual: context_compact(). periodic: the faculty''s compact_every.';
 comment on column compactions.is_applied is 'Null: the summary is being written. False: it failed or freed too little, and another cut was made.';
+comment on column compactions.metadata is 'What the strategy went by: keep_recent (messages); every (iterations), of a periodic one; effect, max_result_chars and results (how many were shortened), of a selective one.';
 comment on column compactions.base_elision_id is 'What was left out before the cut.';
 comment on column compactions.max_transcript_chars is 'The most characters that the summarizing model was given.';
 comment on column compactions.tokens_before is 'Tokens of the next request without the cut: the last reported usage and an estimate of what came since.';

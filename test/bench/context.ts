@@ -29,16 +29,25 @@ const closeEvery = Number(options['close-every']);
 const minToolCalls = 50;
 const formats: Partial<Record<RecordedRun['format'], string>> = { 'claude-code': 'claude', codex: 'codex', copilot: 'copilot', 'mini-swe-agent': 'miniswe' };
 
-const eliding = { truncate_closed_blocks: true, context_window: 2_000_000_000 };
 const whole = { truncate_closed_blocks: false, context_window: 2_000_000_000 };
-const compacting = { truncate_closed_blocks: false, context_window: 200_000, compact_threshold: 0.7 };
+/** Closed blocks leave over so many tokens, and nothing of them is kept. */
+const eliding = (elide_budget: number): Record<string, unknown> => ({ truncate_closed_blocks: true, context_window: 2_000_000_000, elide_budget, keep_auto: 0 });
+const naming = { keep: { ahead: 20, budget: 16_000 } };
+const compacting = { truncate_closed_blocks: false, keep_auto: 0, context_window: 200_000, compact_threshold: 0.7, compact_keep_recent: 10 };
 const policies: Record<string, Record<string, unknown>> = {
   none: whole,
-  immediate: { ...eliding, elide_budget: 0 },
-  budget_8k: { ...eliding, elide_budget: 8_000 },
-  budget_15k: { ...eliding, elide_budget: 15_000 },
-  budget_30k: { ...eliding, elide_budget: 30_000 },
-  ledger_140k: { ...compacting, compact_keep_recent: 10 },
+  immediate: eliding(0),
+  budget_8k: eliding(8_000),
+  budget_15k: eliding(15_000),
+  budget_30k: eliding(30_000),
+  '15k_auto_4k': { ...eliding(15_000), keep_auto: 4000 },
+  '8k_named': { ...eliding(8_000), ...naming },
+  '15k_named': { ...eliding(15_000), ...naming },
+  ledger_140k: compacting,
+  window_140k: { ...compacting, compact_strategy: 'sliding_window' },
+  window_every_20: { ...compacting, compact_strategy: 'sliding_window', compact_every: 20 },
+  selective_140k: { ...compacting, compact_strategy: 'selective' },
+  selective_every_20: { ...compacting, compact_strategy: 'selective', compact_every: 20 },
   clear_100k: { clear_results_over: 100_000, clear_keep: 3 },
   sliding_20: { keep_messages: 20 },
   sliding_40: { keep_messages: 40 },
@@ -100,10 +109,12 @@ async function measure(file: string, run: RecordedRun): Promise<FileReport> {
     const replayed = policy === whole ? nothingCut : await replay(session, policy, texts);
     costs[name] = { ...replayed.cost, ...losses(edits, replayed.requests, nothingCut.requests, lines) };
   }
-  return {
+  const measured = {
     file, format: formats[run.format] ?? run.format, model_calls: run.exchanges.length, policies: costs,
     ideals: Object.fromEntries(Object.entries(ideals).map(([name, budget]) => [name, ideal(sizes, budget)])),
   };
+  if (options.json) console.error(JSON.stringify(measured)); // a run takes its time
+  return measured;
 }
 
 type Replayed = { input_tokens: number; cached_tokens: number; extra_output_tokens: number; kept_parts: number; cached_parts: number; tokens: number[]; depths: (number | null)[]; new_texts: string[] };

@@ -24,7 +24,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-type Compaction = { compaction_type: string; trigger: string; is_applied: boolean; tokens_before: number; tokens_after: number | null; model: string | null; error: string | null; shown_instead: string | null; summarization_input_tokens: number | null };
+type Compaction = { compaction_type: string; trigger: string; is_applied: boolean; tokens_before: number; tokens_after: number | null; model: string | null; error: string | null; shown_instead: string | null; summarization_input_tokens: number | null; iteration: number; metadata: Record<string, unknown> };
 
 async function player(engage: Record<string, unknown> = {}): Promise<Player> {
   const name = `faculty ${JSON.stringify(engage).slice(0, 50)}`;
@@ -88,6 +88,46 @@ test('a model that never writes to its ledger: a summary stands for old turns, a
   for (const i of times(12, (k) => k)) await played.say({ calls: [look(4000), { kind: 'note', content: `noted ${i}` }] });
   expect((await compactions(played)).at(-1)).toMatchObject({ compaction_type: 'ledger', is_applied: true });
   expect(lastBody(played)).toContain(`Summary ${n - 1}`);
+});
+
+test('a sliding window: the oldest turns leave, nothing but what people said stands for them, and recall_block has them', { timeout: 60_000 }, async () => {
+  const played = await player({ compact_strategy: 'sliding_window', compact_keep_recent: 4, truncate_closed_blocks: false });
+  await played.say({ calls: [look(100)] });
+  await db.workMessage(played.workItemId, 'Only rows of March, please', false);
+  await sayAll(played, times(26, (i) => ({ text: `I look at row ${i}.`, calls: [look(3000, `row ${i} `), { kind: i % 3 === 0 ? 'step' : 'finding', content: `Saw ${i}` }] })));
+  const rows = await compactions(played);
+  expect(rows.length).toBeGreaterThan(1);
+  for (const row of rows) expect(row).toMatchObject({ compaction_type: 'sliding_window', trigger: 'context_limit', is_applied: true, model: null, metadata: { keep_recent: 4 } });
+  expect(rows[0]?.shown_instead).toContain('ledger_read has your ledger');
+  expect(rows[0]?.shown_instead).toContain('Only rows of March, please');
+  expect(rows[0]?.shown_instead).not.toContain('Saw');
+  expect(lastBody(played)).toContain('Only rows of March, please');
+  expect(lastBody(played)).not.toContain('I look at row 0.');
+  expect((await database.query<{ text: string }>(`select ledger.recall_block('${played.workItemId}', 2, 'row 0') as text`))[0]?.text).toContain('I look at row 0.');
+});
+
+test('a selective compaction: results of pure calls are shortened first, and where that is not enough the ladder goes on', { timeout: 120_000 }, async () => {
+  const played = await player({ compact_strategy: 'selective', compact_keep_recent: 4, elide_budget: 100_000 });
+  await sayAll(played, times(80, (i) => ({ thinking: `thought ${i}`, text: `I look at row ${i}. ${'And think about it. '.repeat(30)}`, calls: [look(2500, `row ${i} `), { kind: i % 4 === 3 ? 'step' : 'finding', content: `Saw ${i}` }] })));
+  const rows = await compactions(played);
+  expect(rows[0]).toMatchObject({ compaction_type: 'selective', trigger: 'context_limit', is_applied: true, metadata: { keep_recent: 4, effect: 'pure', max_result_chars: 300 } });
+  expect(rows[0]?.metadata['results']).toBeGreaterThan(3);
+  expect(rows.filter((row) => row.compaction_type === 'selective').length).toBeGreaterThan(1);
+  expect(rows.some((row) => row.compaction_type === 'ledger')).toBe(true);
+  const first = played.sent.find(({ body }) => body.includes('artifact_read(\\"'))?.body ?? '';
+  expect(first).toContain('I look at row 0.'); // its words stay
+  expect(first).not.toContain('thought'); // no thinking survives a change before it
+  const handle = /artifact_read\(\\"([0-9a-f]{16})\\"\)/.exec(first)?.[1];
+  expect((await database.query<{ text: string }>(`select ledger.artifact_read('${handle}') as text`))[0]?.text).toHaveLength(2500);
+  expect((await database.query<{ text: string }>(`select ledger.recall_block('${played.workItemId}', 1, 'row 0 row 0') as text`))[0]?.text).toMatch(/row 0/);
+});
+
+test('a periodic compaction comes every so many iterations, whatever the size', { timeout: 60_000 }, async () => {
+  const played = await player({ compact_strategy: 'sliding_window', compact_every: 5, compact_keep_recent: 4, truncate_closed_blocks: false, context_window: 1_000_000 });
+  await sayAll(played, times(17, (i) => ({ text: `I look at row ${i}.`, calls: [look(500, `row ${i} `)] })));
+  const rows = await compactions(played);
+  expect(rows.map((row) => row.iteration)).toEqual([6, 11, 16]);
+  for (const row of rows) expect(row).toMatchObject({ compaction_type: 'sliding_window', trigger: 'periodic', metadata: { keep_recent: 4, every: 5 } });
 });
 
 const failure = (kind: ModelError['class']): ModelError => ({ class: kind, message: kind, status: null, retryAfterSeconds: 0, requestId: null });

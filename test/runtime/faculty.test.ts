@@ -182,6 +182,7 @@ describe('a mistake in a faculty file', () => {
     ['zero turns', engage('max_turns = 0'), 'social.toml:4:1: "max_turns" in [faculty.engage] must be a whole number from 1 to 2147483647, not 0'],
     ['more than the database can count', engage('elide_budget = 3_000_000_000'), 'social.toml:4:1: "elide_budget" in [faculty.engage] must be a whole number from 0 to 2147483647, not 3000000000'],
     ['a threshold above 1', engage('compact_threshold = 70'), 'social.toml:4:1: "compact_threshold" in [faculty.engage] must be a number from 0 to 1, not 70'],
+    ['an unknown strategy', engage('compact_strategy = "summary"'), 'social.toml:4:1: "compact_strategy" in [faculty.engage] must be "ledger" or "sliding_window" or "selective", not "summary"'],
     ['not a number', engage('code_execution_cpus = nan'), 'social.toml:4:1: "code_execution_cpus" in [faculty.engage] must be a number above 0, not NaN'],
     ['a memory of no size', engage('code_execution_memory = "much"'), 'social.toml:4:1: "code_execution_memory" in [faculty.engage] must be a size like "512m", not "much"'],
     ['a word for a flag', engage('parallel_tool_execution = "yes"'), 'social.toml:4:1: "parallel_tool_execution" in [faculty.engage] must be true or false, not "yes"'],

@@ -58,7 +58,7 @@ begin
         left join _message_parts(v_last.id, null, '') p on p.turn_id = t.id
         left join lateral (
           select ceil(p.chars * r.ratio) as tokens,
-                 ceil((select sum(char_length(_without_thinking(m.content))) from messages m where m.turn_id = t.id and m.role = 'assistant') * r.ratio) as bare
+                 ceil((select sum(char_length(_without_thinking(coalesce(m.sent_content, m.content)))) from messages m where m.turn_id = t.id and m.role = 'assistant') * r.ratio) as bare
             from (select coalesce((v_sizes.per_char ->> case p.kind when 'said' then t.parent_turn_id else t.id end::text)::double precision, v_default) as ratio) r) s on true
        group by t.id, t.depth, t.block, t.parent_turn_id, t.work_item_id, t) x));
 end
