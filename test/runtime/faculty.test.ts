@@ -131,6 +131,8 @@ You are
 """
 faculty.engage.max_output_tokens = 1000
   faculty . engage.elide_budget = 0
+faculty.engage.stall_limit = 0
+faculty.awareness = { include_queued = true, max_recent_errors = 5, max_tokens = 0 }
 faculty.engage.truncate_processed_results = false
 faculty.engage.workspace = "container"
 faculty.engage.workspace_dir = "."
@@ -141,11 +143,13 @@ faculty.engage.code_execution_cpus = 0.5
     const { config, warnings } = parseFaculty(toml, 'a.toml', noFiles);
     expect(config).toStrictEqual({
       name: 'a',
+      awareness: { include_queued: true, max_recent_errors: 5, max_tokens: 0 },
       recover: { mode: 'fresh', backoff: 'constant' },
       engage: {
         system_prompt: 'You are\n[not a table]\n',
         max_output_tokens: 1000,
         elide_budget: 0,
+        stall_limit: 0,
         truncate_processed_results: false,
         workspace: 'container',
         workspace_dir: '.',
