@@ -11,19 +11,20 @@ import type { ProcessResult, RunOptions } from './workspace.ts';
 const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL'];
 
 /** A watchdog in the group waits on descriptor 3, which only we hold: when we die it ends the group. */
-const script = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" -c "$1"';
+const script = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" "$@"';
 
 export async function runProcess(command: string, options: RunOptions & { cwd: string }): Promise<ProcessResult> {
-  const result = await runWith('bash', command, options);
-  return result ?? (await runWith('sh', command, options)) ?? Promise.reject(new Error('this machine has no shell'));
+  // With a socket for its stdin bash takes itself for a remote shell and reads ~/.bashrc, whatever that does.
+  const result = await runWith('bash', ['--norc', '-c', command], options);
+  return result ?? (await runWith('sh', ['-c', command], options)) ?? Promise.reject(new Error('this machine has no shell'));
 }
 
 /** Null where there is no such shell. */
-function runWith(shell: string, command: string, options: RunOptions & { cwd: string }): Promise<ProcessResult | null> {
+function runWith(shell: string, args: readonly string[], options: RunOptions & { cwd: string }): Promise<ProcessResult | null> {
   const startedAt = performance.now();
   const maxBytes = options.maxBytes ?? 1_000_000;
   return new Promise((resolve, reject) => {
-    const child = spawn(shell, ['-c', script, shell, command], {
+    const child = spawn(shell, [...args.slice(0, -1), script, shell, ...args], {
       cwd: options.cwd,
       detached: true,
       env: environment(),

@@ -35,6 +35,17 @@ test('output, errors and exit code come back apart', async () => {
   expect(await run('echo out; echo err >&2; exit 3')).toMatchObject({ stdout: 'out\n', stderr: 'err\n', exitCode: 3, cause: null });
 });
 
+test('a command that is given input does not read what a person has in ~/.bashrc', async () => {
+  const home = process.env['HOME'];
+  await writeFile(join(cwd, '.bashrc'), 'echo from the bashrc; sleep 30\n');
+  process.env['HOME'] = cwd;
+  try {
+    expect(await run('cat', { stdin: 'input', timeoutSeconds: 20 })).toMatchObject({ stdout: 'input', cause: null });
+  } finally {
+    process.env['HOME'] = home;
+  }
+});
+
 test('a timeout ends the command and all that it started', async () => {
   const result = await run('sleep 300 & echo $! > grandchild; sleep 300', { timeoutSeconds: 1 });
   expect(result).toMatchObject({ cause: 'timeout', exitCode: null });
