@@ -110,7 +110,7 @@ test('two clients bound to different work see each other in the digest', { timeo
   expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['by hand']);
 });
 
-test('the hooks of an interactive session journal it and put its packet in', { timeout: 60_000 }, async () => {
+test('the hooks of an interactive session journal it and put its packet in', { timeout: 120_000 }, async () => {
   const cwd = '/home/anna/project';
   expect(await hook('session-start', { cwd, hook_event_name: 'SessionStart', session_id: 's1', source: 'startup' })).toMatchObject({ code: 0, stdout: expect.stringContaining('== AWARENESS ==') });
   expect(await hook('user-prompt', { cwd, prompt: 'Mend the rounding' })).toEqual({ code: 0, stdout: '', stderr: '' });

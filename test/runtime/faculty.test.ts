@@ -159,7 +159,7 @@ faculty.engage.code_execution_cpus = 0.5
       },
     });
     expect(warnings).toEqual([
-      'a.toml:9:16: truncate_processed_results = false: accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included',
+      'a.toml:11:16: truncate_processed_results = false: accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included',
     ]);
   });
 });
