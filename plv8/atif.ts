@@ -2,7 +2,7 @@
 // agent holds its calls and what they were answered; where it has no calls, what it observed is what it was told next.
 
 import { Conversation } from './conversation.ts';
-import { field, idOf, newCall, stringOf, timeOf, usageOf } from './reading.ts';
+import { field, idOf, newCall, stringOf, usageOf } from './reading.ts';
 import type { RecordedRun } from './reading.ts';
 
 export function isAtif(document: unknown): boolean {
@@ -28,7 +28,7 @@ export function readAtif(document: unknown): RecordedRun[] {
 
 function readStep(step: unknown, text: string, run: Conversation): void {
   const exchange = run.exchange(null);
-  const at = timeOf(field(step, 'timestamp'));
+  const at = run.time(field(step, 'timestamp'));
   if (at !== null) exchange.at = at;
   const model = stringOf(field(step, 'model_name'));
   run.model ??= model;
@@ -36,7 +36,7 @@ function readStep(step: unknown, text: string, run: Conversation): void {
   exchange.text = text;
   const reasoning = stringOf(field(step, 'reasoning_content'));
   if (reasoning !== null) run.thought(exchange, reasoning);
-  if (field(step, 'metrics') !== undefined) exchange.usage = usageOf(field(step, 'metrics', 'prompt_tokens'), field(step, 'metrics', 'cached_tokens'), field(step, 'metrics', 'completion_tokens'));
+  if (field(step, 'metrics') !== undefined) exchange.usage = usageOf(field(step, 'metrics', 'prompt_tokens'), field(step, 'metrics', 'cached_tokens'), field(step, 'metrics', 'completion_tokens'), run.wrongCount);
   const calls = field(step, 'tool_calls');
   for (const call of Array.isArray(calls) ? (calls as unknown[]) : []) run.call(idOf(field(call, 'tool_call_id')), newCall(field(call, 'function_name'), field(call, 'arguments')), exchange);
   const results = field(step, 'observation', 'results');

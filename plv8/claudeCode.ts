@@ -3,7 +3,7 @@
 // say who went back, and which records of a subagent belong together.
 
 import { Conversation } from './conversation.ts';
-import { field, idOf, newCall, stringOf, timeOf, tokensOf } from './reading.ts';
+import { field, idOf, newCall, stringOf, tokensOf } from './reading.ts';
 import type { RecordedRun, RecordReader } from './reading.ts';
 
 export function isClaudeCode(record: unknown): boolean {
@@ -50,8 +50,8 @@ class ClaudeCodeReader implements RecordReader {
     });
   }
 
-  broken(text: string, line: number): void {
-    this.#main.broken(text, line);
+  keep(reason: string, text: string, line: number): void {
+    this.#main.keep(reason, text, line);
   }
 
   read(record: unknown, line: number): void {
@@ -138,10 +138,10 @@ function readAssistant(record: unknown, uuid: string | null, run: Conversation):
   const exchange = run.exchange(stringOf(field(message, 'id')));
   if (uuid !== null) exchange.id ??= uuid;
   if (model !== null && model !== run.model && run.model !== null) exchange.model = model;
-  const at = timeOf(field(record, 'timestamp'));
+  const at = run.time(field(record, 'timestamp'));
   if (at !== null) exchange.at ??= at;
   if (model !== null) run.model ??= model;
-  const number = (key: string): number => tokensOf(field(message, 'usage', key));
+  const number = (key: string): number => tokensOf(field(message, 'usage', key), run.wrongCount);
   if (field(message, 'usage') !== undefined) {
     exchange.usage = {
       inputTokens: number('input_tokens') + number('cache_creation_input_tokens'),

@@ -2,7 +2,7 @@
 // records repeat it for the screen and are read for the token counts alone.
 
 import { Conversation } from './conversation.ts';
-import { field, idOf, newCall, stringOf, timeOf, usageOf } from './reading.ts';
+import { field, idOf, newCall, stringOf, usageOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
 /** What the client says in a user's place. */
@@ -39,7 +39,7 @@ export function readCodex(): RecordReader {
     else if (type === 'event_msg' && kind === 'task_complete') run.outcome = 'completed';
     else if (type === 'response_item') {
       isResponding = readItem(kind, payload, run, isResponding);
-      const at = timeOf(field(record, 'timestamp'));
+      const at = run.time(field(record, 'timestamp'));
       if (isResponding && at !== null) run.current().at ??= at;
       if (isResponding && model !== null && model !== run.model) run.current().model = model;
     } else if (type === 'compacted') {
@@ -92,7 +92,7 @@ function readItem(kind: string, payload: unknown, run: Conversation, isRespondin
 
 /** input_tokens has the cached ones in it. */
 function readUsage(usage: unknown, run: Conversation): void {
-  run.usage(usageOf(field(usage, 'input_tokens'), field(usage, 'cached_input_tokens'), field(usage, 'output_tokens')));
+  run.usage(usageOf(field(usage, 'input_tokens'), field(usage, 'cached_input_tokens'), field(usage, 'output_tokens'), run.wrongCount));
 }
 
 /** What a compaction kept, where it says so in clear. */

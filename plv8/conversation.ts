@@ -1,6 +1,6 @@
 // What the readers of most formats tell what they read, record by record; it makes recorded runs of it, whole or in parts.
 
-import { field, stringOf } from './reading.ts';
+import { field, inOrder, stringOf, timeOf } from './reading.ts';
 import type { RecordedCall, RecordedExchange, RecordedRun, RecordReader } from './reading.ts';
 
 /** What a reader of records tells of one conversation, in the order of the file; take() makes a RecordedRun of it. */
@@ -153,11 +153,21 @@ export class Conversation {
     if (content !== undefined) this.#raw.push({ line: this.line, reason, content: typeof content === 'string' ? content : JSON.stringify(content) });
   }
 
-  /** A line of its file that is no JSON. */
-  broken(text: string, line: number): void {
+  /** Keeps a line of its file as it stands. */
+  keep(reason: string, text: string, line: number): void {
     this.line = line;
-    this.skip('line that is no JSON', text);
+    this.skip(reason, text);
   }
+
+  /** A time of the record, where it can be one. */
+  time(value: unknown): string | null {
+    const time = timeOf(value);
+    if (time === null && value !== undefined && value !== null) this.skip('time that cannot be', { time: value });
+    return time;
+  }
+
+  /** Told of a count of tokens that cannot be. */
+  readonly wrongCount = (count: unknown): void => this.skip('count of tokens that cannot be', { count });
 
   /** Reads a file that holds this conversation alone. */
   reader(read: (record: unknown) => void): RecordReader {
@@ -166,7 +176,7 @@ export class Conversation {
         this.line = line;
         read(record);
       },
-      broken: (text, line) => this.broken(text, line),
+      keep: (reason, text, line) => this.keep(reason, text, line),
       take: (isEnd) => this.takeWhole(isEnd),
     };
   }
@@ -194,7 +204,7 @@ export class Conversation {
       ...((first === 0 ? this.#prompt.length > 0 && this.#isPromptByHarness : before?.isFollowUpByHarness) && { isPromptByHarness: true }),
       ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0] && { task: this.#task }),
       exchanges: taken,
-      tools: [...this.#tools].toSorted(),
+      tools: inOrder(this.#tools),
       ...(first > 0 && { first }),
       ...(before?.id !== undefined && { firstAfter: before.id }),
       ...(!isEnd && { isPart: true }),

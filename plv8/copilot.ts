@@ -1,7 +1,7 @@
 // GitHub Copilot CLI's events.jsonl: {type, data}. It counts tokens for the whole session only.
 
 import { Conversation } from './conversation.ts';
-import { field, idOf, newCall, stringOf, timeOf } from './reading.ts';
+import { field, idOf, newCall, stringOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
 export function isCopilot(record: unknown): boolean {
@@ -25,7 +25,7 @@ export function readCopilot(): RecordReader {
     else if (type === 'assistant.message') {
       const exchange = run.exchange(idOf(field(data, 'messageId')));
       run.model ??= stringOf(field(data, 'model'));
-      const at = timeOf(field(record, 'timestamp'));
+      const at = run.time(field(record, 'timestamp'));
       if (at !== null) exchange.at ??= at;
       if (content !== '') exchange.text = content;
       const thinking = stringOf(field(data, 'reasoningText'));

@@ -3,7 +3,7 @@
 // rewound or written anew.
 
 import { Conversation } from './conversation.ts';
-import { field, idOf, newCall, stringOf, timeOf } from './reading.ts';
+import { field, idOf, newCall, stringOf } from './reading.ts';
 import type { RecordedExchange, RecordedRun } from './reading.ts';
 
 export type CursorComposer = {
@@ -24,12 +24,11 @@ export function readCursor({ id, composer, bubbles, parent }: CursorComposer): R
   run.model = stringOf(field(composer, 'modelConfig', 'modelName'));
   run.cwd = stringOf(field(composer, 'workspaceIdentifier', 'uri', 'fsPath')) ?? undefined;
   run.outcome = stringOf(field(composer, 'status'));
-  const started = field(composer, 'createdAt');
-  let at = typeof started === 'number' ? timeOf(new Date(started)) : null;
+  let at = run.time(field(composer, 'createdAt'));
   let lints: NonNullable<RecordedExchange['lints']> = [];
   for (const [n, bubble] of inOrder(composer, bubbles, run).entries()) {
     run.line = n + 1;
-    at = timeOf(field(bubble, 'createdAt')) ?? at;
+    at = run.time(field(bubble, 'createdAt')) ?? at;
     lints.push(...lintsOf(bubble));
     const text = stringOf(field(bubble, 'text')) ?? '';
     if (field(bubble, 'type') === 1) run.said(text);

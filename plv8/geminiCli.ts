@@ -1,7 +1,7 @@
 // Gemini CLI's sessions: one document {sessionId, messages}, each call with its result in the message that made it.
 
 import { Conversation } from './conversation.ts';
-import { field, idOf, newCall, stringOf, timeOf, tokensOf, usageOf } from './reading.ts';
+import { field, idOf, newCall, stringOf, tokensOf, usageOf } from './reading.ts';
 import type { RecordedRun } from './reading.ts';
 
 export function isGeminiCli(document: unknown): boolean {
@@ -24,7 +24,7 @@ export function readGeminiCli(document: unknown): RecordedRun[] {
 
 function readResponse(message: unknown, text: string, run: Conversation): void {
   const exchange = run.exchange(null);
-  const at = timeOf(field(message, 'timestamp'));
+  const at = run.time(field(message, 'timestamp'));
   if (at !== null) exchange.at = at;
   const id = idOf(field(message, 'id'));
   if (id !== null) exchange.id = id;
@@ -33,8 +33,8 @@ function readResponse(message: unknown, text: string, run: Conversation): void {
   if (model !== null && model !== run.model) exchange.model = model;
   exchange.text = text;
   if (field(message, 'tokens') !== undefined) {
-    const usage = usageOf(field(message, 'tokens', 'input'), field(message, 'tokens', 'cached'), field(message, 'tokens', 'output'));
-    exchange.usage = { ...usage, outputTokens: usage.outputTokens + tokensOf(field(message, 'tokens', 'thoughts')) };
+    const usage = usageOf(field(message, 'tokens', 'input'), field(message, 'tokens', 'cached'), field(message, 'tokens', 'output'), run.wrongCount);
+    exchange.usage = { ...usage, outputTokens: usage.outputTokens + tokensOf(field(message, 'tokens', 'thoughts'), run.wrongCount) };
   }
   const thoughts = field(message, 'thoughts');
   for (const thought of Array.isArray(thoughts) ? (thoughts as unknown[]) : []) {

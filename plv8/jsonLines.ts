@@ -1,25 +1,32 @@
 // JSON lines as recorders leave them behind: several values run together on one line, lines that are no JSON, a last
 // line that was not finished. No line is too long.
 
-/** The values of one line, in order, and what was left of it that is no JSON; null: nothing. */
-export function valuesOfLine(line: string): { values: unknown[]; rest: string | null } {
+import { parseJson } from './anyJson.ts';
+
+/** The values of one line, in order, what was left of it that is no JSON, and what is odd about them (parseJson); null: nothing. */
+export function valuesOfLine(line: string): { values: unknown[]; rest: string | null; odd: string | null } {
   let rest = line.replace(/^\uFEFF/, '').trim();
   try {
-    return { values: rest === '' ? [] : [JSON.parse(rest)], rest: null };
+    if (rest === '') return { values: [], rest: null, odd: null };
+    const { value, odd } = parseJson(rest);
+    return { values: [value], rest: null, odd };
   } catch {
     // Several, or broken.
   }
   const values: unknown[] = [];
+  let odd: string | null = null;
   while (rest !== '') {
     const end = endOfValue(rest);
     try {
-      values.push(JSON.parse(rest.slice(0, end)));
+      const one = parseJson(rest.slice(0, end));
+      values.push(one.value);
+      odd ??= one.odd;
     } catch {
-      return { values, rest };
+      return { values, rest, odd };
     }
     rest = rest.slice(end).trimStart();
   }
-  return { values, rest: null };
+  return { values, rest: null, odd };
 }
 
 /** Where the object or array that the text begins with ends; the end of the text where it begins with something else or does not end. */

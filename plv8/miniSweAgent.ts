@@ -31,8 +31,8 @@ function callsInText(text: string): RecordedCall[] {
   return [{ name: 'bash', input: { command: commands.join('\n') }, result: null, isError: commands.length > 1 }];
 }
 
-function usage(message: unknown): RecordedExchange['usage'] {
+function usage(message: unknown, wrong: (count: unknown) => unknown): RecordedExchange['usage'] {
   const counts = field(message, 'extra', 'response', 'usage');
   if (typeof counts !== 'object' || counts === null) return null;
-  return usageOf(field(counts, 'prompt_tokens'), field(counts, 'prompt_tokens_details', 'cached_tokens'), field(counts, 'completion_tokens'));
+  return usageOf(field(counts, 'prompt_tokens'), field(counts, 'prompt_tokens_details', 'cached_tokens'), field(counts, 'completion_tokens'), wrong);
 }

@@ -1,7 +1,7 @@
 // pi's session files: JSON lines {type, timestamp, message}, each message whole, each result a message of its own.
 
 import { Conversation } from './conversation.ts';
-import { field, idOf, newCall, stringOf, timeOf, tokensOf } from './reading.ts';
+import { field, idOf, newCall, stringOf, tokensOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
 export function isPi(record: unknown): boolean {
@@ -23,7 +23,7 @@ export function readPi(): RecordReader {
     else if (type !== 'message') run.skip(`record of type ${type}`, record);
     else if (role === 'user') run.said(run.textOf(field(message, 'content')));
     else if (role === 'toolResult') run.result(idOf(field(message, 'toolCallId')), run.textOf(field(message, 'content')), field(message, 'isError') === true);
-    else if (role === 'assistant') readAssistant(message, timeOf(field(record, 'timestamp')), run);
+    else if (role === 'assistant') readAssistant(message, run.time(field(record, 'timestamp')), run);
     else run.skip(`message with role ${stringOf(role) ?? 'unknown'}`, record);
   });
 }
@@ -37,7 +37,7 @@ function readAssistant(message: unknown, at: string | null, run: Conversation): 
   const model = stringOf(field(message, 'model'));
   run.model ??= model;
   if (model !== null && model !== run.model) exchange.model = model;
-  const number = (key: string): number => tokensOf(field(message, 'usage', key));
+  const number = (key: string): number => tokensOf(field(message, 'usage', key), run.wrongCount);
   exchange.usage = { inputTokens: number('input') + number('cacheWrite'), outputTokens: number('output'), cachedInputTokens: number('cacheRead') };
   for (const block of content as unknown[]) {
     const type = field(block, 'type');

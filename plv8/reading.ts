@@ -1,5 +1,7 @@
 // What every format is read into, and how a value of unknown shape is asked for its parts.
 
+import { parseJson } from './anyJson.ts';
+
 /** `result` is what the model was shown; null: the record has none. `isError`: the record says that the call failed. */
 export type RecordedCall = {
   /** In the record, where it says one. */
@@ -75,8 +77,8 @@ export type RecordedRun = {
 /** Reads the records of a file in their order. */
 export type RecordReader = {
   read(record: unknown, line: number): void;
-  /** A line that is no JSON. */
-  broken(text: string, line: number): void;
+  /** Keeps a line as it stands: no JSON, or JSON that cannot be taken as it was written. */
+  keep(reason: string, text: string, line: number): void;
   /** What has been read since the last time: the session first, then its subagents. What may still grow waits for the end. */
   take(isEnd: boolean): RecordedRun[];
 };
@@ -90,7 +92,7 @@ export type Reading = Pick<RecordedRun, 'format' | 'model' | 'outcome'> & {
   callsInText(message: unknown, text: string): RecordedCall[];
   /** The file that a call is about, where the keys of its input do not say it; `shown` is what the model was shown before it. */
   fileOf?(call: RecordedCall, shown: string): string | null;
-  usage(message: unknown): RecordedExchange['usage'];
+  usage(message: unknown, wrong: (count: unknown) => unknown): RecordedExchange['usage'];
   isFailure(result: string): boolean;
   /** Whether a call ends the run, so that the record need not answer it. */
   endsRun(call: RecordedCall): boolean;
@@ -113,7 +115,7 @@ export function stringOf(value: unknown): string | null {
 /** Arguments of a call: an object as it is, or as JSON in a text; what else the model wrote stands under a key. */
 export function inputOf(given: unknown, key = 'input'): Record<string, unknown> {
   try {
-    const input: unknown = typeof given === 'string' ? JSON.parse(given) : given;
+    const input: unknown = typeof given === 'string' ? parseJson(given).value : given;
     if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
   } catch {
     // The model wrote no JSON.
@@ -126,23 +128,35 @@ export function idOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.slice(0, 200) : null;
 }
 
-/** A time that is one, of our millennia, as ISO 8601. */
+/** A time at which an agent may have run (a text, or milliseconds), as ISO 8601; null for what is none. */
 export function timeOf(value: unknown): string | null {
-  const milliseconds = value instanceof Date ? value.getTime() : typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return milliseconds >= 0 && milliseconds < 253_402_300_800_000 ? new Date(milliseconds).toISOString() : null;
+  const milliseconds = typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : Number.NaN;
+  return milliseconds >= Date.UTC(2000) && milliseconds < Date.UTC(2100) ? new Date(milliseconds).toISOString() : null;
 }
 
-/** A number of tokens; 0 for what is none. */
-export function tokensOf(value: unknown): number {
-  return typeof value === 'number' && value > 0 && value < 2 ** 31 ? Math.round(value) : 0;
+/** No request has more; the sum of all that a turn counts fits the ledger's columns. */
+const MAX_TOKENS = 100_000_000;
+
+/** A number of tokens; 0 for what is none, and `wrong` is told where something else stands there. */
+export function tokensOf(value: unknown, wrong?: (count: unknown) => unknown): number {
+  if (typeof value === 'number' && value >= 0 && value <= MAX_TOKENS) return Math.round(value);
+  if (value !== undefined && value !== null) wrong?.(value);
+  return 0;
 }
 
 /** The tokens of a request that counts the cached ones with the rest. */
-export function usageOf(input: unknown, cached: unknown, output: unknown): NonNullable<RecordedExchange['usage']> {
-  return { inputTokens: Math.max(0, tokensOf(input) - tokensOf(cached)), outputTokens: tokensOf(output), cachedInputTokens: tokensOf(cached) };
+export function usageOf(input: unknown, cached: unknown, output: unknown, wrong?: (count: unknown) => unknown): NonNullable<RecordedExchange['usage']> {
+  const cachedInputTokens = tokensOf(cached, wrong);
+  return { inputTokens: Math.max(0, tokensOf(input, wrong) - cachedInputTokens), outputTokens: tokensOf(output, wrong), cachedInputTokens };
 }
 
 /** A call that is not answered yet. */
 export function newCall(name: unknown, input: unknown): RecordedCall {
   return { name: toolName(stringOf(name) ?? ''), input: inputOf(input), result: null, isError: false };
+}
+
+/** Texts in their order. */
+export function inOrder(texts: ReadonlySet<string>): string[] {
+  // oxlint-disable-next-line unicorn/no-array-sort -- V8 has toSorted from 11.0 on only, and plv8 may have an older one
+  return [...texts].sort();
 }

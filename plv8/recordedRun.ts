@@ -1,6 +1,7 @@
 // A recorded agent run in one shape, whatever wrote it: the text of a trajectory file in, its model calls out, in order,
 // each with the calls it made and what they were answered. README.md says how they are counted.
 
+import { parseJson } from './anyJson.ts';
 import { isAtif, readAtif } from './atif.ts';
 import { isClaudeCode, readClaudeCode } from './claudeCode.ts';
 import { isCodex, readCodex } from './codex.ts';
@@ -9,7 +10,7 @@ import { isGeminiCli, readGeminiCli } from './geminiCli.ts';
 import { valuesOfLine } from './jsonLines.ts';
 import { readMiniSweAgent } from './miniSweAgent.ts';
 import { isPi, readPi } from './pi.ts';
-import { field, idOf, newCall, stringOf } from './reading.ts';
+import { field, idOf, inOrder, newCall, stringOf } from './reading.ts';
 import type { Reading, RecordedCall, RecordedExchange, RecordedRun, RecordReader } from './reading.ts';
 import { readSweAgent } from './sweAgent.ts';
 
@@ -36,14 +37,16 @@ const lineFormats = [
 ];
 const MAX_UNTOLD = 10_000;
 
+type ReadLine = { record: unknown; line: number } | { kept: string; reason: string; line: number };
+
 /**
  * Reads a file of JSON lines line by line: Claude Code, Codex CLI, GitHub Copilot CLI, pi, told apart by content. `sessionId`
  * of Claude Code, where the file holds several: its own.
  */
 export class LinesReader {
   readonly #sessionId: string | undefined;
-  /** What came before the first record that tells the format: records, and texts that are no JSON. */
-  #untold: ({ record: unknown; line: number } | { broken: string; line: number })[] = [];
+  /** What came before the first record that tells the format. */
+  #untold: ReadLine[] = [];
   #reader: RecordReader | undefined;
   #line = 0;
 
@@ -64,14 +67,10 @@ export class LinesReader {
   /** One line; a last one without its newline may not be finished, and then waits for the next time. */
   read(text: string, isUnfinished = false): void {
     const line = ++this.#line;
-    const { values, rest } = valuesOfLine(text);
-    for (const record of values) {
-      if (this.#reader) this.#reader.read(record, line);
-      else this.#tell(record, line);
-    }
-    if (rest === null || isUnfinished) return;
-    if (this.#reader) this.#reader.broken(rest, line);
-    else this.#untold.push({ broken: rest, line });
+    const { values, rest, odd } = valuesOfLine(text);
+    for (const record of values) this.#pass({ record, line });
+    if (odd !== null) this.#pass({ kept: text, reason: odd, line });
+    if (rest !== null && !isUnfinished) this.#pass({ kept: rest, reason: 'line that is no JSON', line });
   }
 
   /** What has been read since the last time: the session first, then its subagents. */
@@ -79,15 +78,14 @@ export class LinesReader {
     return this.#reader?.take(isEnd) ?? [];
   }
 
-  #tell(record: unknown, line: number): void {
-    this.#untold.push({ record, line });
-    const reader = lineFormats.find(({ isIt }) => isIt(record))?.read(this.#sessionId);
-    if (!reader) return;
-    for (const one of this.#untold) {
-      if ('broken' in one) reader.broken(one.broken, one.line);
-      else reader.read(one.record, one.line);
+  #pass(one: ReadLine): void {
+    this.#untold.push(one);
+    if ('record' in one) this.#reader ??= lineFormats.find(({ isIt }) => isIt(one.record))?.read(this.#sessionId);
+    if (!this.#reader) return;
+    for (const each of this.#untold) {
+      if ('record' in each) this.#reader.read(each.record, each.line);
+      else this.#reader.keep(each.reason, each.kept, each.line);
     }
-    this.#reader = reader;
     this.#untold = [];
   }
 }
@@ -102,7 +100,11 @@ export function parseRecordedRuns(text: string): RecordedRun[] {
   const reader = new LinesReader(lastSessionId(lines));
   lines.forEach((line, n) => reader.read(line, n === lines.length - 1));
   if (reader.isTold) return reader.take(true);
-  const document = parseJson(text);
+  const { value, odd } = parseDocument(text);
+  return readDocument(value).map((run) => (odd === null ? run : { ...run, skipped: [...run.skipped, { reason: odd, count: 1 }] }));
+}
+
+function readDocument(document: unknown): RecordedRun[] {
   const isList = (key: string): boolean => Array.isArray(field(document, key));
   if (isAtif(document)) return readAtif(document);
   if (isGeminiCli(document)) return readGeminiCli(document);
@@ -135,9 +137,9 @@ function isMiniSweAgent(document: unknown): boolean {
   return format === undefined ? field(document, 'info', 'exit_status') !== undefined : (stringOf(format)?.startsWith('mini-swe-agent') ?? false);
 }
 
-function parseJson(text: string): unknown {
+function parseDocument(text: string): { value: unknown; odd: string | null } {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ''));
+    return parseJson(text.replace(/^\uFEFF/, ''));
   } catch (error) {
     throw new Error(`not a recorded run: neither lines of Claude Code, Codex, Copilot or pi nor one JSON document (${error instanceof Error ? error.message : String(error)})`, { cause: error });
   }
@@ -159,7 +161,7 @@ function walk(reading: Reading): RecordedRun {
     const role = field(message, 'role');
     const text = textOf(field(message, 'content'), skip);
     const current = exchanges.at(-1);
-    if (role === 'assistant') exchanges.push(openExchange(message, text, shown, reading));
+    if (role === 'assistant') exchanges.push(openExchange(message, text, shown, reading, skip));
     else if (role === 'system' && !current) system.push(text);
     else if (role === 'user' && !current) prompt.push(text);
     else if (role === 'tool' && current) answerById(current, message, text, reading, skip);
@@ -176,13 +178,13 @@ function walk(reading: Reading): RecordedRun {
     system: system.join('\n\n'),
     prompt: prompt.join('\n\n'),
     exchanges: exchanges.map(({ ids: _ids, hasToolCalls: _has, ...exchange }) => exchange),
-    tools: [...new Set(exchanges.flatMap(({ calls }) => calls.map(({ name }) => name)))].toSorted(),
+    tools: inOrder(new Set(exchanges.flatMap(({ calls }) => calls.map(({ name }) => name)))),
     outcome,
     skipped: [...skipped].map(([reason, count]) => ({ reason, count })),
   };
 }
 
-function openExchange(message: unknown, text: string, shown: string, reading: Reading): OpenExchange {
+function openExchange(message: unknown, text: string, shown: string, reading: Reading, skip: (reason: string) => unknown): OpenExchange {
   const toolCalls = field(message, 'tool_calls');
   const asked: unknown[] = Array.isArray(toolCalls) ? toolCalls : [];
   const calls = asked.length === 0 ? reading.callsInText(message, text) : asked.map((call) => newCall(field(call, 'function', 'name'), field(call, 'function', 'arguments')));
@@ -190,7 +192,7 @@ function openExchange(message: unknown, text: string, shown: string, reading: Re
     const file = reading.fileOf?.(call, shown) ?? null;
     if (file !== null) call.file = file;
   }
-  return { text, calls, usage: reading.usage(message), ids: asked.map((call) => stringOf(field(call, 'id'))), hasToolCalls: asked.length > 0 };
+  return { text, calls, usage: reading.usage(message, () => skip('count of tokens that cannot be')), ids: asked.map((call) => stringOf(field(call, 'id'))), hasToolCalls: asked.length > 0 };
 }
 
 /** A tool message answers the calls whose ids it names. Ids repeat within a file, so only the exchange before it is asked. */

@@ -358,10 +358,15 @@ export async function openDb(url: string, schema: string, options: { maximumPool
   };
 }
 
-/** JSON that Postgres takes: no NUL, no lone surrogate. */
+/** JSON that Postgres takes: no NUL, no lone surrogate, in no key either. */
 function jsonOf(value: unknown): string | null {
   if (value === undefined) return null;
-  return JSON.stringify(value, (_, inner: unknown) => (typeof inner === 'string' ? inner.toWellFormed().replaceAll('\0', '␀') : inner));
+  const harmless = (text: string): string => text.toWellFormed().replaceAll('\0', '␀');
+  return JSON.stringify(value, (_, inner: unknown) => {
+    if (typeof inner === 'string') return harmless(inner);
+    if (typeof inner !== 'object' || inner === null || Array.isArray(inner) || Object.keys(inner).every((key) => harmless(key) === key)) return inner;
+    return Object.fromEntries(Object.entries(inner).map(([key, one]) => [harmless(key), one as unknown]));
+  });
 }
 
 function responseJson(response: ModelResponse): string {

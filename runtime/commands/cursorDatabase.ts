@@ -2,6 +2,7 @@
 
 import { DatabaseSync } from 'node:sqlite';
 
+import { parseJson } from '../../plv8/anyJson.ts';
 import { readCursor } from '../../plv8/cursor.ts';
 import type { RecordedRun } from '../../plv8/recordedRun.ts';
 import { field, stringOf } from '../../plv8/reading.ts';
@@ -17,13 +18,13 @@ export function* cursorRuns(file: string, leave: (reason: string) => void): Gene
     const composers = new Map<string, unknown>();
     const parents = new Map<string, string>();
     for (const { key, value } of database.prepare(`select key, value from cursorDiskKV where key >= 'composerData:' and key < 'composerData;' order by key`).iterate()) {
-      const [id, composer] = [String(key).slice('composerData:'.length), parsed(value)];
+      const [id, composer] = [String(key).slice('composerData:'.length), parsed(value, leave)];
       composers.set(id, composer);
       for (const part of listOf(field(composer, 'subComposerIds'))) if (stringOf(part) !== null) parents.set(String(part), id);
     }
     for (const [id, composer] of composers) {
       const prefix = `bubbleId:${id}:`;
-      const bubbles = new Map(bubblesOf.all(prefix, `bubbleId:${id};`).map(({ key, value }) => [String(key).slice(prefix.length), parsed(value)]));
+      const bubbles = new Map(bubblesOf.all(prefix, `bubbleId:${id};`).map(({ key, value }) => [String(key).slice(prefix.length), parsed(value, leave)]));
       let parent = parents.get(id);
       for (let depth = 0; depth < 10 && parent !== undefined && parents.has(parent); depth++) parent = parents.get(parent); // nested ones lie flat
       const run = readCursor({ id, composer, bubbles, ...(parent !== undefined && { parent }) });
@@ -38,9 +39,11 @@ export function* cursorRuns(file: string, leave: (reason: string) => void): Gene
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
 /** A value is JSON, as text or as bytes; null for what is none. */
-function parsed(value: unknown): unknown {
+function parsed(text: unknown, leave: (reason: string) => void): unknown {
   try {
-    return JSON.parse(value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value));
+    const { value, odd } = parseJson(text instanceof Uint8Array ? Buffer.from(text).toString('utf8') : String(text));
+    if (odd !== null) leave(odd);
+    return value;
   } catch {
     return null;
   }

@@ -72,15 +72,18 @@ as $$
 declare
   v_chars integer := char_length(p_text);
   v_keep integer;
+  v_capped text;
 begin
   if octet_length(p_text) <= p_max_bytes then
     return p_text;
   end if;
-  -- Characters of up to four bytes: a quarter of the bytes at each end is always under the cap, half of them for ASCII.
   v_keep := greatest(p_max_bytes * (v_chars::numeric / octet_length(p_text)) / 2 - 100, 0);
-  return left(p_text, v_keep)
-    || format(E'\n\n[engine: %s characters left out here]\n\n', v_chars - 2 * v_keep)
-    || right(p_text, v_keep);
+  loop
+    v_capped := left(p_text, v_keep) || format(E'\n\n[engine: %s characters left out here]\n\n', v_chars - 2 * v_keep) || right(p_text, v_keep);
+    exit when octet_length(v_capped) <= p_max_bytes or v_keep = 0;
+    v_keep := v_keep * 9 / 10; -- its ends have more bytes to a character than the rest
+  end loop;
+  return v_capped;
 end
 $$;
 

@@ -19,6 +19,7 @@ declare
   v_focus foci;
   v_head turns;
   v_parent turns;
+  v_before turns;
   v_turn turns;
   v_iteration integer;
   v_left turns;
@@ -32,6 +33,7 @@ declare
   v_at timestamptz;
   v_turns integer := 0;
   v_calls integer := 0;
+  v_added integer;
 begin
   -- All at once: every look into a document parses all of it.
   select * into v_run
@@ -45,7 +47,7 @@ begin
   v_n := coalesce(v_run.first, 0);
   v_total := v_n + json_array_length(v_run.exchanges);
   v_past := v_total - case when v_run."isPart" then 0 else 1 end;
-  v_at := coalesce((v_run.exchanges #>> '{0,at}')::timestamptz, _now());
+  v_at := coalesce(_recorded_time(v_run.exchanges #>> '{0,at}'), (select min(_recorded_time(e ->> 'at')) from json_array_elements(v_run.exchanges) e), _now());
   select * into v_item
     from _import_item(v_label, coalesce(v_run.task, v_run.prompt), jsonb_strip_nulls(jsonb_build_object('conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file)), v_at);
   perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId", v_item.description, v_at);
@@ -67,57 +69,72 @@ begin
   for v_exchange in
     select e.*
       from rows from (json_to_recordset(v_run.exchanges) as (
-             id text, after text, at timestamptz, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "followUp" text, "isFollowUpByHarness" boolean, lints jsonb)) with ordinality as e
+             id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "followUp" text, "isFollowUpByHarness" boolean, lints jsonb)) with ordinality as e
      order by e.ordinality
   loop
-    v_id := coalesce(v_run.format || ':' || v_exchange.id, v_label || '/' || v_n);
-    if v_exchange.after is not null then
-      v_left := v_parent;
-      select * into v_parent from turns where external_id = v_run.format || ':' || v_exchange.after;
-      v_said := v_exchange.said;
-      v_source := v_speaker;
-    else
-      v_left := null;
-    end if;
-    select * into v_turn from turns where external_id in (v_id, v_label || '/' || v_n) order by focus_id = v_focus.id desc limit 1;
-    v_is_known := found and (v_turn.focus_id = v_focus.id or v_parent.id is null or v_parent.id in (v_turn.parent_turn_id, (select parent_turn_id from turns where id = v_turn.parent_turn_id and turn_type = 'compaction')));
-    if v_is_known then
-      if v_turn.focus_id <> v_focus.id then
-        v_shared := v_turn.id; -- a copy of another session's, from its beginning
+    v_before := v_parent;
+    v_added := 0;
+    begin
+      v_id := coalesce(v_run.format || ':' || v_exchange.id, v_label || '/' || v_n);
+      if v_exchange.after is not null then
+        v_left := v_parent;
+        select * into v_parent from turns where external_id = v_run.format || ':' || v_exchange.after;
+        v_said := v_exchange.said;
+        v_source := v_speaker;
+      else
+        v_left := null;
       end if;
-      if v_turn.iteration = (select iteration from foci where id = v_turn.focus_id) then
-        -- The newest of the last time: results may have come since, and more of the response.
-        v_calls := v_calls + _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+      select * into v_turn from turns where external_id in (v_id, v_label || '/' || v_n) order by focus_id = v_focus.id desc limit 1;
+      v_is_known := found and (v_turn.focus_id = v_focus.id or v_parent.id is null or v_parent.id in (v_turn.parent_turn_id, (select parent_turn_id from turns where id = v_turn.parent_turn_id and turn_type = 'compaction')));
+      if v_is_known then
+        if v_turn.focus_id <> v_focus.id then
+          v_shared := v_turn.id; -- a copy of another session's, from its beginning
+        end if;
+        if v_turn.iteration = (select iteration from foci where id = v_turn.focus_id) then
+          -- The newest of the last time: results may have come since, and more of the response.
+          v_added := _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+        end if;
+      else
+        if v_turns = 0 and v_left.id is null and v_head.id is distinct from v_parent.id then
+          v_left := v_head; -- somebody went back since the last time, and the file does not have it any more
+        end if;
+        perform _import_branch(v_label, v_left);
+        v_at := greatest(_recorded_time(v_exchange.at), v_at);
+        if v_exchange."compactSummary" is not null and v_parent.id is not null then
+          select * into v_parent from _import_compaction(v_item, v_focus, v_parent, v_exchange."compactSummary", v_at);
+        end if;
+        v_iteration := v_iteration + 1;
+        insert into turns (parent_turn_id, fork_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id, provider, model, stop_reason, call_count,
+                           input_tokens, output_tokens, cached_input_tokens, chain_tokens, external_id, workspace_path, started_at, completed_at)
+        values (v_parent.id, _fork_turn(v_parent, v_item.id), coalesce(v_parent.depth + 1, 0), 'completed', v_item.id, v_focus.id, v_iteration, v_config, v_parent.elision_id, v_run.format, coalesce(v_exchange.model, v_run.model), 'tool_use', 1,
+                _recorded_count(v_exchange.usage -> 'inputTokens'), _recorded_count(v_exchange.usage -> 'outputTokens'), _recorded_count(v_exchange.usage -> 'cachedInputTokens'),
+                coalesce(v_parent.chain_tokens + v_parent.total_tokens, 0), case when v_turn.id is null then v_id else v_label || '/' || v_n end, v_run.cwd, v_at, v_at)
+        returning * into v_turn;
+        if v_said ~ '\S' then
+          insert into messages (turn_id, sequence, role, source, content, created_at)
+          values (v_turn.id, 1, 'user', v_source, ('[' || _text_block(_cap_said(v_said, 3000000)) || ']')::json, v_at);
+        end if;
+        v_added := _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+        if v_exchange.lints is not null then
+          perform message_lints_save(m.id, v_exchange.lints) from messages m where m.turn_id = v_turn.id and m.role = 'assistant';
+        end if;
+        v_turns := v_turns + 1;
       end if;
-    else
-      if v_turns = 0 and v_left.id is null and v_head.id is distinct from v_parent.id then
-        v_left := v_head; -- somebody went back since the last time, and the file does not have it any more
+      if position('"spawns"' in v_exchange.calls::text) > 0 then
+        perform _import_spawns(v_turn, v_run.format, coalesce(v_run."parentSessionId", v_run."sessionId"), v_exchange.calls, v_n);
       end if;
-      perform _import_branch(v_label, v_left);
-      v_at := greatest(coalesce(v_exchange.at, v_at), v_at);
-      if v_exchange."compactSummary" is not null and v_parent.id is not null then
-        select * into v_parent from _import_compaction(v_item, v_focus, v_parent, v_exchange."compactSummary", v_at);
-      end if;
-      v_iteration := v_iteration + 1;
-      insert into turns (parent_turn_id, fork_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id, provider, model, stop_reason, call_count,
-                         input_tokens, output_tokens, cached_input_tokens, chain_tokens, external_id, workspace_path, started_at, completed_at)
-      values (v_parent.id, _fork_turn(v_parent, v_item.id), coalesce(v_parent.depth + 1, 0), 'completed', v_item.id, v_focus.id, v_iteration, v_config, v_parent.elision_id, v_run.format, coalesce(v_exchange.model, v_run.model), 'tool_use', 1,
-              (v_exchange.usage ->> 'inputTokens')::numeric, (v_exchange.usage ->> 'outputTokens')::numeric, (v_exchange.usage ->> 'cachedInputTokens')::numeric,
-              coalesce(v_parent.chain_tokens + v_parent.total_tokens, 0), case when v_turn.id is null then v_id else v_label || '/' || v_n end, v_run.cwd, v_at, v_at)
-      returning * into v_turn;
-      if v_said ~ '\S' then
-        insert into messages (turn_id, sequence, role, source, content, created_at)
-        values (v_turn.id, 1, 'user', v_source, ('[' || _text_block(_cap_text(v_said, 3000000)) || ']')::json, v_at);
-      end if;
-      v_calls := v_calls + _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
-      if v_exchange.lints is not null then
-        perform message_lints_save(m.id, v_exchange.lints) from messages m where m.turn_id = v_turn.id and m.role = 'assistant';
-      end if;
-      v_turns := v_turns + 1;
-    end if;
-    if position('"spawns"' in v_exchange.calls::text) > 0 then
-      perform _import_spawns(v_turn, v_run.format, coalesce(v_run."parentSessionId", v_run."sessionId"), v_exchange.calls, v_n);
-    end if;
+    exception when data_exception or integrity_constraint_violation or program_limit_exceeded or sqlstate 'WL002' then
+      -- One exchange stops no others: it is kept as it came, and what was said before it is said before the next.
+      insert into session_records (session_label, line, ordinal, reason, content)
+      values (v_label, 0, hashtext(to_json(v_exchange)::text), 'exchange that cannot be stored: ' || sqlerrm, to_json(v_exchange)::text)
+      on conflict do nothing;
+      v_parent := v_before;
+      v_iteration := (select coalesce(max(iteration), 0) from turns where focus_id = v_focus.id);
+      v_said := concat_ws(E'\n\n', v_said, v_exchange."followUp");
+      v_n := v_n + 1;
+      continue;
+    end;
+    v_calls := v_calls + v_added;
     v_parent := v_turn;
     v_said := v_exchange."followUp";
     v_source := case when v_exchange."isFollowUpByHarness" then 'event' else v_speaker end;

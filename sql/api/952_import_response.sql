@@ -34,7 +34,7 @@ begin
          where t.m > v_thoughts and coalesce(t.value ->> 'signature', '') <> '' and p_turn.model like '%claude%' and octet_length(p_thinking::text) < 1000000
         union all
         select 2, 1, _text_block(t.text), null
-          from (select case when v_text is null then _cap_text(p_text, 1000000) when starts_with(p_text, v_text) then ltrim(substr(p_text, char_length(v_text) + 1), E'\n') end as text) t
+          from (select case when v_text is null then _cap_said(p_text, 1000000) when starts_with(p_text, v_text) then ltrim(substr(p_text, char_length(v_text) + 1), E'\n') end as text) t
          where t.text ~ '\S'
         union all
         select 3, c.ordinal, '{"type":"tool_use","id":' || to_json(c.id)::text || u.rest, '{"type":"tool_use","id":' || to_json(c.wire_id)::text || u.rest
@@ -46,8 +46,8 @@ begin
     select v_message, p_turn.id, 1000 + v_parts, 'assistant', ('[' || said.blocks || ']')::json, nullif('[' || said.sent || ']', '[' || said.blocks || ']')::json, p_turn.started_at
       from said where said.blocks is not null
   ), made as (
-    insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, created_at, status, result, is_error, attempts, started_at, completed_at)
-    select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.wire_id, nullif(c.id, c.wire_id), c.name, c.input, 'unsafe', p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at
+    insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, created_at, status, result, is_error, attempts, started_at, completed_at, artifact_hash, is_truncated)
+    select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.wire_id, nullif(c.id, c.wire_id), c.name, c.input, 'unsafe', p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at, e.artifact_hash, e.is_truncated
       from given c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.started_at) e
      where c.ordinal > v_known
   )
@@ -57,7 +57,7 @@ begin
   end if;
   if v_known > 0 then
     update tool_calls k
-       set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts, started_at = e.at, completed_at = e.at
+       set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts, started_at = e.at, completed_at = e.at, artifact_hash = e.artifact_hash, is_truncated = e.is_truncated
       from _recorded_calls(p_calls, p_n) c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.completed_at) e
      where k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 and k.completed_at is null and e.at is not null;
   end if;
@@ -102,16 +102,70 @@ $$;
 
 comment on function _recorded_calls(json, integer) is 'The calls of a recorded exchange, from 1; one without an id has one by its place.';
 
-create or replace function _recorded_end(p_result text, p_is_error boolean, p_is_past boolean, p_at timestamptz, out status text, out result json, out is_error boolean, out attempts integer, out at timestamptz)
+create or replace function _recorded_end(
+    p_result text, p_is_error boolean, p_is_past boolean, p_at timestamptz,
+    out status text, out result json, out is_error boolean, out attempts integer, out at timestamptz, out artifact_hash text, out is_truncated boolean)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_whole text := case when octet_length(p_result) > 33554000 then _cap_text(p_result, 33554000) end;
+begin
+  is_truncated := v_whole is not null;
+  if p_result is null and not p_is_past then
+    status := 'pending';
+    attempts := 0;
+    return;
+  end if;
+  if v_whole is not null then
+    artifact_hash := _artifact_store(v_whole);
+    p_result := _excerpt(v_whole, 8000);
+  end if;
+  is_error := p_result is null or p_is_error;
+  status := case when is_error then 'failed' else 'completed' end;
+  result := to_json(coalesce(p_result, '[engine] The record has no result for this call.'));
+  attempts := 1;
+  at := p_at;
+end
+$$;
+
+comment on function _recorded_end(text, boolean, boolean, timestamptz) is 'How a recorded call ended: without a result it is open while it is the newest, else it has failed. Of a result over 32 MiB head and tail become an artifact, as of one of our own.';
+
+create or replace function _recorded_time(p_at text)
+  returns timestamptz
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return case when p_at::timestamptz between '2000-01-01 00:00Z' and '2100-01-01 00:00Z' then p_at::timestamptz end;
+exception when data_exception then
+  return null;
+end
+$$;
+
+comment on function _recorded_time(text) is 'A recorded time at which an agent may have run; null for any other.';
+
+create or replace function _recorded_count(p_count jsonb)
+  returns integer
   language sql
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when p_result is null and not p_is_past then 'pending' when p_result is null or p_is_error then 'failed' else 'completed' end,
-         case when p_result is not null or p_is_past then to_json(coalesce(p_result, '[engine] The record has no result for this call.')) end,
-         case when p_result is not null or p_is_past then p_result is null or p_is_error end,
-         case when p_result is not null or p_is_past then 1 else 0 end,
-         case when p_result is not null or p_is_past then p_at end;
+  select case when jsonb_typeof(p_count) = 'number' and p_count::numeric between 0 and 200000000 then round(p_count::numeric) end::integer;
 $$;
 
-comment on function _recorded_end(text, boolean, boolean, timestamptz) is 'How a recorded call ended: without a result it is open while it is the newest, else it has failed.';
+comment on function _recorded_count(jsonb) is 'A recorded count of tokens; null for one that cannot be.';
+
+create or replace function _cap_said(p_text text, p_max_bytes integer)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when octet_length(p_text) * 6 <= p_max_bytes then p_text
+              else _cap_text(p_text, (p_max_bytes * least(1, octet_length(p_text)::numeric / octet_length(to_json(p_text)::text)))::integer) end;
+$$;
+
+comment on function _cap_said(text, integer) is 'Text that as JSON, where a line break takes two bytes and a control character six, has at most about p_max_bytes.';

@@ -121,6 +121,44 @@ test('odd files: two objects on a line, a line of two megabytes, broken ones, NU
   expect(await importFile(db, join(directory, 'nowhere.jsonl'))).toMatchObject({ error: expect.stringContaining('ENOENT') });
 });
 
+test('one record never stops a file: nested too deep, NUL and half of a character in keys, counts and times that cannot be', { timeout: 60_000 }, async () => {
+  const deep = (levels: number, inner = '1'): string => '{"a":['.repeat(levels / 2) + inner + ']}'.repeat(levels / 2);
+  const lines = claude(4).map((line) => line.replaceAll('session-1', 'session-9'));
+  lines[2] = lines[2]!.replace('"input":{"file_path":"f1"}', `"input":{"file_path":"f1","deep":${deep(10_000)}}`);
+  lines[3] = lines[3]!.replace('"content of 1"', `[{"type":"text","text":"seen"},{"type":"odd","deep":${deep(10_000)}}]`);
+  lines[5] = lines[5]!.replace('"input":{"file_path":"f2"}', String.raw`"input":{"file_path":"f2","k\u0000ey":1,"half\ud800":{"in\udc00side":[2]}}`);
+  lines[7] = lines[7]!.replace('"input_tokens":10', '"input_tokens":1e30').replace('2026-01-01T00:00:30', '+020000-01-01T00:00:30');
+  lines[8] = lines[8]!.replace('"input_tokens":10', '"input_tokens":1e30').replace('2026-01-01T00:00:31', '+020000-01-01T00:00:31');
+  for (const n of [10, 11]) lines[n] = lines[n]!.replace('"output_tokens":5', '"output_tokens":1e400').replace('"cache_read_input_tokens":100', '"cache_read_input_tokens":-3');
+  const file = join(directory, 'odd-values.jsonl');
+  await writeFile(file, `${lines.join('\n')}\n`);
+  const report = await imported(file);
+  expect(report).toMatchObject({ turns: 4, calls: 4 });
+  expect(report.leftOut).toEqual([
+    { reason: 'value nested deeper than 100 levels', count: 2, line: 3 }, { reason: 'result block of type odd', count: 1, line: 4 }, { reason: 'key with NUL or half of a character', count: 1, line: 6 },
+    { reason: 'time that cannot be', count: 2, line: 8 }, { reason: 'count of tokens that cannot be', count: 6, line: 8 },
+  ]);
+  // As it stands, with its reason; what could be read is in the conversation.
+  expect((await raw(report.session)).filter(({ reason }) => /^(value|key)/.test(reason)).map(({ line, content }) => [line, content])).toEqual([[3, lines[2]], [4, lines[3]], [6, lines[5]]]);
+  const found = await database.query<{ input: string; result: string; tokens: (number | null)[]; at: string }>(`
+    select k.input::text as input, k.result::text as result, array[t.input_tokens, t.output_tokens, t.cached_input_tokens] as tokens, to_char(t.started_at at time zone 'utc', 'YYYY-MM-DD HH24:MI:SS') as at
+      from ledger.turns t join ledger.tool_calls k on k.turn_id = t.id where t.work_item_id = '${report.workItemId}' order by t.depth`);
+  expect(found.map(({ tokens, at }) => [tokens, at])).toEqual([[[10, 5, 100], '2026-01-01 00:00:10'], [[10, 5, 100], '2026-01-01 00:00:20'], [[0, 5, 100], '2026-01-01 00:00:20'], [[10, 0, 0], '2026-01-01 00:00:40']]);
+  expect(found[0]?.input).toContain('{"file_path":"f1","deep":{"a":[{"a":[');
+  expect(found[0]?.input.length).toBeGreaterThan(49_000);
+  expect(JSON.parse(found[1]?.input ?? '')).toEqual({ file_path: 'f2', 'k␀ey': 1, 'half\ufffd': { 'in\ufffdside': [2] } });
+  expect(await db.journal.read(report.workItemId, 0, null, null)).not.toEqual([]);
+  expect(await contextOf(report.session)).toContain('content of 3');
+  expect((await imported(file)).added).toEqual({ turns: 0, calls: 0 });
+  // The same in a document of another format, in its texts of JSON and in a database.
+  const document = join(directory, 'odd-document.json');
+  await writeFile(document, `{"trajectory_format":"mini-swe-agent-1","messages":[{"role":"user","content":"Fix it."},{"role":"assistant","content":"","tool_calls":[{"id":"a","function":{"name":"bash","arguments":${JSON.stringify(String.raw`{"command":"ls","n\u0000":${deep(200)}}`)}}}],"extra":{"deep":${deep(10_000)},"response":{"usage":{"prompt_tokens":1e30,"completion_tokens":7}}}}]}`);
+  const other = await imported(document);
+  expect(other).toMatchObject({ turns: 1, calls: 1, leftOut: [{ reason: 'count of tokens that cannot be', count: 1 }, { reason: 'value nested deeper than 100 levels', count: 1 }] });
+  expect(await database.query(`select t.input_tokens, t.output_tokens, k.input ->> 'command' as command, k.input -> 'n␀' is not null as has_key from ledger.turns t join ledger.tool_calls k on k.turn_id = t.id where t.work_item_id = '${other.workItemId}'`))
+    .toEqual([{ input_tokens: 0, output_tokens: 7, command: 'ls', has_key: true }]);
+});
+
 test('a last line that is not finished waits for the next time', async () => {
   const file = join(directory, 'unfinished.jsonl');
   const lines = claude(2).map((line) => line.replaceAll('session-1', 'session-4'));

@@ -199,7 +199,7 @@ describe('Claude Code', () => {
 });
 
 describe('Codex', () => {
-  const item = (payload: Line): Line => ({ timestamp: 't', type: 'response_item', payload });
+  const item = (payload: Line): Line => ({ timestamp: '2026-01-01T00:00:00Z', type: 'response_item', payload });
   const event = (payload: Line): Line => ({ timestamp: 't', type: 'event_msg', payload });
   const counted = (total: number, input: number): Line => event({ type: 'token_count', info: { total_token_usage: { total_tokens: total }, last_token_usage: { input_tokens: input, cached_input_tokens: 60, output_tokens: 7 } } });
   const call = (id: string, cmd: string): Line => item({ type: 'function_call', name: 'exec_command', arguments: JSON.stringify({ cmd }), call_id: id });
@@ -271,7 +271,7 @@ describe('Claude Code, who speaks', () => {
 
 describe('Codex, who speaks and what fails', () => {
   it('takes instructions for nobody\'s word, keeps what a compaction kept, and knows failures of several versions', () => {
-    const item = (payload: Line): Line => ({ timestamp: 't', type: 'response_item', payload });
+    const item = (payload: Line): Line => ({ timestamp: '2026-01-01T00:00:00Z', type: 'response_item', payload });
     const said = (role: string, text: string): Line => item({ type: 'message', role, content: [{ type: 'input_text', text }] });
     const ran = (id: string, output: string): Line[] => [item({ type: 'function_call', name: 'shell', arguments: '{}', call_id: id }), item({ type: 'function_call_output', call_id: id, output })];
     const run = lines({ type: 'session_meta', payload: { id: 's' } }, { type: 'turn_context', payload: { model: 'gpt-5.5' } }, said('developer', 'Permissions.'), said('user', '# AGENTS.md instructions for /work'), item({ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Mend it.' }, { type: 'input_image', image_url: 'data:' }] }),
