@@ -199,7 +199,7 @@ describe('Claude Code', () => {
 });
 
 describe('Codex', () => {
-  const item = (payload: Line): Line => ({ timestamp: '2026-01-01T00:00:00Z', type: 'response_item', payload });
+  const item = (payload: Line): Line => ({ timestamp: 't', type: 'response_item', payload });
   const event = (payload: Line): Line => ({ timestamp: 't', type: 'event_msg', payload });
   const counted = (total: number, input: number): Line => event({ type: 'token_count', info: { total_token_usage: { total_tokens: total }, last_token_usage: { input_tokens: input, cached_input_tokens: 60, output_tokens: 7 } } });
   const call = (id: string, cmd: string): Line => item({ type: 'function_call', name: 'exec_command', arguments: JSON.stringify({ cmd }), call_id: id });
