@@ -62,7 +62,9 @@ class ClaudeCodeReader implements RecordReader {
     thread.line = this.#main.line = line;
     // A continued session begins with a copy of the one before.
     if (uuid !== null && this.#places.has(uuid)) return thread.skip('repeated record');
-    if (type === 'progress') thread.skip('record of type progress'); // of hooks and commands for the screen, and copies of subagents
+    if (type === 'attachment' && readAttachment(record, thread)) {
+      // said
+    } else if (type === 'progress') thread.skip('record of type progress'); // of hooks and commands for the screen, and copies of subagents
     else if (!isMessage) thread.skip(`record of type ${type}`, record);
     else {
       thread.sessionId ??= idOf(field(record, 'sessionId')) ?? undefined;
@@ -168,4 +170,28 @@ function resultText(content: unknown, run: Conversation): string {
     if (text === null) run.skip(`result block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
     return text ?? `[${stringOf(field(block, 'type')) ?? 'unknown'}]`;
   }).join('\n');
+}
+
+/** What stands beside the messages that the model saw: prompts typed while it worked, files that changed or were attached, memory. False: something else. */
+function readAttachment(record: unknown, run: Conversation): boolean {
+  const attachment = field(record, 'attachment');
+  const [file, content] = [stringOf(field(attachment, 'filename')) ?? stringOf(field(attachment, 'path')) ?? '', field(attachment, 'content')];
+  switch (field(attachment, 'type')) {
+    case 'queued_command': {
+      const prompt = run.textOf(field(attachment, 'prompt'));
+      const origin = field(attachment, 'origin', 'kind') ?? (field(attachment, 'commandMode') === 'prompt' ? 'human' : 'client');
+      run.said(prompt, origin !== 'human' || harnessText.test(prompt));
+      return prompt.trim() !== '';
+    }
+    case 'edited_text_file': return attach(run, `The file ${file} has changed:`, field(attachment, 'snippet') ?? content);
+    case 'file': return attach(run, `The file ${file}:`, field(content, 'file', 'content') ?? content);
+    case 'nested_memory': return attach(run, `The memory file ${file}:`, field(content, 'content') ?? content);
+    default: return false;
+  }
+}
+
+function attach(run: Conversation, title: string, content: unknown): boolean {
+  if (typeof content !== 'string' || content.trim() === '') return false;
+  run.said(`${title}\n\n${content}`, true);
+  return true;
 }

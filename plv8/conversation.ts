@@ -1,7 +1,7 @@
 // What the readers of most formats tell what they read, record by record; it makes recorded runs of it, whole or in parts.
 
 import { field, inOrder, stringOf, timeOf } from './reading.ts';
-import type { RecordedCall, RecordedExchange, RecordedRun, RecordReader } from './reading.ts';
+import type { RecordedCall, RecordedExchange, RecordedRun, RecordReader, Told } from './reading.ts';
 
 /** What a reader of records tells of one conversation, in the order of the file; take() makes a RecordedRun of it. */
 export class Conversation {
@@ -16,8 +16,7 @@ export class Conversation {
   readonly #format: RecordedRun['format'];
   readonly #skipped = new Map<string, { count: number; line: number }>();
   #raw: NonNullable<RecordedRun['raw']> = [];
-  #prompt: string[] = [];
-  #isPromptByHarness = true;
+  readonly #prompt: Told[] = [];
   #task: string | undefined;
   /** Those that were not taken yet, and how many were. */
   #exchanges: RecordedExchange[] = [];
@@ -28,7 +27,7 @@ export class Conversation {
   readonly #calls = new Map<string, RecordedCall | null>();
   readonly #tools = new Set<string>();
   #summary: string | undefined;
-  #branch: { after: string; said: string[] } | undefined;
+  #branch: { after: string; said: Told[] } | undefined;
 
   constructor(format: RecordedRun['format']) {
     this.#format = format;
@@ -57,7 +56,8 @@ export class Conversation {
     if (this.#summary !== undefined) exchange.compactSummary = this.#summary;
     if (this.#branch !== undefined) {
       exchange.after = this.#branch.after;
-      exchange.said = this.#branch.said.join('\n\n');
+      exchange.said = textOfAll(this.#branch.said);
+      if (this.#branch.said.length > 1) exchange.saidParts = this.#branch.said;
     }
     this.#summary = this.#branch = undefined;
     this.#exchanges.push(exchange);
@@ -127,15 +127,17 @@ export class Conversation {
   said(text: string, isByHarness = false): void {
     if (text.trim() === '') return;
     if (!isByHarness) this.#task ??= text;
+    const told: Told = { text, ...(isByHarness && { isByHarness }) };
     const last = this.#exchanges.at(-1);
-    if (this.#branch) this.#branch.said.push(text);
-    else if (!last) {
-      this.#prompt.push(text);
-      this.#isPromptByHarness &&= isByHarness;
-    } else {
-      if (!isByHarness) delete last.isFollowUpByHarness;
-      else if (last.followUp === undefined) last.isFollowUpByHarness = true;
-      last.followUp = last.followUp === undefined ? text : `${last.followUp}\n\n${text}`;
+    if (this.#branch) add(this.#branch.said, told);
+    else if (!last) add(this.#prompt, told);
+    else {
+      const parts = last.followUpParts ?? (last.followUp === undefined ? [] : [{ text: last.followUp, ...(last.isFollowUpByHarness && { isByHarness: true as const }) }]);
+      add(parts, told);
+      last.followUp = textOfAll(parts);
+      if (parts.length > 1) last.followUpParts = parts;
+      delete last.isFollowUpByHarness;
+      if (parts.every((part) => part.isByHarness)) last.isFollowUpByHarness = true;
     }
   }
 
@@ -196,13 +198,15 @@ export class Conversation {
     if (taken.length === 0 && this.#raw.length === 0 && !isEnd) return null;
     const first = this.#taken;
     const before = this.#lastTaken;
+    const told = first === 0 ? this.#prompt : before?.followUpParts;
     const run: RecordedRun = {
       format: this.#format,
       model: this.model,
       system: this.system,
-      prompt: first === 0 ? this.#prompt.join('\n\n') : (before?.followUp ?? ''),
-      ...((first === 0 ? this.#prompt.length > 0 && this.#isPromptByHarness : before?.isFollowUpByHarness) && { isPromptByHarness: true }),
-      ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0] && { task: this.#task }),
+      prompt: first === 0 ? textOfAll(this.#prompt) : (before?.followUp ?? ''),
+      ...((first === 0 ? this.#prompt.length > 0 && this.#prompt.every((part) => part.isByHarness) : before?.isFollowUpByHarness) && { isPromptByHarness: true }),
+      ...(told !== undefined && told.length > 1 && { promptParts: told }),
+      ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0]?.text && { task: this.#task }),
       exchanges: taken,
       tools: inOrder(this.#tools),
       ...(first > 0 && { first }),
@@ -223,4 +227,20 @@ export class Conversation {
     for (const [id, exchange] of this.#byId) if (exchange && gone.has(exchange)) this.#byId.set(id, null);
     return run;
   }
+}
+
+/** As many messages between two answers; more are one. */
+const MAX_PARTS = 500;
+
+/** A word more: what the harness says at one time is one message, what humans say are several. */
+function add(parts: Told[], told: Told): void {
+  const last = parts.at(-1);
+  if (last && ((last.isByHarness && told.isByHarness) || parts.length >= MAX_PARTS)) {
+    last.text = `${last.text}\n\n${told.text}`;
+    if (!told.isByHarness) delete last.isByHarness;
+  } else parts.push(told);
+}
+
+function textOfAll(parts: readonly Told[]): string {
+  return parts.map(({ text }) => text).join('\n\n');
 }

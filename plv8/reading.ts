@@ -16,6 +16,9 @@ export type RecordedCall = {
   file?: string;
 };
 
+/** One of several words that a model was told between two of its own. */
+export type Told = { text: string; isByHarness?: true };
+
 export type RecordedExchange = {
   /** In the record, where that is the same in every copy of the session. */
   id?: string;
@@ -39,6 +42,9 @@ export type RecordedExchange = {
   followUp?: string;
   /** No human wrote any of followUp. */
   isFollowUpByHarness?: true;
+  /** Of followUp and said: word by word, where there are several. */
+  followUpParts?: Told[];
+  saidParts?: Told[];
   /** What linters said of files at that time. */
   lints?: { file_path: string; message: string; lint_source?: string; severity?: 'error' | 'warning' | 'info'; start_line?: number; start_col?: number; end_line?: number; end_col?: number }[];
 };
@@ -51,6 +57,8 @@ export type RecordedRun = {
   prompt: string;
   /** No human wrote any of prompt. */
   isPromptByHarness?: true;
+  /** Word by word, where there are several. */
+  promptParts?: Told[];
   /** What a human asked first, where the prompt begins with something else. */
   task?: string;
   exchanges: RecordedExchange[];

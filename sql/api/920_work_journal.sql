@@ -97,6 +97,12 @@ create or replace view work_journal with (security_invoker = true) as
       select i.work_item_id, i.id, 'user_feedback', i.created_at, 10, jsonb_build_object('type', 'user_feedback', 'message', i.content, 'isInterrupt', i.is_interrupt), 'high'
         from inbox i where i.kind = 'message'
       union all
+      -- In a recorded session people speak in the conversation itself; what they asked first is where it starts.
+      select t.work_item_id, m.id, 'user_feedback', m.created_at, 10, jsonb_build_object('type', 'user_feedback', 'message', _result_text(m.content), 'isInterrupt', false), 'high'
+        from turns t join messages m on m.turn_id = t.id
+       where m.role = 'user' and m.source = 'human' and t.external_id is not null
+         and (t.parent_turn_id is not null or exists (select from messages f where f.turn_id = t.id and f.role = 'user' and f.source = 'human' and f.sequence < m.sequence))
+      union all
       select c.work_item_id, c.turn_id, 'summary', c.created_at, 11,
              jsonb_build_object('type', 'summary', 'periodCovered', jsonb_build_object('start', _ms((select w.created_at from work_items w where w.id = c.work_item_id)), 'end', _ms(c.created_at)),
                'accomplishments', '[]'::jsonb, 'currentStatus', format('the context was compacted (%s): %s tokens became %s', c.compaction_type, c.tokens_before, c.tokens_after), 'nextSteps', '[]'::jsonb), 'high'

@@ -14,6 +14,7 @@ declare
   v_speaker text;
   v_source text;
   v_said text;
+  v_parts json;
   v_config text;
   v_item work_items;
   v_focus foci;
@@ -37,7 +38,7 @@ declare
 begin
   -- All at once: every look into a document parses all of it.
   select * into v_run
-    from json_to_record(p_run) as r(format text, "sessionId" text, "parentSessionId" text, "spawnedBy" text, prompt text, "isPromptByHarness" boolean, task text, system text, model text, tools json, cwd text, file text, outcome text,
+    from json_to_record(p_run) as r(format text, "sessionId" text, "parentSessionId" text, "spawnedBy" text, prompt text, "isPromptByHarness" boolean, "promptParts" json, task text, system text, model text, tools json, cwd text, file text, outcome text,
                                     exchanges json, first integer, "firstAfter" text, "isPart" boolean, raw json);
   if coalesce(v_run."sessionId", '') !~ '\S' or coalesce(v_run.format, '') !~ '\S' or json_typeof(v_run.exchanges) is distinct from 'array' then
     perform _raise_invalid('a recorded run has format, sessionId and exchanges');
@@ -65,11 +66,12 @@ begin
    where v_n > 0 and external_id in (v_run.format || ':' || v_run."firstAfter", v_label || '/' || (v_n - 1)) order by focus_id = v_focus.id desc limit 1;
   v_said := v_run.prompt;
   v_source := case when v_run."isPromptByHarness" then 'event' else v_speaker end;
+  v_parts := v_run."promptParts";
 
   for v_exchange in
     select e.*
       from rows from (json_to_recordset(v_run.exchanges) as (
-             id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "followUp" text, "isFollowUpByHarness" boolean, lints jsonb)) with ordinality as e
+             id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb)) with ordinality as e
      order by e.ordinality
   loop
     v_before := v_parent;
@@ -81,6 +83,7 @@ begin
         select * into v_parent from turns where external_id = v_run.format || ':' || v_exchange.after;
         v_said := v_exchange.said;
         v_source := v_speaker;
+        v_parts := v_exchange."saidParts";
       else
         v_left := null;
       end if;
@@ -110,10 +113,7 @@ begin
                 _recorded_count(v_exchange.usage -> 'inputTokens'), _recorded_count(v_exchange.usage -> 'outputTokens'), _recorded_count(v_exchange.usage -> 'cachedInputTokens'),
                 coalesce(v_parent.chain_tokens + v_parent.total_tokens, 0), case when v_turn.id is null then v_id else v_label || '/' || v_n end, v_run.cwd, v_at, v_at)
         returning * into v_turn;
-        if v_said ~ '\S' then
-          insert into messages (turn_id, sequence, role, source, content, created_at)
-          values (v_turn.id, 1, 'user', v_source, ('[' || _text_block(_cap_said(v_said, 3000000)) || ']')::json, v_at);
-        end if;
+        perform _import_said(v_turn, coalesce(v_parts, json_build_array(json_build_object('text', v_said, 'isByHarness', v_source = 'event'))), v_speaker);
         v_added := _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
         if v_exchange.lints is not null then
           perform message_lints_save(m.id, v_exchange.lints) from messages m where m.turn_id = v_turn.id and m.role = 'assistant';
@@ -130,7 +130,8 @@ begin
       on conflict do nothing;
       v_parent := v_before;
       v_iteration := (select coalesce(max(iteration), 0) from turns where focus_id = v_focus.id);
-      v_said := concat_ws(E'\n\n', v_said, v_exchange."followUp");
+      v_parts := (select json_agg(p.value) from (select json_array_elements(coalesce(v_parts, json_build_array(json_build_object('text', v_said, 'isByHarness', v_source = 'event'))))
+        union all select json_array_elements(coalesce(v_exchange."followUpParts", json_build_array(json_build_object('text', v_exchange."followUp", 'isByHarness', v_exchange."isFollowUpByHarness"))))) as p(value));
       v_n := v_n + 1;
       continue;
     end;
@@ -138,6 +139,7 @@ begin
     v_parent := v_turn;
     v_said := v_exchange."followUp";
     v_source := case when v_exchange."isFollowUpByHarness" then 'event' else v_speaker end;
+    v_parts := v_exchange."followUpParts";
     v_n := v_n + 1;
   end loop;
 
@@ -166,7 +168,24 @@ end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, spawns}], usage, said, followUp, isFollowUpByHarness, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls}: what was added. Raises WL002.';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls}: what was added. Raises WL002.';
+
+create or replace function _import_said(p_turn turns, p_parts json, p_speaker text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into messages (turn_id, sequence, role, source, content, created_at)
+  select p_turn.id, row_number() over (order by p.n), 'user', case when (p.value ->> 'isByHarness')::boolean then 'event' else p_speaker end,
+         ('[' || _text_block(_cap_said(p.value ->> 'text', 3000000)) || ']')::json, p_turn.started_at
+    from json_array_elements(p_parts) with ordinality as p(value, n)
+   where p.value ->> 'text' ~ '\S';
+end
+$$;
+
+comment on function _import_said(turns, json, text) is 'Stores what the model of a recorded run was told before a turn, each word of a human by itself.';
 
 create or replace function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamptz)
   returns work_items

@@ -269,6 +269,29 @@ describe('Claude Code, who speaks', () => {
   });
 });
 
+describe('Claude Code, what stands beside the messages', () => {
+  it('takes prompts typed meanwhile, changed and attached files and memory for words of the conversation, and knows whose they are', () => {
+    let n = 0;
+    const record = (more: Line): Line => ({ uuid: `v${n++}`, sessionId: 's', timestamp: '2026-01-01T00:00:00Z', ...more });
+    const said = (content: string): Line => record({ type: 'user', message: { content } });
+    const answered = (): Line => record({ type: 'assistant', message: { id: `m${n}`, model: 'claude-opus-5', content: [{ type: 'text', text: 'Yes.' }] } });
+    const beside = (attachment: Line): Line => record({ type: 'attachment', attachment });
+    const run = lines(
+      beside({ type: 'nested_memory', path: 'CLAUDE.md', content: { path: 'CLAUDE.md', content: 'Be terse.' } }), said('Fix it.'), answered(),
+      beside({ type: 'queued_command', prompt: 'Only the tests.', commandMode: 'prompt', origin: { kind: 'human' } }),
+      beside({ type: 'queued_command', prompt: [{ type: 'text', text: 'And hurry.' }], commandMode: 'prompt' }),
+      beside({ type: 'queued_command', prompt: '<task-notification>done</task-notification>', commandMode: 'task-notification' }),
+      beside({ type: 'edited_text_file', filename: 'a.ts', snippet: '1 x' }), beside({ type: 'file', filename: 'b.ts', content: { type: 'text', file: { filePath: 'b.ts', content: 'y' } } }),
+      beside({ type: 'task_reminder', content: [] }), answered(), said('Thanks.'), answered());
+    const changed = '<task-notification>done</task-notification>\n\nThe file a.ts has changed:\n\n1 x\n\nThe file b.ts:\n\ny';
+    expect(run).toMatchObject({ task: 'Fix it.', prompt: 'The memory file CLAUDE.md:\n\nBe terse.\n\nFix it.', promptParts: [{ text: 'The memory file CLAUDE.md:\n\nBe terse.', isByHarness: true }, { text: 'Fix it.' }] });
+    expect(run.exchanges.map(({ followUp, followUpParts, isFollowUpByHarness }) => [followUp, followUpParts, isFollowUpByHarness])).toEqual([
+      [`Only the tests.\n\nAnd hurry.\n\n${changed}`, [{ text: 'Only the tests.' }, { text: 'And hurry.' }, { text: changed, isByHarness: true }], undefined],
+      ['Thanks.', undefined, undefined], [undefined, undefined, undefined]]);
+    expect(run.skipped).toEqual([{ reason: 'record of type attachment', count: 1, line: 9 }]);
+  });
+});
+
 describe('Codex, who speaks and what fails', () => {
   it('takes instructions for nobody\'s word, keeps what a compaction kept, and knows failures of several versions', () => {
     const item = (payload: Line): Line => ({ timestamp: '2026-01-01T00:00:00Z', type: 'response_item', payload });
