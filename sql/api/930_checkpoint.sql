@@ -17,10 +17,14 @@ as $$
     union all
     select 1000000 + row_number() over (order by created_at), 'plan', (select string_agg(s, E'\n') from jsonb_array_elements_text(content -> 'planSteps') s)
       from journal_entries where work_item_id = p_item.id and entry_type = 'thinking' and jsonb_typeof(content -> 'planSteps') = 'array' and deleted_at is null
+    union all
+    select * from _recorded_entries(p_item)
   )
   select (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'step'),
-         (select coalesce(array_agg(case entry_type when 'finding' then 'Found: ' else '' end || content order by seq desc), '{}') from entry where entry_type in ('step', 'finding')),
-         (select content ->> 'message' from journal_entries where work_item_id = p_item.id and entry_type = 'user_feedback' and deleted_at is null order by created_at desc, id desc limit 1),
+         (select coalesce(array_agg(case entry_type when 'finding' then 'Found: ' when 'summary' then 'Its own summary: ' when 'answer' then 'Said last: ' when 'asked' then 'Was asked: ' else '' end || content order by seq desc), '{}')
+            from entry where entry_type in ('step', 'finding', 'summary', 'answer', 'asked')),
+         (select coalesce((select content ->> 'message' from journal_entries where work_item_id = p_item.id and entry_type = 'user_feedback' and deleted_at is null order by created_at desc, id desc limit 1),
+                          (select content from entry where entry_type = 'asked' order by seq desc limit 1))),
          (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'decision'),
          (select coalesce(array_agg(content order by last desc), '{}') from (select content, max(seq) as last from entry where entry_type = 'error' group by content) e),
          (select _plan_items(content) from entry where entry_type = 'plan' and content ~ '\S' order by seq desc limit 1),
@@ -38,7 +42,7 @@ as $$
          (select coalesce(array_agg(format('child %s (%s) is %s', id, _one_line(description, 100), state) order by created_at), '{}') from work_items where parent_id = p_item.id and resolved_at is null);
 $$;
 
-comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, in its newest 2,000 entries: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way.';
+comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, in its newest 2,000 entries: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way. An imported session kept no ledger: what it shows stands for that.';
 
 create or replace function _state_line(p_item work_items, p_steps text[], p_asked text)
   returns text

@@ -54,12 +54,12 @@ begin
       union all select 4, 1, '{pendingActions}', to_jsonb(coalesce(v_now.plan, '{}') || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(v_now.uncertain) u) || v_now.children), false
       union all select 5, 1, '{suggestedNextSteps}', to_jsonb(case
         when cardinality(v_now.uncertain) > 0 then array['Look whether the uncertain calls took effect.'] else '{}'::text[] end
-        || case when cardinality(v_now.plan) > 0 then array['Go on with: ' || v_now.plan[1]] when cardinality(v_now.steps) > 0 then array['Go on after: ' || _one_line(v_now.steps[1], 200)] when v_now.asked is not null then array['Go on with what was asked last.'] else array['Begin.'] end), false
-      union all select 6, n, '{workSummary}', to_jsonb(_one_line(s, 400)), true from unnest(v_now.work) with ordinality as x(s, n) where n <= 5
+        || case when cardinality(v_now.plan) > 0 then array['Go on with: ' || v_now.plan[1]] when cardinality(v_now.steps) > 0 then array['Go on after: ' || _one_line(v_now.steps[1], 200)] when v_now.asked is not null then array['Go on with what was asked last.'] when v_item.attempts > 0 then array['Look how far it came, and go on.'] else array['Begin.'] end), false
+      union all select 6, n, '{workSummary}', to_jsonb(_one_line(s, case when s ~ '^(Its own summary|Said last): ' then greatest(400, p_target_tokens) else 400 end)), true from unnest(v_now.work) with ordinality as x(s, n) where n <= 5
       union all select 7, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true from unnest(v_now.decisions) with ordinality as x(d, n) where n <= 10
       union all select 8, n, '{filesModified}', to_jsonb(f), true from unnest(v_now.files) with ordinality as x(f, n) where n <= 200
       union all select 9, 1, '{errorHistory}', to_jsonb(v_now.errors), false
-      union all select 10, n, '{workSummary}', to_jsonb(_one_line(s, 400)), true from unnest(v_now.work) with ordinality as x(s, n) where n > 5 and n <= 500
+      union all select 10, n, '{workSummary}', to_jsonb(_one_line(s, case when s ~ '^(Its own summary|Said last): ' then greatest(400, p_target_tokens) else 400 end)), true from unnest(v_now.work) with ordinality as x(s, n) where n > 5 and n <= 500
       union all select 11, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true from unnest(v_now.decisions) with ordinality as x(d, n) where n > 10 and n <= 200
     ) c order by priority, n
   loop

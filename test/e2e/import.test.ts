@@ -472,8 +472,21 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
         expect(JSON.stringify(packet).length, file).toBeLessThanOrEqual(target * 4);
         expect(packet.originalPrompt.length, file).toBeGreaterThan(0);
         expect(await db.journal.resumptionContext(id, target)).toEqual(packet);
+        expect(packet.suggestedNextSteps, file).not.toContain('Begin.');
+        if (target === 8000) expect(packet.workSummary, file).not.toBe('');
       }
     }
+  });
+
+  test('what people typed while the agent worked is told to it, and in the journal', async () => {
+    const id = items.get('oh-my-posh/0002671e7a.jsonl') ?? '';
+    const typed = 'how does the SVG handle the correct font with the power line symbols';
+    const said = await database.query<{ source: string; text: string }>(`select m.source, ledger._result_text(m.content) as text from ledger.messages m join ledger.turns t on t.id = m.turn_id where t.work_item_id = '${id}' and m.role = 'user' order by t.depth, m.sequence`);
+    expect(said.filter(({ text }) => text.startsWith(typed)).map(({ source }) => source)).toEqual(['human']);
+    expect(said.filter(({ text }) => /^The (memory )?file /.test(text)).every(({ source }) => source === 'event')).toBe(true);
+    const feedback = (await db.journal.read(id, 0, null, null)).filter(({ entryType }) => entryType === 'user_feedback').map(({ content }) => (content as { message: string }).message);
+    expect(feedback.filter((message) => message.startsWith(typed))).toHaveLength(1);
+    expect(feedback).toEqual(said.filter(({ source }) => source === 'human').slice(-feedback.length).map(({ text }) => text));
   });
 
   test('a run of 200 calls is forked in its middle and gone on with; a fork from before a compaction does not see it', { timeout: 120_000 }, async () => {
