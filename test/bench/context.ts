@@ -150,22 +150,28 @@ function report(all: readonly FileReport[]): void {
       return [file.file, file.model_calls, ...names.map((name) => percent(file.policies[name]?.cost)), ...Object.keys(ideals).flatMap((name) => [percent(file.ideals[name]?.cost), ratio(file, name)])];
     }),
   ]);
-  console.log('');
-  const total = (of: (file: FileReport) => number | undefined): number => all.reduce((sum, file) => sum + (of(file) ?? 0), 0);
+  summarize('all runs', all, table);
+  const ofClaudeCode = all.filter((file) => file.format === 'claude');
+  if (ofClaudeCode.length > 0) summarize('Claude Code alone', ofClaudeCode, table);
+  for (const name of Object.keys(ideals)) {
+    const ratios = all.map((file) => Number(ratio(file, name)));
+    console.log(`${name} / ideal: a file ${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}`);
+  }
+}
+
+function summarize(title: string, files: readonly FileReport[], table: (rows: (string | number)[][]) => void): void {
+  const total = (of: (file: FileReport) => number | undefined): number => files.reduce((sum, file) => sum + (of(file) ?? 0), 0);
   const ofPolicy = (name: string, ...keys: (keyof (Cost & Losses))[]): number => total((file) => keys.reduce((sum, key) => sum + (file.policies[name]?.[key] ?? 0), 0));
   const percent = (part: number, of: number): string => ((100 * part) / of).toFixed(1);
   const calls = total((file) => file.model_calls);
+  console.log(`\n${title}: ${files.length}, ${calls} model calls, ${ofPolicy('none', 'edits')} edits`);
   table([
-    [`${all.length} runs, ${calls} model calls, ${ofPolicy('none', 'edits')} edits`, 'cost, % of none', 'with re-reads', 'lost edits, %', 'never seen, %', 'more calls, %', 'input tokens, % of none'],
-    ...names.map((name) => [
+    ['policy', 'cost, % of none', 'with re-reads', 'lost edits, %', 'never seen, %', 'more calls, %', 'input tokens, % of none'],
+    ...Object.keys(policies).map((name) => [
       name, percent(ofPolicy(name, 'cost'), ofPolicy('none', 'cost')), percent(ofPolicy(name, 'cost', 'extra_cost'), ofPolicy('none', 'cost')),
       percent(ofPolicy(name, 'lost'), ofPolicy('none', 'edits')), percent(ofPolicy(name, 'never_seen'), ofPolicy('none', 'edits')),
       percent(ofPolicy(name, 'lost'), calls), percent(ofPolicy(name, 'input_tokens', 'extra_input_tokens'), ofPolicy('none', 'input_tokens')),
     ]),
     ...Object.keys(ideals).map((name) => [`ideal of ${name}`, percent(total((file) => file.ideals[name]?.cost), ofPolicy('none', 'cost')), '', '', '', '', percent(total((file) => file.ideals[name]?.input_tokens), ofPolicy('none', 'input_tokens'))]),
   ]);
-  for (const name of Object.keys(ideals)) {
-    const ratios = all.map((file) => Number(ratio(file, name)));
-    console.log(`${name} / ideal: ${(ofPolicy(name, 'cost') / total((file) => file.ideals[name]?.cost)).toFixed(3)}; a file ${Math.min(...ratios).toFixed(3)} to ${Math.max(...ratios).toFixed(3)}`);
-  }
 }
