@@ -100,14 +100,16 @@ class ClaudeCodeReader implements RecordReader {
       return thread.skip('summary of a compaction');
     }
     const texts: string[] = typeof content === 'string' ? [content] : [];
+    let hasImage = false;
     for (const block of Array.isArray(content) ? (content as unknown[]) : []) {
       const type = field(block, 'type');
       const text = stringOf(field(block, 'text'));
       if (type === 'tool_result') this.#readResult(record, block, thread);
       else if (type === 'text' && text !== null) texts.push(text);
+      else if (thread.image(block)) hasImage = true;
       else thread.skip(`content block of type ${stringOf(type) ?? 'unknown'}`, block);
     }
-    if (texts.length === 0) return;
+    if (texts.length === 0 && !hasImage) return;
     const isByHarness = field(record, 'isMeta') === true || texts.every((text) => harnessText.test(text));
     if (thread === this.#main && (!isByHarness || texts.some((text) => text.startsWith('<command-')))) this.#notice(record, uuid);
     thread.said(texts.join('\n\n'), isByHarness);
@@ -165,8 +167,9 @@ function readAssistant(record: unknown, uuid: string | null, run: Conversation):
 function resultText(content: unknown, run: Conversation): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
-  return content.map((block: unknown) => {
+  return content.flatMap((block: unknown) => {
     const text = stringOf(field(block, 'text'));
+    if (text === null && run.image(block)) return [];
     if (text === null) run.skip(`result block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
     return text ?? `[${stringOf(field(block, 'type')) ?? 'unknown'}]`;
   }).join('\n');

@@ -1,7 +1,7 @@
 // What the readers of most formats tell what they read, record by record; it makes recorded runs of it, whole or in parts.
 
-import { field, inOrder, stringOf, timeOf } from './reading.ts';
-import type { RecordedCall, RecordedExchange, RecordedRun, RecordReader, Told } from './reading.ts';
+import { field, imageOf, inOrder, stringOf, timeOf } from './reading.ts';
+import type { RecordedCall, RecordedExchange, RecordedImage, RecordedRun, RecordReader, Told } from './reading.ts';
 
 /** What a reader of records tells of one conversation, in the order of the file; take() makes a RecordedRun of it. */
 export class Conversation {
@@ -27,6 +27,8 @@ export class Conversation {
   readonly #calls = new Map<string, RecordedCall | null>();
   readonly #tools = new Set<string>();
   #summary: string | undefined;
+  /** Of the content that was read last: what is said or answered next comes with them. */
+  #images: RecordedImage[] = [];
   #branch: { after: string; said: Told[] } | undefined;
 
   constructor(format: RecordedRun['format']) {
@@ -57,7 +59,7 @@ export class Conversation {
     if (this.#branch !== undefined) {
       exchange.after = this.#branch.after;
       exchange.said = textOfAll(this.#branch.said);
-      if (this.#branch.said.length > 1) exchange.saidParts = this.#branch.said;
+      if (isInParts(this.#branch.said)) exchange.saidParts = this.#branch.said;
     }
     this.#summary = this.#branch = undefined;
     this.#exchanges.push(exchange);
@@ -83,9 +85,10 @@ export class Conversation {
   /** A result; of several for one call the first counts. */
   result(id: string | null, text: string, isError: boolean): RecordedCall | undefined {
     const call = id === null ? undefined : this.#calls.get(id);
-    if (!call) this.skip(call === null ? 'result that came too late' : 'result without its call', { id, text });
-    else if (call.result !== null) this.skip('second result of a call', { id, text });
-    else Object.assign(call, { result: text, isError });
+    const images = this.#images.splice(0);
+    if (!call) this.skip(call === null ? 'result that came too late' : 'result without its call', { id, text, ...(images.length > 0 && { images }) });
+    else if (call.result !== null) this.skip('second result of a call', { id, text, ...(images.length > 0 && { images }) });
+    else Object.assign(call, { result: text, isError, ...(images.length > 0 && { images }) });
     return call ?? undefined;
   }
 
@@ -106,13 +109,20 @@ export class Conversation {
     if (signature === '' && thinking !== '') this.skip('thinking without a signature', { thinking });
   }
 
-  /** Content as text: a text, or the texts of its blocks; other blocks are left out. */
+  /** Notes an image of content that is being read; false: it is none that can be shown again. */
+  image(block: unknown): boolean {
+    const image = imageOf(block);
+    if (image !== null) this.#images.push(image);
+    return image !== null;
+  }
+
+  /** Content as text: a text, or the texts of its blocks; images go with what is said or answered next, other blocks are left out. */
   textOf(content: unknown, between = '\n'): string {
     if (typeof content === 'string') return content;
     if (!Array.isArray(content)) return '';
     return content.flatMap((block: unknown) => {
       const text = stringOf(field(block, 'text'));
-      if (text === null) this.skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
+      if (text === null && !this.image(block)) this.skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`, block);
       return text ?? [];
     }).join(between);
   }
@@ -125,9 +135,10 @@ export class Conversation {
 
   /** What the model was told, by a human or a harness. */
   said(text: string, isByHarness = false): void {
-    if (text.trim() === '') return;
-    if (!isByHarness) this.#task ??= text;
-    const told: Told = { text, ...(isByHarness && { isByHarness }) };
+    const images = this.#images.splice(0);
+    if (text.trim() === '' && images.length === 0) return;
+    if (!isByHarness && text.trim() !== '') this.#task ??= text;
+    const told: Told = { text, ...(isByHarness && { isByHarness }), ...(images.length > 0 && { images }) };
     const last = this.#exchanges.at(-1);
     if (this.#branch) add(this.#branch.said, told);
     else if (!last) add(this.#prompt, told);
@@ -135,7 +146,7 @@ export class Conversation {
       const parts = last.followUpParts ?? (last.followUp === undefined ? [] : [{ text: last.followUp, ...(last.isFollowUpByHarness && { isByHarness: true as const }) }]);
       add(parts, told);
       last.followUp = textOfAll(parts);
-      if (parts.length > 1) last.followUpParts = parts;
+      if (isInParts(parts)) last.followUpParts = parts;
       delete last.isFollowUpByHarness;
       if (parts.every((part) => part.isByHarness)) last.isFollowUpByHarness = true;
     }
@@ -205,7 +216,7 @@ export class Conversation {
       system: this.system,
       prompt: first === 0 ? textOfAll(this.#prompt) : (before?.followUp ?? ''),
       ...((first === 0 ? this.#prompt.length > 0 && this.#prompt.every((part) => part.isByHarness) : before?.isFollowUpByHarness) && { isPromptByHarness: true }),
-      ...(told !== undefined && told.length > 1 && { promptParts: told }),
+      ...(told !== undefined && isInParts(told) && { promptParts: told }),
       ...(first === 0 && this.#task !== undefined && this.#task !== this.#prompt[0]?.text && { task: this.#task }),
       exchanges: taken,
       tools: inOrder(this.#tools),
@@ -238,8 +249,11 @@ function add(parts: Told[], told: Told): void {
   if (last && ((last.isByHarness && told.isByHarness) || parts.length >= MAX_PARTS)) {
     last.text = `${last.text}\n\n${told.text}`;
     if (!told.isByHarness) delete last.isByHarness;
+    if (told.images) last.images = [...(last.images ?? []), ...told.images];
   } else parts.push(told);
 }
+
+const isInParts = (parts: readonly Told[]): boolean => parts.length > 1 || parts.some(({ images }) => images !== undefined);
 
 function textOfAll(parts: readonly Told[]): string {
   return parts.map(({ text }) => text).join('\n\n');

@@ -10,14 +10,19 @@ export type RecordedCall = {
   input: Record<string, unknown>;
   result: string | null;
   isError: boolean;
+  /** Shown with the result. */
+  images?: RecordedImage[];
   /** The subagent that it started: what stands after `#` in that one's sessionId. */
   spawns?: string;
   /** The file that it is about, where the keys of its input do not say it. */
   file?: string;
 };
 
+/** In base64, at most 5 MiB of it. */
+export type RecordedImage = { media_type: string; data: string };
+
 /** One of several words that a model was told between two of its own. */
-export type Told = { text: string; isByHarness?: true };
+export type Told = { text: string; isByHarness?: true; images?: RecordedImage[] };
 
 export type RecordedExchange = {
   /** In the record, where that is the same in every copy of the session. */
@@ -42,7 +47,7 @@ export type RecordedExchange = {
   followUp?: string;
   /** No human wrote any of followUp. */
   isFollowUpByHarness?: true;
-  /** Of followUp and said: word by word, where there are several. */
+  /** Of followUp and said: word by word, where there are several or images. */
   followUpParts?: Told[];
   saidParts?: Told[];
   /** What linters said of files at that time. */
@@ -57,7 +62,7 @@ export type RecordedRun = {
   prompt: string;
   /** No human wrote any of prompt. */
   isPromptByHarness?: true;
-  /** Word by word, where there are several. */
+  /** Word by word, where there are several or images. */
   promptParts?: Told[];
   /** What a human asked first, where the prompt begins with something else. */
   task?: string;
@@ -114,6 +119,15 @@ export function toolName(name: string): string {
 /** The value at a path of keys, undefined where it does not lead anywhere. */
 export function field(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key) ? (inner as Record<string, unknown>)[key] : undefined), value);
+}
+
+/** The image of a content block of any provider; null: it is none that a model can be shown again. */
+export function imageOf(block: unknown): RecordedImage | null {
+  const url = /^data:(image\/[a-z]+);base64,/.exec(stringOf(field(block, 'image_url')) ?? stringOf(field(block, 'image_url', 'url')) ?? '');
+  const media_type = url?.[1] ?? stringOf(field(block, 'source', 'media_type')) ?? stringOf(field(block, 'mimeType')) ?? stringOf(field(block, 'inlineData', 'mimeType'));
+  const data = url ? url.input.slice(url[0].length) : (stringOf(field(block, 'source', 'data')) ?? stringOf(field(block, 'data')) ?? stringOf(field(block, 'inlineData', 'data')));
+  if (media_type === null || data === null || !/^image\/(?:png|jpeg|gif|webp)$/.test(media_type)) return null;
+  return data.length <= 5_242_880 && /^[A-Za-z0-9+/]+=*$/.test(data) ? { media_type, data } : null;
 }
 
 export function stringOf(value: unknown): string | null {

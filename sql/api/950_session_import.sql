@@ -168,7 +168,7 @@ end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls}: what was added. Raises WL002.';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls}: what was added. Raises WL002.';
 
 create or replace function _import_said(p_turn turns, p_parts json, p_speaker text)
   returns void
@@ -179,9 +179,9 @@ as $$
 begin
   insert into messages (turn_id, sequence, role, source, content, created_at)
   select p_turn.id, row_number() over (order by p.n), 'user', case when (p.value ->> 'isByHarness')::boolean then 'event' else p_speaker end,
-         ('[' || _text_block(_cap_said(p.value ->> 'text', 3000000)) || ']')::json, p_turn.started_at
+         ('[' || concat_ws(',', case when p.value ->> 'text' ~ '\S' then _text_block(_cap_said(p.value ->> 'text', 3000000)) end, _recorded_images(p.value -> 'images')) || ']')::json, p_turn.started_at
     from json_array_elements(p_parts) with ordinality as p(value, n)
-   where p.value ->> 'text' ~ '\S';
+   where p.value ->> 'text' ~ '\S' or json_array_length(p.value -> 'images') > 0;
 end
 $$;
 

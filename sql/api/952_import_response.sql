@@ -48,7 +48,7 @@ begin
   ), made as (
     insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, created_at, status, result, is_error, attempts, started_at, completed_at, artifact_hash, is_truncated)
     select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.wire_id, nullif(c.id, c.wire_id), c.name, c.input, 'unsafe', p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at, e.artifact_hash, e.is_truncated
-      from given c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.started_at) e
+      from given c, _recorded_end(c.result, c.images, c.is_error, p_is_past, p_turn.started_at) e
      where c.ordinal > v_known
   )
   select count(*) into v_added from given c where c.ordinal > v_known;
@@ -58,7 +58,7 @@ begin
   if v_known > 0 then
     update tool_calls k
        set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts, started_at = e.at, completed_at = e.at, artifact_hash = e.artifact_hash, is_truncated = e.is_truncated
-      from _recorded_calls(p_calls, p_n) c, _recorded_end(c.result, c.is_error, p_is_past, p_turn.completed_at) e
+      from _recorded_calls(p_calls, p_n) c, _recorded_end(c.result, c.images, c.is_error, p_is_past, p_turn.completed_at) e
      where k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 and k.completed_at is null and e.at is not null;
   end if;
   return v_added;
@@ -91,19 +91,36 @@ $$;
 comment on function _import_spawns(turns, text, text, json, integer) is 'Links the subagents of a recorded session (p_session; nested ones lie flat in it) to the very calls that started them.';
 
 create or replace function _recorded_calls(p_calls json, p_n integer)
-  returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text)
+  returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select c.ordinality, coalesce(c.id, format('import_%s_%s', p_n, c.ordinality)), c.name, c.input, c.result, coalesce(c."isError", false), c.spawns, c.file
-    from rows from (json_to_recordset(p_calls) as (id text, name text, input json, result text, "isError" boolean, spawns text, file text)) with ordinality as c;
+  select c.ordinality, coalesce(c.id, format('import_%s_%s', p_n, c.ordinality)), c.name, c.input, c.result, coalesce(c."isError", false), c.spawns, c.file, c.images
+    from rows from (json_to_recordset(p_calls) as (id text, name text, input json, result text, "isError" boolean, spawns text, file text, images json)) with ordinality as c;
 $$;
 
 comment on function _recorded_calls(json, integer) is 'The calls of a recorded exchange, from 1; one without an id has one by its place.';
 
+create or replace function _recorded_images(p_images json)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if exists (select from json_array_elements(p_images) i
+              where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
+    perform _raise_invalid('recorded images are a list of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
+  end if;
+  return (select string_agg(_image_store(i.value ->> 'media_type', i.value ->> 'data'), ',' order by i.n) from json_array_elements(p_images) with ordinality as i(value, n));
+end
+$$;
+
+comment on function _recorded_images(json) is 'Stores the images of a recorded message or result and returns the blocks that name them; null: none. Raises WL002.';
+
 create or replace function _recorded_end(
-    p_result text, p_is_error boolean, p_is_past boolean, p_at timestamptz,
+    p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamptz,
     out status text, out result json, out is_error boolean, out attempts integer, out at timestamptz, out artifact_hash text, out is_truncated boolean)
   language plpgsql
   volatile
@@ -125,12 +142,15 @@ begin
   is_error := p_result is null or p_is_error;
   status := case when is_error then 'failed' else 'completed' end;
   result := to_json(coalesce(p_result, '[engine] The record has no result for this call.'));
+  if p_images is not null then
+    result := ('[' || concat_ws(',', case when p_result ~ '\S' then _text_block(p_result) end, _recorded_images(p_images)) || ']')::json;
+  end if;
   attempts := 1;
   at := p_at;
 end
 $$;
 
-comment on function _recorded_end(text, boolean, boolean, timestamptz) is 'How a recorded call ended: without a result it is open while it is the newest, else it has failed. Of a result over 32 MiB head and tail become an artifact, as of one of our own.';
+comment on function _recorded_end(text, json, boolean, boolean, timestamptz) is 'How a recorded call ended: without a result it is open while it is the newest, else it has failed. Of a result over 32 MiB head and tail become an artifact, as of one of our own.';
 
 create or replace function _recorded_time(p_at text)
   returns timestamptz

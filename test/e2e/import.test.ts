@@ -188,6 +188,31 @@ test('what nobody reads is kept as it stands, once', async () => {
   }
 });
 
+test('images that people and tools showed are artifacts, are shown again in a fork, and come back by their block', { timeout: 60_000 }, async () => {
+  const file = join(directory, 'images.jsonl');
+  const image = (data: string): object => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
+  const [first, ...lines] = claude(2).map((line) => line.replaceAll('session-1', 'session-img'));
+  const prompt = JSON.parse(first!) as { message: { content: unknown } };
+  prompt.message.content = [{ type: 'text', text: 'Look at this' }, image('aGVsbG8=')];
+  const shown = lines[1]!.includes('tool_result') ? 1 : 2;
+  lines[shown] = lines[shown]!.replace(/"content of \d"/, JSON.stringify([{ type: 'text', text: 'seen' }, image('d29ybGQ=')]));
+  await writeFile(file, `${[JSON.stringify(prompt), ...lines].join('\n')}\n`);
+  const report = await imported(file);
+  expect(report.leftOut).toEqual([]);
+  expect((await imported(file)).added).toEqual({ turns: 0, calls: 0 });
+  const stored = await database.query<{ content: string }>(`select content from ledger.artifacts where media_type = 'image/png' order by 1`);
+  expect(stored.map((row) => row.content)).toEqual(['aGVsbG8=', 'd29ybGQ=']);
+  const [turn] = await database.query<{ id: string }>(`select head_turn_id as id from ledger.sessions where label = '${report.session}'`);
+  await db.facultySave({ name: 'looker', accepts: [] });
+  const [fork] = await database.query<{ id: string }>(`select id from ledger.work_fork('${turn?.id}', p_faculty => 'looker')`);
+  const claim = await db.focusClaim(fork?.id ?? '', 'w', 60);
+  if (claim.kind !== 'claimed') throw new Error(claim.kind);
+  const begin = JSON.stringify(await db.iterationBegin(claim));
+  for (const data of ['aGVsbG8=', 'd29ybGQ=']) expect(begin).toContain(`"source":{"type":"base64","media_type":"image/png","data":"${data}"}`);
+  const [block] = await database.query<{ text: string }>(`select ledger.recall_block('${fork?.id}', 1) as text`);
+  expect(block?.text.match(/\[image [0-9a-f]{16}\]/g)).toHaveLength(2);
+});
+
 test.each(['the first first', 'the second first'])('a session that goes on in a file of its own shares its turns with the one before: %s', async (order) => {
   const key = order.replaceAll(' ', '-');
   const lines = claude(6).map((line) => line.replaceAll('session-1', key));
