@@ -159,12 +159,12 @@ function report(all: readonly FileReport[]): void {
   }
 }
 
-function summarize(title: string, files: readonly FileReport[], table: (rows: (string | number)[][]) => void): void {
-  const total = (of: (file: FileReport) => number | undefined): number => files.reduce((sum, file) => sum + (of(file) ?? 0), 0);
+function summarize(title: string, runs: readonly FileReport[], table: (rows: (string | number)[][]) => void): void {
+  const total = (of: (file: FileReport) => number | undefined): number => runs.reduce((sum, file) => sum + (of(file) ?? 0), 0);
   const ofPolicy = (name: string, ...keys: (keyof (Cost & Losses))[]): number => total((file) => keys.reduce((sum, key) => sum + (file.policies[name]?.[key] ?? 0), 0));
   const percent = (part: number, of: number): string => ((100 * part) / of).toFixed(1);
   const calls = total((file) => file.model_calls);
-  console.log(`\n${title}: ${files.length}, ${calls} model calls, ${ofPolicy('none', 'edits')} edits`);
+  console.log(`\n${title}: ${runs.length}, ${calls} model calls, ${ofPolicy('none', 'edits')} edits`);
   table([
     ['policy', 'cost, % of none', 'with re-reads', 'lost edits, %', 'never seen, %', 'more calls, %', 'input tokens, % of none'],
     ...Object.keys(policies).map((name) => [
