@@ -200,8 +200,8 @@ test('images that people and tools showed are artifacts, are shown again in a fo
   const report = await imported(file);
   expect(report.leftOut).toEqual([]);
   expect((await imported(file)).added).toEqual({ turns: 0, calls: 0 });
-  const stored = await database.query<{ content: string }>(`select content from ledger.artifacts where media_type = 'image/png' order by 1`);
-  expect(stored.map((row) => row.content)).toEqual(['aGVsbG8=', 'd29ybGQ=']);
+  const kept = await database.query<{ content: string }>(`select content from ledger.artifacts where media_type = 'image/png' order by 1`);
+  expect(kept.map((row) => row.content)).toEqual(['aGVsbG8=', 'd29ybGQ=']);
   const [turn] = await database.query<{ id: string }>(`select head_turn_id as id from ledger.sessions where label = '${report.session}'`);
   await db.facultySave({ name: 'looker', accepts: [] });
   const [fork] = await database.query<{ id: string }>(`select id from ledger.work_fork('${turn?.id}', p_faculty => 'looker')`);
