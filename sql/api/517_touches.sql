@@ -73,6 +73,11 @@ begin
         from found f
         cross join lateral _patched_files(f.value #>> '{}') with ordinality as t(action, path, n)
        where f.form = 'patch' or (f.form = 'command' and f.value #>> '{}' ~ '\mapply_?patch\M')
+      union all
+      select f.position, f.n, 1000 + t.n, f.kind, 'read', t.path
+        from found f
+        cross join lateral _printed_files(f.value #>> '{}') with ordinality as t(path, n)
+       where f.form = 'command'
     ), clean as (
       select c.kind, left(case c.kind when 'path' then regexp_replace(btrim(c.target, E' \t\r\n'), '^(\./+)+', '') else btrim(c.target, E' \t\r\n') end, 600) as target, c.action,
              min(array[c.position, c.n, c.m]) as place
@@ -107,6 +112,31 @@ as $$
 $$;
 
 comment on function _patched_files(text) is 'The files of a patch in the format of apply_patch, and what it does to each.';
+
+create or replace function _printed_files(p_command text)
+  returns setof text
+  language sql
+  immutable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- Of each command the first of its pipeline; one that redirects or computes its words is left alone.
+  with word as (
+    select c.n as command, w.n, c.line ~ '^\s*sed\M' as is_sed, coalesce(w.word[1], w.word[2], w.word[3]) as word
+      from regexp_split_to_table(left(p_command, 20000), '\s*(?:&&|\|\||;|\n)\s*') with ordinality as s(segment, n)
+      cross join lateral (select s.n, split_part(s.segment, '|', 1) as line) c
+      cross join lateral regexp_matches(c.line, '''([^'']*)''|"([^"]*)"|(\S+)', 'g') with ordinality as w(word, n)
+     where c.line ~ '^\s*(?:(?:cat|nl|bat|head|tail)\M|sed\s+-n\M)' and c.line !~ '[<>`*?(){}]|\$[A-Za-z({]'
+  ),
+  argument as (
+    select *, row_number() over (partition by command order by n) as place
+      from word
+     where n > 1 and word !~ '^-' and word !~ '^\+?\d+$' and word <> ''
+  )
+  select a.word from argument a where not a.is_sed or a.place > 1 order by a.command, a.n limit 20;
+$$;
+
+comment on function _printed_files(text) is 'The files that a shell command prints as they are, or lines of them: of cat, nl, bat, head, tail and sed -n.';
 
 create or replace function _touches_store(p_call tool_calls, p_file text default null)
   returns void

@@ -17,7 +17,7 @@ select is(pg_temp.all(array[
   ['exec_command', '{"cmd": "cd x && apply_patch <<''EOF''\n*** Begin Patch\n*** Update File: a b.ts\n@@\n*** End Patch\nEOF"}'],
   ['shell', '{"command": ["apply_patch", "*** Begin Patch\r\n*** Add File: n.ts\r\n+x\r\n*** End Patch"]}'],
   ['shell', '{"command": ["bash", "-lc", "cat README.md; grep ''*** Add File: x'' y"]}']]),
-  array['path modify src/a.ts, path create new.ts, path delete old.ts, path delete from.ts, path create sub/to.ts', 'path modify a b.ts', 'path create n.ts', null], 'Codex CLI: each file of a patch, also where a shell is given it');
+  array['path modify src/a.ts, path create new.ts, path delete old.ts, path delete from.ts, path create sub/to.ts', 'path modify a b.ts', 'path create n.ts', 'path read README.md'], 'Codex CLI: each file of a patch, also where a shell is given it');
 select is(pg_temp.all(array[['view', '{"path": "a.ts"}'], ['create', '{"path": "b.ts", "file_text": "x"}'], ['edit', '{"path": "./c.ts", "old_str": "", "new_str": ""}'], ['replace_string_in_file', '{"filePath": "d.ts"}'],
   ['multi_replace_string_in_file', '{"replacements": [{"filePath": "e.ts"}, {"filePath": "f.ts"}, {"filePath": "e.ts"}]}']]),
   array['path read a.ts', 'path create b.ts', 'path modify c.ts', 'path modify d.ts', 'path modify e.ts, path modify f.ts'], 'Copilot');
@@ -35,7 +35,7 @@ select is(pg_temp.all(array[['mcp__filesystem__edit_file', '{"path": "a.ts", "ed
   ['mcp__fs__read_multiple_files', '{"paths": ["f.ts", "g.ts"]}'], ['mcp__playwright__browser_navigate', '{"url": "http://localhost:1"}'], ['mcp__linear__read', '{"path": "no"}'], ['read_bash', '{"command": "apply_patch\n*** Begin Patch\n*** Add File: no"}']]),
   array['path modify a.ts', 'path create b.ts', 'path read c.ts', 'path delete d.ts, path create e.ts', 'path read f.ts, path read g.ts', 'url read http://localhost:1', null, null], 'MCP servers, whatever they are called');
 select is(pg_temp.all(array[['read_file', '{"path": "./././a.ts"}'], ['write_file', '{"path": "a.ts"}'], ['edit_file', '{"path": "a.ts"}'], ['glob', '{"pattern": "*", "path": "src"}'], ['web_fetch', '{"url": "https://example.com"}'], ['artifact_read', '{"handle": "0123456789abcdef"}'], ['bash', '{"command": "cat a.ts"}']]),
-  array['path read a.ts', 'path create a.ts', 'path modify a.ts', 'path search src', 'url read https://example.com', 'record read 0123456789abcdef', null], 'our own');
+  array['path read a.ts', 'path create a.ts', 'path modify a.ts', 'path search src', 'url read https://example.com', 'record read 0123456789abcdef', 'path read a.ts'], 'our own');
 select is(pg_temp.all(array[['Read', '[]'], ['Read', 'null'], ['Read', '"x"'], ['Read', '{"file_path": {"a": 1}}'], ['Read', '{"file_path": ""}'], ['Read', '{"file_path": null}'], ['Edit', '{"file_path": "a\u0000b", "old_string": "\ud800"}'], ['Edit', '{"fi\u0000le": 1, "file_path": "a.ts"}'],
   ['', '{"path": "a"}'], ['apply_patch', '{"input": "*** Begin Patch\n*** Add File:   \n*** nothing"}'], ['Read', '{"file_path": ["a", ["b"], 7]}']]),
   array[null, null, null, null, null, null, U&'path modify a\FFFDb', 'path modify a.ts', null, null, 'path read a, path read 7'], 'odd input touches what can be read of it');
