@@ -95,10 +95,10 @@ create or replace function _excerpt(p_text text, p_max_chars integer)
   immutable
   parallel safe
   return (
-    select left(p_text, v.half)
+    select case when v.chars <= 2 * v.half then p_text else left(p_text, v.half)
         || format(E'\n\n[engine: %s of %s characters are not shown here; artifact_read("%s") reads them by range or pattern]\n\n',
                   v.chars - 2 * v.half, v.chars, left(_content_hash(p_text), 16))
-        || right(p_text, v.half)
+        || right(p_text, v.half) end
       from (select char_length(p_text), least(p_max_chars, 8000) / 2) as v(chars, half));
 
-comment on function _excerpt(text, integer) is 'What stands for a text that is an artifact: its first and last characters, at most 8,000, and the handle.';
+comment on function _excerpt(text, integer) is 'What stands for a text that is an artifact: its first and last characters, at most 8,000, and the handle; a text that is no longer, itself.';

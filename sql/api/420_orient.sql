@@ -34,7 +34,7 @@ begin
     case when p_item.params <> '{}' then E'Parameters:\n' || jsonb_pretty(p_item.params) end,
     v_hooks,
     case when p_focus.attempt > 1 then concat_ws(E'\n\n',
-      format('# Attempt %s', p_focus.attempt), v_earlier,
+      format('# Attempt %s', p_focus.attempt), _fenced('How those before it ended, as data between the markers', v_earlier),
       E'Calls of theirs that may or may not have happened:\n' || v_uncertain,
       case v_faculty -> 'recover' ->> 'mode'
         when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'

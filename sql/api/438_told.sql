@@ -68,7 +68,7 @@ begin
    where (select sum(case when char_length(said) <= m then char_length(said) + 4 else m + 200 end) from unnest(v_told) said) <= p_max_chars;
   if v_most is null then
     v_most := 1000;
-    select max(t.n) + 1 into v_from
+    select coalesce(max(t.n) + 1, 1) into v_from
       from (select u.n, sum(least(char_length(u.said), v_most + 200)) over (order by u.n desc) as chars from unnest(v_told) with ordinality as u(said, n)) t
      where t.chars > p_max_chars;
   end if;
@@ -105,7 +105,7 @@ declare
 begin
   perform _artifact_store(w.said)
      from unnest(v_told || _told_whole(v_told)) as w(said)
-    where char_length(w.said) > 1000 and strpos(p_shown, left(_content_hash(w.said), 16)) > 0;
+    where strpos(p_shown, left(_content_hash(w.said), 16)) > 0;
 end
 $$;
 

@@ -26,6 +26,8 @@ begin
   end if;
   if v_call.completed_at is not null then
     return jsonb_build_object('kind', 'settled');
+  elsif v_call.status = 'waiting' then
+    return jsonb_build_object('kind', 'waiting');
   end if;
   insert into hook_runs (work_item_id, focus_id, turn_id, tool_call_id, hook, command)
   values (v_item.id, v_item.focus_id, v_call.turn_id, v_call.id, p_hook, coalesce(v_config #>> array['hooks', p_hook], ''))

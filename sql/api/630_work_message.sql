@@ -56,7 +56,10 @@ begin
              then '[engine] Stopped: a person interrupted while this call ran. Whether it took effect is unknown. Check the state of things before you try again.'
              else '[engine] Stopped: a person interrupted.' end)
       from turns t
-     where t.focus_id = p_item.focus_id and k.turn_id = t.id and k.status in ('pending', 'running');
+     where t.focus_id = p_item.focus_id and k.turn_id = t.id
+       -- A call that waits for approval goes on waiting, but not one made by code that is stopped here.
+       and (k.status in ('pending', 'running')
+         or k.status = 'waiting' and exists (select from tool_calls c where c.id = k.parent_call_id and c.status in ('pending', 'running')));
   end if;
   -- What is being asked, or will be asked again, does not know of this yet.
   perform _turns_abandon(p_item.focus_id, '{"class": "interrupted", "message": "a person interrupted"}');

@@ -100,7 +100,7 @@ create or replace view v_approvals with (security_invoker = true) as
     from approvals a
     join tool_calls k on k.id = a.tool_call_id
     join work_items w on w.id = a.work_item_id
-   where a.decision is null and a.expires_at > _now() and w.resolved_at is null;
+   where a.decision is null and k.status = 'waiting' and a.expires_at > _now() and w.resolved_at is null;
 comment on view v_approvals is 'Tool calls that wait for a person, with their arguments: answer with tool_call_approve() or tool_call_reject().';
 
 create or replace view v_context with (security_invoker = true) as
