@@ -1,0 +1,210 @@
+// What must be true of a request, held against what was said and done.
+
+import type { ContentBlock, Message, ModelRequest } from '../../runtime/focus/callModel.ts';
+import { validateRequest } from '../../runtime/focus/validateRequest.ts';
+import type { Play } from './conversation.ts';
+import { checkTold } from './checkTold.ts';
+import { blocksOf, chainOf } from './world.ts';
+import type { Call, Exchange, Item, Sent } from './world.ts';
+
+/** A request as it is read: where each exchange of the conversation stands in it. */
+export type Read = { messages: Message[]; shown: Map<Exchange, { message: Message; results: ContentBlock[]; besides: ContentBlock[] }>; /** What its turn says besides the results. */ said: ContentBlock[]; texts: string[] };
+
+export function expect(isTrue: boolean, problem: string | (() => string)): asserts isTrue {
+  if (!isTrue) throw new Error(typeof problem === 'string' ? problem : problem());
+}
+
+export async function checkRequest(play: Play, item: Item, turnId: string, body: string, how: 'sent' | 'held' | 'summary'): Promise<void> {
+  const { ledger, world } = play;
+  const request = JSON.parse(body) as ModelRequest;
+  const broken = validateRequest(request);
+  expect(broken.length === 0, () => `a request that the API refuses: ${broken.slice(0, 4).join('; ')}`);
+  const [row] = await ledger.rows<{ body: string; elision_id: string | null; is_compacted: boolean; is_floor: boolean; own: ContentBlock[][] | null }>(factsOfRequest, turnId);
+  expect(row?.body === body, `context_at(${turnId}) is not what is to be sent`);
+  const sent: Sent = { turnId, body, elisionId: row.elision_id, cut: { isCompacted: row.is_compacted, isFloor: row.is_floor }, shown: [] };
+  if (how !== 'held') world.sent.set(turnId, sent);
+  if (how === 'summary') return;
+  const isHeld = how === 'held';
+  await learnDrafts(play, item);
+  if (sent.cut.isCompacted) world.note(item, 'compaction', ...(sent.cut.isFloor ? ['floor'] : []));
+  else if (sent.elisionId !== null) world.note(item, 'elision');
+
+  if (item.pending?.sent.turnId === turnId) {
+    const before = item.pending.sent;
+    // Until it is sent, a hook may still say something in it.
+    expect(item.pending.isHeld || messagesText(before.body) === messagesText(body), () => `the same request is asked with other messages: ${difference(messagesText(before.body), messagesText(body))}`);
+    sent.shown = before.shown;
+    item.pending.sent = sent;
+    item.pending.isHeld &&= isHeld;
+    return;
+  }
+  expect(item.pending === null, () => `turn ${turnId} is asked while ${item.pending?.sent.turnId} is`);
+  const read = readRequest(request, item, (row.own ?? []).flat());
+  sent.shown = checkExchanges(item, sent, read);
+  checkAppendOnly(item, sent);
+  checkStubs(item, sent, read);
+  checkBreakpoints(item, sent);
+  item.pending = { sent, isHeld, ...(await checkTold(play, item, sent, read)) };
+  item.inbox = [];
+}
+
+const factsOfRequest = `
+  with recursive cut as (
+    select e.* from ledger.turns t join ledger.elisions e on e.id = t.elision_id where t.id = $1
+    union all
+    select e.* from cut c join ledger.elisions e on e.id = c.previous_id
+  )
+  select ledger.context_at($1)::text as body, (select json_agg(content order by sequence) from ledger.messages where turn_id = $1 and role = 'user') as own, (select elision_id from ledger.turns where id = $1) as elision_id,
+         exists (select from cut where ordinal = 0) as is_compacted, exists (select from cut where max_result_chars is not null) as is_floor`;
+
+/** Steps that the engine drafted since: it says so of them, and only they are not the agent's. */
+async function learnDrafts({ ledger, world }: Play, item: Item): Promise<void> {
+  const rows = await ledger.rows<{ content: string; turn_id: string }>('select content, turn_id from ledger.work_ledger where work_item_id = $1 and is_auto and not is_inherited and seq > $2', item.id, item.entries.length);
+  for (const { content, turn_id: turnId } of rows) {
+    item.entries.push({ type: 'step', content, turnId, at: ledger.now, isAuto: true, isInherited: false });
+    world.note(item, 'drafted step');
+  }
+}
+
+const textOf = (block: ContentBlock | undefined): string => (typeof block?.['text'] === 'string' ? block['text'] : '');
+const isThinking = ({ type }: ContentBlock): boolean => type === 'thinking' || type === 'redacted_thinking';
+const bare = (block: ContentBlock): string => JSON.stringify({ ...block, id: undefined, cache_control: undefined });
+/** As it is stored: blank text is dropped. */
+const storedOf = ({ content }: Exchange): ContentBlock[] => content.filter((block) => block.type !== 'text' || /\S/.test(String(block['text'])));
+
+/** Finds the newest exchanges in the messages, from the end of both. */
+function readRequest({ messages }: ModelRequest, item: Item, said: ContentBlock[]): Read {
+  const shown: Read['shown'] = new Map();
+  let at = messages.length - 1;
+  for (const exchange of chainOf(item.head).toReversed()) {
+    const spoken = storedOf(exchange).filter((block) => !isThinking(block));
+    while (at > 0 && messages[at]?.role !== 'assistant') at--;
+    const message = messages[at];
+    if (message?.role !== 'assistant') break;
+    if (storedOf(exchange).length === 0) continue;
+    const has = (message.content as ContentBlock[]).filter((block) => !isThinking(block));
+    const isIt = spoken.every((block, n) => has[n] !== undefined && bare(has[n]) === bare(block)) && has.length <= spoken.length + 1;
+    if (!isIt && spoken.length === 0) continue; // nothing but thinking, which left
+    expect(isIt, () => `of ${JSON.stringify(spoken).slice(0, 300)} another response is shown: ${JSON.stringify(has).slice(0, 300)}`);
+    const next = (messages[at + 1]?.content ?? []) as ContentBlock[];
+    shown.set(exchange, { message, results: next.filter((block) => block.type === 'tool_result'), besides: next.filter((block) => block.type !== 'tool_result') });
+    at--;
+  }
+  while (at >= 0 && messages[at]?.role !== 'assistant') at--;
+  expect(at < 0, () => `a response that was never given: ${JSON.stringify(messages[at]).slice(0, 300)}`);
+  const last = (messages.at(-1)?.content ?? []) as ContentBlock[];
+  expect(JSON.stringify(last.slice(last.length - said.length)) === JSON.stringify(said), 'the request does not end in what its turn says');
+  const texts = messages.filter((message) => message.role === 'user').flatMap((message) => message.content as ContentBlock[]).filter((block) => block.type === 'text').map((block) => String(block['text']));
+  return { messages, shown, said, texts };
+}
+
+/** What is shown is shown as it was; what is not shown any more was seen. Returns the calls whose results stand there whole. */
+function checkExchanges(item: Item, sent: Sent, read: Read): Call[] {
+  const whole: Call[] = [];
+  const { placed, open } = blocksOf(item.head);
+  for (const { exchange, block } of placed) {
+    const place = read.shown.get(exchange);
+    if (storedOf(exchange).length === 0 || (!place && storedOf(exchange).every(isThinking))) continue;
+    if (!place) {
+      expect(sent.cut.isCompacted || block < open, () => `an exchange of the open block ${open} is not shown: ${JSON.stringify(exchange.calls.map((call) => call.input))}`);
+      const unseen = exchange.calls.find((call) => !call.isSeen && !exchange.calls.every((other) => other.isEntry));
+      expect(unseen === undefined || sent.cut.isFloor, () => `the result of ${unseen?.name} ${JSON.stringify(unseen?.input)} left before it was shown`);
+      continue;
+    }
+    const uses = (place.message.content as ContentBlock[]).filter((one) => one.type === 'tool_use');
+    const thought = (place.message.content as ContentBlock[]).filter(isThinking);
+    expect(thought.length === 0 || JSON.stringify(thought) === JSON.stringify(exchange.content.filter(isThinking)), 'thinking is not what it was');
+    exchange.calls.forEach((call, n) => {
+      const result = place.results.find((one) => one['tool_use_id'] === uses[n]?.['id']);
+      expect(result !== undefined, () => `no result of ${call.name} ${JSON.stringify(call.input)}`);
+      if (checkResult(item, call, result, place.besides, sent)) whole.push(call);
+    });
+  }
+  return whole;
+}
+
+/** True where the result stands there whole. */
+function checkResult(item: Item, call: Call, { content, is_error: isError }: ContentBlock, besides: readonly ContentBlock[], { cut }: Sent): boolean {
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : (content as ContentBlock[]);
+  const text = textOf(blocks.find((block) => block.type === 'text'));
+  const what = `${item.name}: ${call.name} ${JSON.stringify(call.input)}`;
+  if (call.result === 'stopped') expect(text.startsWith('[engine] '), () => `${what} was stopped, and its result is ${text.slice(0, 200)}`);
+  if (call.result === 'stopped' || call.result === null) {
+    if (cut.isFloor && text !== call.learned) return call.isSeen;
+    expect((call.learned ??= text) === text, () => `the result of ${what} changed: ${text.slice(0, 200)} was ${call.learned?.slice(0, 200)}`);
+    if (call.isEntry) expect(/^Recorded as \[\d+\]/.test(text), () => `${what} was acknowledged by ${text}`);
+    return true;
+  }
+  const { result } = call;
+  expect((isError === true) === result.isError, `${what} ${result.isError ? 'failed' : 'succeeded'}, and is shown otherwise`);
+  if (text !== result.text) {
+    if (cut.isFloor && result.images.length > 0 && text.startsWith(result.text)) return false; // its images had no room
+    const isCut = /artifact_read\("[0-9a-f]{16}"\)/.test(text) && text.startsWith(result.text.slice(0, 50)) && text.slice(-200).includes(result.text.slice(-20));
+    expect(isCut && (cut.isFloor || result.text.length > 50_000), () => `the result of ${what} is ${difference(result.text, text)}`);
+    return result.text.length > 50_000;
+  }
+  const images = [...blocks, ...besides].filter((block) => block.type === 'image').map((block) => String((block['source'] as Record<string, unknown>)['data']));
+  expect(result.images.every((image) => images.includes(image.data)), () => `an image of ${what} is not shown`);
+  return true;
+}
+
+const messagesText = (body: string): string => JSON.stringify((JSON.parse(body) as ModelRequest).messages, (key, value: unknown) => (key === 'cache_control' ? undefined : value));
+
+/** Between two cuts the next request begins with the one before it, but for where its breakpoints are; a cut comes where a block closed, and behind it stands no thinking of before. */
+function checkAppendOnly(item: Item, sent: Sent): void {
+  const before = item.head?.sent;
+  if (!before || !item.head) return;
+  const now = messagesText(sent.body);
+  if (before.elisionId === sent.elisionId) {
+    expect(now.startsWith(messagesText(before.body).slice(0, -3)), () => `the request does not begin with the one before it: ${difference(messagesText(before.body).slice(0, -3), now)}`);
+    return;
+  }
+  expect(!now.includes('"type":"thinking"') && !now.includes('"type":"redacted_thinking"'), 'thinking stands behind what was cut');
+  const boundary = blocksOf(item.head).open !== blocksOf(item.head.parent).open;
+  expect(boundary || sent.cut.isCompacted, 'something was elided in the middle of a block');
+}
+
+function difference(one: string, other: string): string {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return `${one.slice(Math.max(0, at - 80), at + 120)} | ${other.slice(Math.max(0, at - 80), at + 120)}`;
+}
+
+/** Of a closed block that is not shown stand its steps and what it found, decided and failed at. */
+function checkStubs(item: Item, sent: Sent, read: Read): void {
+  if (sent.cut.isCompacted) return;
+  const text = read.texts.join('\n');
+  const { placed } = blocksOf(item.head);
+  for (const { exchange } of placed) {
+    if (read.shown.has(exchange) || storedOf(exchange).length === 0) continue;
+    for (const entry of exchange.item.entries) {
+      if (entry.turnId !== exchange.turnId || entry.isInherited || !['step', 'finding', 'decision', 'error'].includes(entry.type)) continue;
+      const mark = /e\d+z/.exec(entry.content)?.[0] ?? entry.content;
+      expect(text.includes(mark), `${entry.type} "${entry.content}" of a block that is not shown stands nowhere`);
+    }
+  }
+  // Steps by the number of the block that they close.
+  let closed = (placed[0]?.exchange.firstBlock ?? 1) - 1;
+  for (const { exchange } of placed) {
+    const steps = exchange.item.entries.filter((entry) => entry.type === 'step' && !entry.isInherited && entry.turnId === exchange.turnId);
+    if (steps.length > 0) closed += 1;
+    for (const step of steps) {
+      const [line] = step.content.split('\n');
+      const at = text.indexOf(`[completed step`);
+      if (at < 0 || !text.includes(`: ${line}`) || step.isAuto) continue;
+      const stub = new RegExp(String.raw`\[completed step (\d+)[^\n]*: ${line?.replaceAll(/[.*+?^${'$'}{}()|[\]\\]/g, String.raw`\$&`)}`).exec(text);
+      if (stub) expect(Number(stub[1]) === closed, `step "${line}" closes block ${closed} and stands as ${stub[0]}`);
+    }
+  }
+}
+
+/** Where one exchange adds more blocks than a provider looks back over, a breakpoint stands where the request before ended. */
+function checkBreakpoints(item: Item, sent: Sent): void {
+  const before = item.head?.sent;
+  if (!before || before.elisionId !== sent.elisionId) return;
+  const blocks = (body: string): ContentBlock[] => (JSON.parse(body) as ModelRequest).messages.flatMap((message) => message.content as ContentBlock[]);
+  const end = blocks(before.body).length;
+  const now = blocks(sent.body);
+  if (now.length - end <= 18) return;
+  expect(now[end - 1]?.['cache_control'] != null, `the exchange added ${now.length - end} blocks, and no breakpoint stands where the request before ended`);
+}

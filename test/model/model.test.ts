@@ -1,0 +1,76 @@
+// The whole engine, driven at random as a worker, people, children and crashes drive it, against what was said and done.
+// The suite plays the same conversations in every run, so that it does not fail by chance; RUNS and SEED play others.
+
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { executeCode } from '../../runtime/focus/runCode.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { conversation } from './commands.ts';
+import { Play } from './conversation.ts';
+import { Ledger } from './ledger.ts';
+import { mustMeet } from './pairs.ts';
+
+const { RUNS = '200', SEED = '25', SEED_PATH } = process.env;
+/** Conversations go on side by side, each lane in a database of its own; a failure is repeated in one. */
+const lanes = SEED_PATH === undefined ? 2 : 1;
+const day = 86_400_000;
+
+const databases: TestDatabase[] = [];
+const met = new Map<string, number>();
+const counts = { conversations: 0, responses: 0 };
+
+beforeAll(async () => {
+  for (let lane = 0; lane < lanes; lane++) databases.push(await createDatabase());
+});
+afterAll(async () => {
+  for (const database of databases) await database.drop();
+});
+
+async function play(lane: number): Promise<void> {
+  const ledger = await Ledger.open(databases[lane]?.url ?? '', Date.parse('2030-01-01T12:00:00Z'));
+  for (const [name, effect, risk] of [['read_file', 'pure', 'safe'], ['edit_file', 'unsafe', 'safe'], ['risky', 'idempotent', 'dangerous']]) await ledger.call('ability_register', name, `Tool ${name}.`, { type: 'object' }, effect, risk);
+  await ledger.call('ability_register', executeCode.name, executeCode.description, executeCode.inputSchema, executeCode.effect, executeCode.risk);
+  let count = 0;
+  try {
+    await fc.assert(
+      fc.asyncProperty(conversation, async (given) => {
+        ledger.now += 3 * day; // so far behind the last one that nothing of it is news
+        const one = new Play(ledger, `${lane}x${++count}`);
+        await one.run(given);
+        counts.conversations += 1;
+        counts.responses += one.world.exchanges.length;
+        for (const pair of one.pairs()) met.set(pair, (met.get(pair) ?? 0) + 1);
+      }),
+      { seed: Number(SEED) + lane, numRuns: Math.ceil(Number(RUNS) / lanes), reporter, ...(SEED_PATH !== undefined && { path: SEED_PATH }) },
+    );
+  } finally {
+    await ledger.close();
+  }
+}
+
+/** What is left of a failing conversation, a line for each thing that happens in it. */
+function reporter<T>(run: fc.RunDetails<T>): void {
+  if (!run.failed) return;
+  const [given] = run.counterexample as unknown as [{ policy: string; acts: object[] }];
+  const error = run.errorInstance;
+  throw new Error([
+    error instanceof Error ? error.message : String(error),
+    '',
+    `under the policy "${given.policy}", ${run.numShrinks} times shrunk:`,
+    ...given.acts.map((act) => `  ${JSON.stringify(act)}`),
+    '',
+    `Again: SEED=${run.seed} SEED_PATH=${run.counterexamplePath} vitest run test/model`,
+  ].join('\n'), { cause: error });
+}
+
+test('whatever happens, the model is shown what was said and done, and the rows hold it', { timeout: 86_400_000 }, async () => {
+  await Promise.all(Array.from({ length: lanes }, (_, lane) => play(lane)));
+});
+
+test('the features met that have to meet', () => {
+  const lines = mustMeet.map((pair) => `${String(met.get(pair) ?? 0).padStart(6)}  ${pair}`).toSorted().toReversed();
+  console.log([`${counts.conversations} conversations, ${counts.responses} responses. In how many of them two features met that must (and ${met.size - lines.length} pairs more):`, ...lines].join('\n'));
+  if (SEED_PATH === undefined && Number(RUNS) >= 200) expect(mustMeet.filter((pair) => !met.has(pair))).toEqual([]);
+});

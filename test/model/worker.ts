@@ -1,0 +1,262 @@
+// Plays the worker: one item's iterations with the functions of SQL, in the order of runtime/focus/runFocus.ts, with whatever
+// befalls it between two statements. What it says of the work it also tells the world.
+
+import type { z } from 'zod';
+
+import * as rows from '../../runtime/rows.ts';
+import { refresh, runCalls } from './calls.ts';
+import type { HookAnswer, Work } from './commands.ts';
+import { Refused } from './ledger.ts';
+import type { Fault, Ledger } from './ledger.ts';
+import { answerOf, hookResult, tokensPerChar } from './replies.ts';
+import type { Item, World } from './world.ts';
+
+export type Stage = {
+  world: World;
+  ledger: Ledger;
+  /** Something that happens beside the worker. */
+  happens(item: Item, what: 'interrupt' | 'message' | 'news' | 'compact' | 'sweep' | 'pause' | 'cancel' | 'policy'): Promise<void>;
+  /** Checks a request and keeps it. */
+  asked(item: Item, turnId: string, request: unknown, how: 'sent' | 'held' | 'summary'): Promise<void>;
+};
+
+class Crash extends Error {}
+class Released extends Error {}
+const leaseSeconds = 60;
+
+export class Worker {
+  readonly stage: Stage;
+  readonly item: Item;
+  readonly work: Work;
+  #moment = 0;
+  #hooks = 0;
+  #isAnswered = false;
+
+  constructor(stage: Stage, item: Item, work: Work) {
+    this.stage = stage;
+    this.item = item;
+    this.work = work;
+  }
+
+  /** Works until the model was asked once and what followed is over, or there is nothing to do now. */
+  async run(): Promise<void> {
+    for (let lives = 0; lives < 40 && !this.#isAnswered && this.item.end === null; lives++) {
+      try {
+        if (!(await this.#iteration())) return;
+      } catch (error) {
+        if (error instanceof Crash) {
+          this.stage.world.note(this.item, this.item.isOpen ? 'crash with calls open' : 'crash');
+          this.stage.ledger.now += (leaseSeconds + 1) * 1000;
+          this.#isAnswered = false;
+        } else if (error instanceof Released) this.#isAnswered = false;
+        else if (error instanceof Refused && ['WL003', 'WL004', 'WL005'].includes(error.code) && this.item.lease === null) return;
+        else throw error;
+      }
+    }
+  }
+
+  /** Between two statements. */
+  async moment(): Promise<void> {
+    const { ledger } = this.stage;
+    const at = this.#moment++;
+    let fault: Fault | null = null;
+    for (const event of this.work.events.filter((one) => one.at === at)) {
+      if (event.what === 'crash') throw new Crash();
+      if (event.what === 'rolled back' || event.what === 'repeated') fault = event.what;
+      else if (event.what === 'release') {
+        if (this.item.lease === null) continue;
+        await ledger.call('iteration_release', this.item.id, this.item.lease);
+        this.item.lease = null;
+        this.item.isInFlight = false;
+        throw new Released();
+      } else await this.stage.happens(this.item, event.what);
+    }
+    ledger.fault = fault;
+    if (fault) this.stage.world.note(this.item, fault);
+  }
+
+  /** A statement of the holder of the lease. */
+  async call(name: string, ...args: readonly unknown[]): Promise<unknown> {
+    await this.moment();
+    return this.stage.ledger.call(name, this.item.id, this.lease, ...args);
+  }
+
+  #lease = '';
+  get lease(): string {
+    return this.#lease;
+  }
+
+  get hasHooks(): boolean {
+    return this.item.policy === 'hooks';
+  }
+
+  get nextHook(): HookAnswer {
+    return this.work.hooks[this.#hooks++] ?? 'nothing';
+  }
+
+  /** False where there is nothing to do, or what was to be done is done. */
+  async #iteration(): Promise<boolean> {
+    if (!(await this.#claim())) return false;
+    let begin = await this.#begin();
+    for (;;) {
+      if (begin.kind === 'run_hook') {
+        if (!(await this.#hook(begin))) return false;
+      } else if (begin.kind === 'summarize') {
+        if (!(await this.#summarize(begin.turn_id, begin.request))) return true;
+      } else break;
+      begin = await this.#begin();
+    }
+    if (begin.kind === 'call_model') {
+      const calls = await this.#ask(begin.turn_id, begin.request);
+      if (calls === null) return false;
+      await runCalls(this, calls);
+    } else if (begin.kind === 'run_tools') await runCalls(this, begin.calls);
+    else {
+      this.#ended(begin.kind);
+      return false;
+    }
+    return this.#finish();
+  }
+
+  async #claim(): Promise<boolean> {
+    const { ledger, world } = this.stage;
+    const { item } = this;
+    for (let tries = 0; tries < 4; tries++) {
+      await this.moment();
+      const claim = rows.claim.parse(await ledger.call('focus_claim', item.id, 'worker', leaseSeconds));
+      item.isInFlight = false;
+      if (claim.kind === 'claimed') {
+        this.#lease = claim.lease;
+        item.lease = claim.lease;
+        if (claim.focus_id !== item.focusId) item.policy = world.policies.get(item.faculty) ?? item.policy;
+        item.focusId = claim.focus_id;
+        item.attempt = claim.attempt;
+        if (claim.attempt > 1) world.note(item, 'retry');
+        return true;
+      }
+      item.lease = null;
+      if (claim.kind === 'finished') {
+        item.end ??= claim.state;
+        return false;
+      }
+      if (claim.kind !== 'not_due') throw new Error(`not claimed: ${claim.kind}`);
+      const wait = Date.parse(claim.run_at) - ledger.now;
+      if (claim.state !== 'queued' && claim.state !== 'running' && claim.state !== 'claimed') return false;
+      if (!(wait > 0 && wait < 3_600_000)) return false;
+      ledger.now += wait + 10;
+    }
+    return false;
+  }
+
+  async #begin(): Promise<z.output<typeof rows.begin>> {
+    const begin = rows.begin.parse(await this.call('iteration_begin'));
+    if (begin.kind === 'call_model' || begin.kind === 'summarize' || begin.kind === 'run_tools') return begin;
+    // The request may be fixed already, and something stands between it and the model.
+    const [held] = await this.stage.ledger.rows<{ id: string; request: Record<string, unknown> }>(
+      `select id, ledger.context_at(id) as request from ledger.turns where focus_id = $1 and status = 'pending' and turn_type = 'normal'`, this.item.focusId);
+    if (held) await this.stage.asked(this.item, held.id, held.request, 'held');
+    return begin;
+  }
+
+  async #ask(turnId: string, request: Record<string, unknown>): Promise<z.output<typeof rows.call>[] | null> {
+    const { stage, item, work } = this;
+    await stage.asked(item, turnId, request, 'sent');
+    item.isInFlight = true;
+    this.#isAnswered = true;
+    if ('error' in work.answer) {
+      stage.world.note(item, work.answer.error === 'context_overflow' ? 'overflow' : 'provider error');
+      await this.#fail(work.answer.error, 'said [engine] so');
+      return null;
+    }
+    const reply = answerOf(stage.world, item, work.answer, request);
+    const { calls } = (await this.call('turn_record', turnId, reply.response)) as { calls: z.output<typeof rows.call>[] };
+    await this.#heard(reply.exchange);
+    return calls;
+  }
+
+  /** The request was answered: what it said is heard, what it showed is seen. */
+  async #heard(given: ReturnType<typeof answerOf>['exchange']): Promise<void> {
+    const { world } = this.stage;
+    const { item } = this;
+    const { pending } = item;
+    if (!pending) throw new Error('an answer without a request');
+    const told = item.news.get(item.focusId ?? '') ?? new Set();
+    for (const mark of pending.news) told.add(mark);
+    item.news.set(item.focusId ?? '', told);
+    const exchange = { ...given, turnId: pending.sent.turnId, parent: item.head, item, attempt: item.attempt, sent: pending.sent, told: pending.told, carried: item.head ? [] : item.earlier, firstBlock: item.firstBlock, at: this.stage.ledger.now };
+    item.head = exchange;
+    item.pending = null;
+    item.unheard = new Set();
+    item.isInFlight = false;
+    item.isOpen = true;
+    world.exchanges.push(exchange);
+    for (const call of pending.sent.shown) call.isSeen = true;
+    const made = await this.stage.ledger.rows<{ id: string }>('select id from ledger.tool_calls where turn_id = $1 and parent_call_id is null order by ordinal', exchange.turnId);
+    exchange.calls.forEach((call, n) => (call.id = made[n]?.id ?? null));
+    for (const call of exchange.calls) if (call.result === 'stopped') call.isOpen = false;
+  }
+
+  async #fail(kind: string, message: string): Promise<void> {
+    const failure = rows.failure.parse(await this.call('iteration_fail', { class: kind, message, status: null, retry_after_seconds: null, request_id: null }));
+    this.item.isInFlight = false;
+    this.item.lease = null;
+    if (kind === 'context_overflow') this.stage.world.abandoned(this.item);
+    this.#ended(failure.kind);
+  }
+
+  async #summarize(turnId: string, request: Record<string, unknown>): Promise<boolean> {
+    const { stage, item, work } = this;
+    await stage.asked(item, turnId, request, 'summary');
+    item.isInFlight = true;
+    stage.world.note(item, 'summary');
+    if (work.summary === 'refused') {
+      await this.#fail('invalid_request', 'no');
+      return false;
+    }
+    const text = { good: 'Much was seen.', empty: '', long: 'and so on '.repeat(2000) }[work.summary];
+    const content = text === '' ? [] : [{ type: 'text', text }];
+    await this.call('summary_record', turnId, { id: 'm', model: 'm', content, stop_reason: 'end_turn', duration_ms: 1, usage: { input_tokens: Math.ceil(JSON.stringify(request).length * tokensPerChar), output_tokens: 20 } });
+    item.isInFlight = false;
+    return true;
+  }
+
+  async #hook(order: z.output<typeof rows.begin> & { kind: 'run_hook' }): Promise<boolean> {
+    const { stage, item } = this;
+    const said = hookResult(stage.world, String(order.input['hook']), this.nextHook);
+    stage.world.note(item, `hook ${String(order.input['hook'])}`);
+    const recorded = rows.hookRecorded.parse(await this.call('hook_record', order.hook_run_id, said));
+    if (recorded.kind === 'recorded') return true;
+    this.#ended(recorded.kind);
+    return false;
+  }
+
+  async #finish(): Promise<boolean> {
+    for (;;) {
+      const finish = rows.finish.parse(await this.call('iteration_finish'));
+      if (finish.kind === 'run_hook') {
+        if (!(await this.#hook(finish))) return false;
+        continue;
+      }
+      this.item.lease = null;
+      await refresh(this.stage, this.item.head);
+      if (finish.kind === 'parked') return false;
+      // An approved call may still have to run: then the same iteration comes once more.
+      if (finish.kind === 'continued') {
+        if (this.item.head?.calls.every((call) => !call.isOpen) ?? true) this.item.isOpen = false;
+        return !this.#isAnswered;
+      }
+      this.#ended(finish.kind);
+      return false;
+    }
+  }
+
+  /** The stage said that the iteration, the attempt or the item is over. */
+  #ended(kind: string): void {
+    const { world } = this.stage;
+    const { item } = this;
+    item.lease = null;
+    item.isInFlight = false;
+    if (kind === 'queued') world.attemptEnded(item);
+    else if (kind !== 'retry' && kind !== 'parked' && kind !== 'paused') world.ended(item, kind);
+  }
+}
