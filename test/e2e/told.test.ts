@@ -137,7 +137,7 @@ test('why a person rejected a call outlives its block, a compaction and an attem
   await db.iterationBegin(claim);
   await db.iterationFinish(claim);
   const told = '[a person rejected your call: publish] NOT BEFORE MONDAY';
-  expect(await next(played, [look(), step('Looked')], [look()])).toContain(told);
+  expect(await next(played, [look('x'), step('Looked')], [look('x')])).toContain(told);
   await next(played, ...Array.from({ length: 7 }, (_, n) => [look(), step(`More ${n}`)]));
   await compact(played);
   expect(await next(played, [look()])).toContain(told);
