@@ -11,10 +11,9 @@ as $$
 declare
   v_last_depth integer := (select depth from turns where id = p_last_turn_id);
   -- A small window is not filled with what is kept.
-  v_room integer := least((p_engage ->> case when p_names is null then 'keep_auto' else 'keep_budget' end)::integer, _context_window_of(p_engage) / 5);
+  v_room integer := least((p_engage ->> case when p_names is null then 'keep_auto' else 'keep_budget' end)::integer, _context_window_of(p_engage) / 10);
   v_found record;
   v_tokens integer;
-  v_shown text[];
   v_kept jsonb := '[]';
   v_no_room jsonb := '[]';
 begin
@@ -46,7 +45,7 @@ end
 $$;
 
 comment on function _kept(turns, uuid, text[], jsonb) is
-  'What a cut after p_last_turn_id keeps for the request after p_head: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}, or null for nothing. p_names: what the newest step named, most needed first, in at most keep_budget tokens of p_engage (and a fifth of the window); null: it named nothing, and files that were read lately are kept in at most keep_auto.';
+  'What a cut after p_last_turn_id keeps for the request after p_head: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}, or null for nothing. p_names: what the newest step named, most needed first, in at most keep_budget tokens of p_engage (and a tenth of the window); null: it named nothing, and files that were read lately are kept in at most keep_auto.';
 
 create or replace function _kept_named(p_head turns, p_last_depth integer, p_names text[])
   returns table (n bigint, target text, calls uuid[], artifact text)
@@ -59,7 +58,8 @@ as $$
 #variable_conflict use_column
 declare
   v_turn turns := p_head;
-  v_names text[] := array(select regexp_replace(btrim(u.name), '^(\./+)+', '') from unnest(p_names) with ordinality as u(name, i) order by u.i);
+  v_names text[] := array(
+    select c.name from unnest(p_names) with ordinality as u(name, i), regexp_replace(btrim(u.name), '^(\./+)+', '') as c(name) group by c.name order by min(u.i));
   v_missing text[] := v_names;
   v_calls jsonb := '{}'; -- by name, oldest first
   v_parts text[] := '{}';
@@ -99,7 +99,7 @@ begin
     select u.i, u.name, '{}', a.content_hash
       from unnest(v_names) with ordinality as u(name, i)
       join artifacts a on a.content_hash >= lower(u.name) and a.content_hash < lower(u.name) || 'g'
-     where not v_calls ? u.name and lower(u.name) ~ '^[0-9a-f]{16,64}$';
+     where not v_calls ? u.name and a.media_type is null and lower(u.name) ~ '^[0-9a-f]{16,64}$';
 end
 $$;
 

@@ -1,5 +1,5 @@
 begin;
-select plan(12);
+select plan(13);
 
 select from unnest(array['read_file', 'edit_file', 'write_file', 'web_fetch', 'bash']) n cross join lateral ability_register(n, 'A tool.', '{"type": "object"}', 'pure', 'safe');
 select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false},
@@ -45,10 +45,11 @@ select pg_temp.play('[
   [["read_file", {"path": "src/parse.ts"}, "OLD parse"], ["read_file", {"path": "src/lex.ts"}, "the lexer"], ["read_file", {"path": "notes.md"}, "the notes"]],
   [["read_file", {"path": "src/parse.ts"}, "NEW parse"]],
   [["edit_file", {"path": "src/parse.ts", "old_string": "a", "new_string": "b"}, "Edited."], ["edit_file", {"path": "src/parse.ts", "old_string": "c", "new_string": "d"}, "failed: not found"]],
-  [["ledger_append", {"entry_type": "step", "content": "Read it", "keep": ["./src/parse.ts", "lex.ts", "never.ts"]}], ["bash", {"command": "true"}, "ok"]],
+  [["ledger_append", {"entry_type": "step", "content": "Read it", "keep": ["./src/parse.ts", "lex.ts", "never.ts", "src/parse.ts"]}], ["bash", {"command": "true"}, "ok"]],
   [["bash", {"command": "true"}, "ok"]]]');
 select matches(pg_temp.kept(5), E'NEW parse.*> edit_file \\{"path": "src/parse.ts", "new_string": "b", "old_string": "a"\\} \\(block 1, iteration 3\\).*the lexer',
   'the newest content of what the step named, in its order: the last read, then the edits since, and from where');
+select is((select count(*) from regexp_matches(pg_temp.kept(5), 'NEW parse', 'g')), 1::bigint, 'once');
 select unalike(pg_temp.kept(5), '%OLD parse%', 'not what was read before');
 select unalike(pg_temp.kept(5), '%"old_string": "c"%', 'nor an edit that failed');
 select unalike(pg_temp.kept(5), '%the notes%', 'nor what it did not name');
