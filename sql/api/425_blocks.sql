@@ -144,7 +144,7 @@ $$;
 
 comment on function _block_stub(turns[], integer, integer) is 'What stands for a closed block: its steps, then a line for whatever a person or another agent said in it, for each finding, decision and error that it recorded, and what its calls changed and where they failed. p_turns: turns that it may lie in, its closing turn included; p_after_seq: a ledger entry that is older than the block.';
 
-create or replace function _told_in(p_turn_id uuid)
+create or replace function _told_in(p_turn_id uuid, p_is_whole boolean default false)
   returns table (n integer, said text)
   language sql
   stable
@@ -152,7 +152,8 @@ create or replace function _told_in(p_turn_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
-  select m.sequence, _result_text(m.content)
+  -- What a client put in by itself (files that changed, reminders) is no word of anybody.
+  select m.sequence, case when m.source = 'event' and not p_is_whole then _one_line(_result_text(m.content), 240) else _result_text(m.content) end
     from messages m
    where m.turn_id = p_turn_id and m.role = 'user' and m.source <> 'engine'
   union all
@@ -162,7 +163,7 @@ as $$
    where k.turn_id = p_turn_id;
 $$;
 
-comment on function _told_in(uuid) is 'What people and other agents said in a turn: with its request or, from n = 10000, in rejecting its calls.';
+comment on function _told_in(uuid, boolean) is 'What people and other agents said in a turn: with its request or, from n = 10000, in rejecting its calls. What a client put in by itself is cut to a line, unless p_is_whole.';
 
 create or replace function _changed_files(p_turn_ids uuid[])
   returns text

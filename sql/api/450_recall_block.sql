@@ -26,7 +26,7 @@ begin
     into v_text
     from unnest(v_turns) with ordinality as t(id, n)
     cross join lateral (
-      select 0 as rank, s.n as ordinal, '[you were told] ' || s.said as text from _told_in(t.id) s where s.n < 10000
+      select 0 as rank, s.n as ordinal, '[you were told] ' || s.said as text from _told_in(t.id, true) s where s.n < 10000
       union all
       select 1, 0, _response_text(t.id)
       union all
