@@ -1,5 +1,5 @@
 begin;
-select plan(13);
+select plan(14);
 
 select from unnest(array['read_file', 'edit_file', 'write_file', 'web_fetch', 'bash']) n cross join lateral ability_register(n, 'A tool.', '{"type": "object"}', 'pure', 'safe');
 select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false},
@@ -72,7 +72,11 @@ select pg_temp.play(jsonb_build_array(
     jsonb_build_array((select left(content_hash, 16) from artifacts where content like 'big %'), 'lex.ts')))),
   jsonb_build_array(jsonb_build_array('bash', '{"command": "true"}'::jsonb, 'ok'))));
 select matches(pg_temp.kept(10), 'the lexer.*no room: [0-9a-f]{16} \(artifact_read', 'a handle as well');
-select is((select count(*) from request where body::text = context_at(turn_id)::text), 10::bigint, 'every request is rebuilt to the byte');
+select pg_temp.play('[
+  [["ledger_append", {"entry_type": "step", "content": "Read it again", "keep": ["lex.ts"]}], ["read_file", {"path": "src/lex.ts"}, "the lexer"]],
+  [["bash", {"command": "true"}, "ok"]]]');
+select is(pg_temp.kept(12), null, 'what is still shown is not said twice');
+select is((select count(*) from request where body::text = context_at(turn_id)::text), 12::bigint, 'every request is rebuilt to the byte');
 select throws_ok($$ select ledger_append((select id from work_submit('analyze', 'x')), 'step', 'Done', p_keep => array_fill('a'::text, array[21])) $$, 'WL002', null, 'at most twenty names');
 
 select * from finish();
