@@ -63,6 +63,17 @@ test('words of people outlive the compaction of a fork, and of a fork of the for
   }
 });
 
+test('what came with the task is said once, before and behind a cut and a compaction', { timeout: 60_000 }, async () => {
+  const played = await submit({ elide_budget: 0 });
+  await tell(played, 'BEFORE IT BEGAN');
+  for (const request of [await next(played, [look('x')]), await next(played, [look('x'), step('One')], [look('x')])]) expect(request.match(/BEFORE IT BEGAN/g)).toHaveLength(1);
+  await next(played, ...Array.from({ length: 7 }, () => [look()]));
+  await compact(played);
+  const request = await next(played, [look()]);
+  expect(request).toContain('The conversation before this point was left out');
+  expect(request.match(/BEFORE IT BEGAN/g)).toHaveLength(1);
+});
+
 test('a long message stands whole after a compaction', { timeout: 60_000 }, async () => {
   const played = await submit();
   await next(played, [look()]);
