@@ -28,8 +28,9 @@ afterAll(async () => {
 });
 
 /** Runs ten calls in one response and says how many ran at once at most, in which order they ended, and what the model was told. */
-async function runTen(engage: Record<string, unknown>) {
+async function runTen(atOnce: number, engage: Record<string, unknown>) {
   let running = 0;
+  let started = 0;
   let most = 0;
   const ended: number[] = [];
   const wait = defineTool({
@@ -40,6 +41,8 @@ async function runTen(engage: Record<string, unknown>) {
     risk: 'safe',
     async execute({ n }) {
       most = Math.max(most, ++running);
+      // However slow the machine: the first of them wait for each other.
+      if (++started <= atOnce) await until(async () => started >= atOnce);
       await sleep(50 + (10 - n) * 5);
       running--;
       ended.push(n);
@@ -63,7 +66,7 @@ async function runTen(engage: Record<string, unknown>) {
 }
 
 test('at most three of ten at once, results in the order of the calls, one failure alone', async () => {
-  const { most, results } = await runTen({ max_parallel_tools: 3 });
+  const { most, results } = await runTen(3, { max_parallel_tools: 3 });
   expect(most).toBe(3);
   expect(results.map((result) => result.content)).toEqual(
     Array.from({ length: 10 }, (_, n) => (n === 3 ? '[engine] The tool failed: three is broken' : `waited ${n}`)));
@@ -71,11 +74,11 @@ test('at most three of ten at once, results in the order of the calls, one failu
 });
 
 test('eight at once by default', async () => {
-  expect((await runTen({})).most).toBe(8);
+  expect((await runTen(8, {})).most).toBe(8);
 });
 
 test('one after another, in order, where the faculty switches parallel execution off', async () => {
-  const { most, ended } = await runTen({ parallel_tool_execution: false });
+  const { most, ended } = await runTen(1, { parallel_tool_execution: false });
   expect(most).toBe(1);
   expect(ended).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
 });
