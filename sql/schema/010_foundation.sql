@@ -7,16 +7,17 @@ begin
       language sql volatile
       return pg_catalog.uuidv7();
   else
-    -- A random UUID whose first 48 bits are replaced by the milliseconds; flipping two bits turns version 4 into 7.
+    -- A random UUID whose first 64 bits are replaced by the milliseconds, the version and, as PostgreSQL 18 has it, the
+    -- fraction of the millisecond in 12 bits: what is made later in a transaction sorts later.
     create function _uuidv7() returns uuid
       language sql volatile
-      return encode(
-        set_bit(set_bit(
-          overlay(uuid_send(gen_random_uuid())
-            placing substring(int8send((extract(epoch from clock_timestamp()) * 1000)::bigint) from 3)
-            from 1 for 6),
-          52, 1), 53, 1),
-        'hex')::uuid;
+      return (
+        select encode(
+                 overlay(uuid_send(gen_random_uuid())
+                   placing substring(int8send(t.microseconds / 1000) from 3) || substring(int4send((28672 + t.microseconds % 1000 * 4096 / 1000)::integer) from 3)
+                   from 1 for 8),
+                 'hex')::uuid
+          from (select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint as microseconds) t);
   end if;
 end
 $do$;

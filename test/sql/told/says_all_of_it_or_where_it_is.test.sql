@@ -1,6 +1,5 @@
 begin;
 select plan(5);
-set local work_ledger.now = '2026-01-01 12:00:00+00';
 
 select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"]}}');
