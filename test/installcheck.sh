@@ -83,7 +83,7 @@ $do$;
 SQL
 rows() { # database
   psql -qAt -d "$1" -c "select relname from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' order by 1" |
-    while read -r table; do psql -qAt -d "$1" -c "select '$table', t::text from ledger.$table t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by 2"; done
+    while read -r table; do psql -qAt -d "$1" -c "select '$table', replace(t::text, E'\n', ' ') from ledger.$table t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by 2"; done
 }
 psql -qd postgres -c "create database ${database}_restored"
 pg_dump "$database" | psql -q -v ON_ERROR_STOP=1 -d "${database}_restored" >/dev/null
