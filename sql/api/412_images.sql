@@ -26,28 +26,6 @@ create or replace function _image_block(p_media_type text, p_hash text)
 
 comment on function _image_block(text, text) is 'The block that names an image which is an artifact, as it is stored in results and messages; null of null.';
 
-create or replace function _images_stored(p_content json)
-  returns json
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  if json_typeof(p_content) <> 'array' or not exists (
-    select from json_array_elements(p_content) b where b ->> 'type' = 'image' and b #>> '{source,type}' = 'base64') then
-    return p_content;
-  end if;
-  return ('[' || (
-    select string_agg(case
-             when b.value ->> 'type' = 'image' and b.value #>> '{source,type}' = 'base64' and b.value #>> '{source,media_type}' ~ '^image/(png|jpeg|gif|webp)$'
-               then _image_store(b.value #>> '{source,media_type}', b.value #>> '{source,data}')
-             else b.value::text end, ',' order by b.n)
-      from json_array_elements(p_content) with ordinality as b(value, n)) || ']')::json;
-end
-$$;
-
-comment on function _images_stored(json) is 'Content blocks with their images (base64) stored as artifacts; anything else as it is.';
-
 create or replace function _with_images(p_blocks text)
   returns text
   language plpgsql
