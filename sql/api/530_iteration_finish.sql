@@ -19,14 +19,14 @@ declare
 begin
   select * into v_focus from foci where id = v_item.focus_id;
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
-  v_is_settled := not exists (select from tool_calls where turn_id = v_turn.id and status in ('pending', 'running'));
+  v_is_settled := not exists (select from tool_calls where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running'));
   v_waits_until := _waits_settle(v_item);
-  select count(*), count(*) filter (where completed_at is null and status <> 'waiting')
+  select count(*), count(*) filter (where parent_call_id is null and completed_at is null and status <> 'waiting')
     into v_call_count, v_open_count
     from tool_calls
    where turn_id = v_turn.id;
-  if v_open_count > 0 and v_waits_until is null and v_is_settled then
-    -- Approved while the others ran: the same iteration once more, to run them.
+  if v_open_count > 0 and v_is_settled then
+    -- Approved while the others ran: the same iteration once more, to run them, while the rest waits.
     perform _lease_drop(v_item);
     perform _enqueue(v_item.id);
     return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);

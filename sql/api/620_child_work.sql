@@ -187,12 +187,15 @@ begin
       case when v_children is null then format('[engine] %s; some children are not over.', case when v_is_interrupted then 'The wait was interrupted' else 'The timeout is over' end) end,
       _child_words(coalesce(v_children, check_child_work(p_item.id, v_ids))::text)), false);
   end loop;
-  return v_next;
+  return case when not exists (
+    select from turns t join tool_calls k on k.turn_id = t.id
+     where t.focus_id = p_item.focus_id and t.iteration = (select iteration + 1 from foci where id = p_item.focus_id)
+       and k.parent_call_id is null and k.status = 'pending') then v_next end;
 end
 $$;
 
 comment on function _waits_settle(work_items) is
-  'Answers the calls of a focus that wait, for children or for a person, and need not any more (an approved one becomes pending); the caller holds the item''s row lock. Returns when the first of those that wait on will time out; null: none waits.';
+  'Answers the calls of a focus that wait, for children or for a person, and need not any more (an approved one becomes pending); the caller holds the item''s row lock. Returns when the first of those that wait on will time out; null: none waits, or another may run meanwhile.';
 
 create or replace view v_children with (security_invoker = true) as
   select c.parent_id, c.id as work_item_id, c.work_type, c.description, c.state, c.priority, c.created_at, c.resolved_at,

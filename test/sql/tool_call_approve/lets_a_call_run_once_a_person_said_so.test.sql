@@ -1,5 +1,5 @@
 begin;
-select plan(24);
+select plan(25);
 
 select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select from ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
@@ -34,13 +34,14 @@ select is(focus_claim((select id from item), 'w') ->> 'kind', 'not_due', 'nobody
 select throws_ok(format($$ select tool_call_approve(%L, 'another hash') $$, pg_temp.call_of('erase1')), 'WL008', null, 'a word for other arguments is none');
 select is((select decision from tool_call_approve(pg_temp.call_of('erase1'), (select input_hash from approvals where tool_call_id = pg_temp.call_of('erase1')), 'ada')), 'approved', 'one for these is');
 select is((select decided_by from tool_call_approve(pg_temp.call_of('erase1'), p_by => 'bob')), 'ada', 'the first one counts');
-select is(focus_claim((select id from item), 'w') ->> 'kind', 'not_due', 'the other call still waits');
-select from tool_call_reject(pg_temp.call_of('erase2'), 'not that file');
-select throws_ok(format($$ select tool_call_approve(%L) $$, pg_temp.call_of('erase2')), 'WL008', null, 'what is rejected stays so');
-select is(pg_temp.next() #>> '{calls,0,name}', 'erase', 'then the approved call runs');
+select is(pg_temp.next() #>> '{calls,0,input,what}', 'erase1', 'the approved call runs');
 select is((select json_array_length(stage -> 'calls') from held), 1, 'and no other');
 select tool_call_begin((select id from item), (select lease from held), pg_temp.call_of('erase1'));
 select tool_call_settle((select id from item), (select lease from held), pg_temp.call_of('erase1'), 'erased');
+select is(iteration_finish((select id from item), (select lease from held)) ->> 'kind', 'parked', 'the other call still waits');
+select from tool_call_reject(pg_temp.call_of('erase2'), 'not that file');
+select throws_ok(format($$ select tool_call_approve(%L) $$, pg_temp.call_of('erase2')), 'WL008', null, 'what is rejected stays so');
+select is(pg_temp.next() ->> 'calls', '[]', 'nothing is left to run');
 select is(iteration_finish((select id from item), (select lease from held)) ->> 'kind', 'continued', 'the work goes on');
 select matches((select messages::text from context_window((select id from foci))), 'a person rejected this call: not that file', 'and the model hears of the rejection');
 
