@@ -33,7 +33,7 @@ verify: node_modules ## what is generated or frozen is as it must be
 build: extension ## the extension into build/, the npm package into dist/
 	rm -rf dist
 	tsc -p tsconfig.build.json
-	mkdir -p dist/sql && cp -R sql/schema sql/api sql/extension.sql sql/work_ledger.control dist/sql/
+	mkdir -p dist/sql && cp -R sql/schema sql/api sql/abilities.json sql/extension.sql sql/work_ledger.control dist/sql/
 	cp -R sandbox/python sandbox/seccomp.json dist/sandbox/
 	node plv8/build.ts > dist/plv8/functions.sql
 

@@ -1,4 +1,4 @@
-// The ledger's own error codes, as SQL raises them (sql/README.md has the same list), and the class they arrive as.
+// The ledger's own error codes, as SQL raises them (sql/README.md has the same list), the class they arrive as, and a user's mistakes.
 
 export const errorCodes = {
   WL001: 'not found',
@@ -27,6 +27,11 @@ export class LedgerError extends Error {
     this.detail = detail;
     this.hint = hint;
   }
+}
+
+/** A mistake in how a command was called or in a file that it was given; ends it with exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError';
 }
 
 /** True where the work item is no longer this worker's: finished, cancelled or taken over. */

@@ -18,7 +18,12 @@ export function version(): string {
 }
 
 const sources = (files: readonly string[]): string =>
-  files.map((file) => `-- ${file}\n\n${read(file).replaceAll('@version@', version())}`).join('\n');
+  files.map((file) => `-- ${file}\n\n${read(file).replaceAll('@version@', version()).replaceAll('@abilities@', () => JSON.stringify(builtinAbilities()))}`).join('\n');
+
+export type BuiltinAbility = { name: string; description: string; input_schema: Record<string, unknown> };
+
+/** What a ledger brings for every agent to call, in the order in which it is offered (sql/abilities.json). */
+export const builtinAbilities = (): BuiltinAbility[] => JSON.parse(read('abilities.json')) as BuiltinAbility[];
 
 /** What `create extension work_ledger` runs. */
 export function extensionScript(): string {

@@ -7,6 +7,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { z } from 'zod';
 
+import { UsageError } from './errors.ts';
 import { commandKeys, programProblem, resolveCommand } from './hookCommands.ts';
 import { idOf, locateKeys } from './tomlPositions.ts';
 import type { Path } from './tomlPositions.ts';
@@ -140,7 +141,7 @@ type Finding = [path: Path, says: string];
 const atPosition = ({ file, line, column, says }: Problem): string => `${file}:${line}:${column}: ${says}`;
 
 /** Everything that is wrong with a faculty file, in its order; `file`, `line` and `column` are those of the first. */
-export class FacultyError extends Error {
+export class FacultyError extends UsageError {
   readonly problems: readonly Problem[];
   readonly file: string;
   readonly line: number;

@@ -1,34 +1,17 @@
 #!/usr/bin/env node
-// The command line: what there is to call, and how a call ends.
+// The command line: what there is to call, and how a call ends. A command loads what it needs when it is called.
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 import type { Settings } from './config.ts';
-import { findLedger, shownUrl } from './config.ts';
-import { demo } from './commands/demo.ts';
-import { demoCode } from './commands/demoCode.ts';
-import { demoContext } from './commands/demoContext.ts';
-import { demoTeam } from './commands/demoTeam.ts';
-import { doctor } from './commands/doctor.ts';
-import { importFiles } from './commands/import.ts';
-import { pull, push } from './commands/files.ts';
 import type { FileOptions } from './commands/files.ts';
-import { approvals, approve, budget, cancel, digest, faculty, fork, ledger, message, pause, reject, resume, show, submit, tail } from './commands/items.ts';
 import type { SubmitOptions } from './commands/items.ts';
-import { javascript } from './commands/javascript.ts';
-import { hook, mcp } from './commands/mcp.ts';
 import type { McpOptions } from './commands/mcp.ts';
-import { exit, note, print, UsageError } from './commands/output.ts';
-import { replay } from './commands/replay.ts';
-import { run } from './commands/run.ts';
+import { exit, note, print } from './commands/output.ts';
 import type { RunOptions } from './commands/run.ts';
-import { work } from './commands/work.ts';
 import type { WorkOptions } from './commands/work.ts';
-import { stopEmbedded } from './embedded.ts';
-import { LedgerError } from './errors.ts';
-import { FacultyError } from './faculty.ts';
+import { LedgerError, UsageError } from './errors.ts';
 import { version } from './extensionSource.ts';
-import { installLedger } from './install.ts';
 
 function integer(text: string): number {
   if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('Not a whole number.');
@@ -43,6 +26,14 @@ const program = new Command('work-ledger')
   .addHelpText('after', '\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
 
 let exitCode: number = exit.ok;
+
+const items = () => import('./commands/items.ts');
+const scenes = {
+  one: async () => (await import('./commands/demo.ts')).demo,
+  team: async () => (await import('./commands/demoTeam.ts')).demoTeam,
+  code: async () => (await import('./commands/demoCode.ts')).demoCode,
+  context: async () => (await import('./commands/demoContext.ts')).demoContext,
+};
 
 /** A command that knows where the ledger is; its number is the process's exit code. */
 function command(name: string, description: string): Command {
@@ -65,6 +56,8 @@ const workerOptions = (made: Command): Command =>
     .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
 
 command('up', 'start the embedded database, install the ledger, print where it is').action(async (options: Settings) => {
+  const { findLedger, shownUrl } = await import('./config.ts');
+  const { installLedger } = await import('./install.ts');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
   const url = shownUrl(place.url);
@@ -73,29 +66,31 @@ command('up', 'start the embedded database, install the ledger, print where it i
 });
 
 command('down', 'stop the embedded database').action(async (options: Settings) => {
-  const wasRunning = await stopEmbedded();
+  const wasRunning = await (await import('./embedded.ts')).stopEmbedded();
   print({ wasRunning }, wasRunning ? 'stopped' : 'it was not running', options.json ?? false);
 });
 
 command('install', 'install the ledger as a plain script, and graphile-worker\'s schema').action(async (options: Settings) => {
+  const { findLedger } = await import('./config.ts');
+  const { installLedger } = await import('./install.ts');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
   print(installed, `ledger ${installed.version} ${installed.changed ? 'installed' : 'is up to date'} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
 });
 
 command('javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(async (options: Settings) => {
-  exitCode = await javascript(options);
+  exitCode = await (await import('./commands/javascript.ts')).javascript(options);
 });
 
 workerOptions(command('work', 'work on what is queued until a signal stops it')).action(async (options: WorkOptions) => {
-  exitCode = await work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel });
+  exitCode = await (await import('./commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel });
 });
 
 workerOptions(command('run <task>', 'submit a task and work on it here'))
   .option('--type <type>', 'work type', 'task')
   .option('--workspace <dir>', 'let the built-in faculty read, write and run commands in this directory of the host')
   .action(async (task: string, options: RunOptions) => {
-    exitCode = await run(task, options);
+    exitCode = await (await import('./commands/run.ts')).run(task, options);
   });
 
 command('submit <description>', 'queue a work item and print its id')
@@ -111,21 +106,21 @@ command('submit <description>', 'queue a work item and print its id')
   .option('--idempotency-key <key>', 'the same call repeated returns the same item')
   .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
   .action(async (description: string, options: SubmitOptions) => {
-    exitCode = await submit(description, options);
+    exitCode = await (await items()).submit(description, options);
   });
 
 command('show [id]', 'a work item, or the newest ones').action(async (id: string | undefined, options: Settings) => {
-  exitCode = await show(id, options);
+  exitCode = await (await items()).show(id, options);
 });
 
-for (const [name, way, act] of [['pull', 'from', pull], ['push', 'into', push]] as const) {
+for (const [name, way] of [['pull', 'from'], ['push', 'into']] as const) {
   program.command(`${name} <id> <dir>`).description(`copy files ${way} the workspace container of a work item${name === 'pull' ? ' into a directory' : ', from a directory'}`)
     .option('--image <image>', 'any image that the daemon has', 'work-ledger-sandbox')
     .option('--max-size <size>', 'the most that is copied', '1g')
     .option('--json', 'print JSON')
     .exitOverride()
     .action(async (id: string, directory: string, options: FileOptions) => {
-      exitCode = await act(id, directory, options);
+      exitCode = await (await import('./commands/files.ts'))[name](id, directory, options);
     });
 }
 
@@ -134,100 +129,100 @@ command('ledger <id>', 'the ledger of a work item')
   .option('--last <n>', 'the newest n only', integer)
   .option('--formatted', 'as the block that a model is given')
   .action(async (id: string, options: Settings & { type?: string; last?: number; formatted?: boolean }) => {
-    exitCode = await ledger(id, options);
+    exitCode = await (await items()).ledger(id, options);
   });
 
 command('tail <id>', 'the ledger of a work item as it grows, until it ends').action(async (id: string, options: Settings) => {
-  exitCode = await tail(id, options);
+  exitCode = await (await items()).tail(id, options);
 });
 
 command('digest [id]', 'what a work item is told about everything else').action(async (id: string | undefined, options: Settings) => {
-  exitCode = await digest(id, options);
+  exitCode = await (await items()).digest(id, options);
 });
 
 command('cancel <id>', 'cancel a work item and everything below it')
   .option('--reason <text>', 'why')
   .action(async (id: string, options: Settings & { reason?: string }) => {
-    exitCode = await cancel(id, options);
+    exitCode = await (await items()).cancel(id, options);
   });
 
 command('budget <id> [resource=amount...]', 'what a work item and everything below it may use: show it, or set it')
   .action(async (id: string, amounts: string[], options: Settings) => {
-    exitCode = await budget(id, amounts, options);
+    exitCode = await (await items()).budget(id, amounts, options);
   });
 
 command('message <id> <text>', 'say something to the agent of a work item, with its next request')
   .option('--interrupt', 'now: break off what is under way')
   .action(async (id: string, text: string, options: Settings & { interrupt?: boolean }) => {
-    exitCode = await message(id, text, options);
+    exitCode = await (await items()).message(id, text, options);
   });
 
 command('approvals', 'tool calls that wait for a person').action(async (options: Settings) => {
-  exitCode = await approvals(options);
+  exitCode = await (await items()).approvals(options);
 });
 
 command('approve <call>', 'let a tool call run').action(async (call: string, options: Settings) => {
-  exitCode = await approve(call, options);
+  exitCode = await (await items()).approve(call, options);
 });
 
 command('reject <call>', 'refuse a tool call; the model is told')
   .option('--reason <text>', 'why')
   .action(async (call: string, options: Settings & { reason?: string }) => {
-    exitCode = await reject(call, options);
+    exitCode = await (await items()).reject(call, options);
   });
 
 command('fork <turn> [text]', 'go on from a turn on a branch of its own, and print the new work item\'s id; the text is said to it first')
   .option('--faculty <name>', 'another faculty')
   .action(async (turn: string, text: string | undefined, options: Settings & { faculty?: string }) => {
-    exitCode = await fork(turn, text, options);
+    exitCode = await (await items()).fork(turn, text, options);
   });
 
 command('import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories')
   .action(async (paths: string[], options: Settings) => {
-    exitCode = await importFiles(paths, options);
+    exitCode = await (await import('./commands/import.ts')).importFiles(paths, options);
   });
 
 command('mcp', 'serve the ledger to an MCP client over stdio')
   .option('--conversation <name>', 'what the session is found by (default: this directory)')
   .option('--work-item <id>', 'be that work item instead')
   .action(async (options: McpOptions) => {
-    exitCode = await mcp(options);
+    exitCode = await (await import('./commands/mcp.ts')).mcp(options);
   });
 
 command('hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop')
   .option('--conversation <name>', 'what the session is found by (default: the cwd of the input)')
   .action(async (name: string, options: McpOptions) => {
-    exitCode = await hook(name, options);
+    exitCode = await (await import('./commands/hook.ts')).hook(name, options);
   });
 
 command('pause <id>', 'pause a work item when its iteration is over')
   .option('--reason <text>', 'why')
   .action(async (id: string, options: Settings & { reason?: string }) => {
-    exitCode = await pause(id, options);
+    exitCode = await (await items()).pause(id, options);
   });
 
 command('resume <id>', 'let a paused work item go on').action(async (id: string, options: Settings) => {
-  exitCode = await resume(id, options);
+  exitCode = await (await items()).resume(id, options);
 });
 
 command('faculty <path...>', 'check faculty TOML files and save them').action(async (paths: string[], options: Settings) => {
-  exitCode = await faculty(paths, options);
+  exitCode = await (await items()).faculty(paths, options);
 });
 
 command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
   .option('--close-every <calls>', 'let a step ride along after so many calls, so that blocks close', integer)
   .action(async (file: string, options: Settings & { closeEvery?: number }) => {
-    exitCode = await replay(file, options);
+    exitCode = await (await import('./commands/replay.ts')).replay(file, options);
   });
 
 command('demo', 'watch an agent fix a failing test, its ledger in Postgres')
-  .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line; context: what a model is shown, part by part').choices(['one', 'team', 'code', 'context']).default('one'))
-  .action(async (options: Settings & { scene: string }) => {
-    exitCode = await ({ team: demoTeam, code: demoCode, context: demoContext }[options.scene] ?? demo)(options);
+  .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line; context: what a model is shown, part by part').choices(Object.keys(scenes)).default('one'))
+  .action(async (options: Settings & { scene: keyof typeof scenes }) => {
+    exitCode = await (await scenes[options.scene]())(options);
   });
 
 command('doctor', 'look for what would lose or stall work').action(async (options: Settings) => {
-  exitCode = await doctor(options);
+  exitCode = await (await import('./commands/doctor.ts')).doctor(options);
 });
 
 try {
@@ -240,7 +235,7 @@ process.exitCode = exitCode;
 /** Says what went wrong, without a stack for what a user can fix. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
-  if (error instanceof UsageError || error instanceof FacultyError) {
+  if (error instanceof UsageError) {
     note(error.message);
     return exit.usage;
   }

@@ -10,9 +10,10 @@ import { LinesReader, lastSessionId, parseRecordedRuns } from '../../plv8/record
 import type { RecordedRun } from '../../plv8/recordedRun.ts';
 import type { Settings } from '../config.ts';
 import type { Db } from '../db.ts';
+import { UsageError } from '../errors.ts';
 import { cursorRuns } from './cursorDatabase.ts';
-import { withLedger } from './items.ts';
-import { exit, note, print, StatusLine, UsageError, visible } from './output.ts';
+import { withLedger } from './ledger.ts';
+import { exit, note, print, StatusLine, visible } from './output.ts';
 
 export type ImportedSession = { session: string; workItemId: string; turns: number; calls: number; added: { turns: number; calls: number } };
 /** The session of the file comes first, then its subagents. An error leaves what was stored before it. */

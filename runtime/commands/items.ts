@@ -2,24 +2,13 @@
 
 import { z } from 'zod';
 
-import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
-import { openDb } from '../db.ts';
 import type { Db } from '../db.ts';
+import { UsageError } from '../errors.ts';
 import { follow } from './follow.ts';
-import { entryLine, exit, itemLine, itemText, print, UsageError, visible } from './output.ts';
+import { withLedger } from './ledger.ts';
+import { entryLine, exit, itemLine, itemText, print, visible } from './output.ts';
 import { saveFaculties } from './work.ts';
-
-/** Opens the ledger for the length of one command. */
-export async function withLedger<T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> {
-  const place = await findLedger(settings);
-  const db = await openDb(place.url, place.schema, { maximumPoolSize: 3 });
-  try {
-    return await use(db, place.url);
-  } finally {
-    await db.close();
-  }
-}
 
 export type SubmitOptions = Settings & {
   type: string;

@@ -7,7 +7,8 @@ import pg from 'pg';
 
 import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
-import { exit, print, UsageError } from './output.ts';
+import { UsageError } from '../errors.ts';
+import { exit, print } from './output.ts';
 
 const languages = ['plv8', 'pljs'] as const;
 

@@ -7,11 +7,11 @@ import { pathToFileURL } from 'node:url';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 
+import { UsageError } from '../errors.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import { commandTools } from '../tools/commandTool.ts';
 import { mcpTools } from '../tools/mcpTools.ts';
 import type { Tool } from '../tools/tool.ts';
-import { UsageError } from './output.ts';
 
 type LoadedTools = { tools: Tool[]; close(): Promise<void> };
 

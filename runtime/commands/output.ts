@@ -5,11 +5,6 @@ import type { LedgerEntry, WorkItem } from '../db.ts';
 /** Exit codes, as documented in the README. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;
 
-/** A mistake in how the command was called; ends it with exit code 2. */
-export class UsageError extends Error {
-  override name = 'UsageError';
-}
-
 export function print(data: unknown, text: string, isJson: boolean): void {
   process.stdout.write(isJson ? `${JSON.stringify(data)}\n` : `${text}\n`);
 }

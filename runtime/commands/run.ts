@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { findLedger } from '../config.ts';
 import { openDb } from '../db.ts';
 import type { Db, WorkItem } from '../db.ts';
+import { UsageError } from '../errors.ts';
 import type { ModelClient } from '../focus/callModel.ts';
 import { installLedger } from '../install.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
@@ -12,7 +13,7 @@ import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
 import { follow } from './follow.ts';
 import { withTools } from './loadTools.ts';
-import { entryLine, exit, itemText, note, print, StatusLine, UsageError } from './output.ts';
+import { entryLine, exit, itemText, note, print, StatusLine } from './output.ts';
 import { logger, modelClient, saveFaculties } from './work.ts';
 import type { WorkOptions } from './work.ts';
 

@@ -7,6 +7,7 @@ import { findLedger, modelAccess } from '../config.ts';
 import type { Settings } from '../config.ts';
 import { openDb } from '../db.ts';
 import type { Db } from '../db.ts';
+import { UsageError } from '../errors.ts';
 import { loadFaculties } from '../faculty.ts';
 import { createModelClient } from '../focus/callModel.ts';
 import type { ModelClient } from '../focus/callModel.ts';
@@ -14,7 +15,7 @@ import { installLedger } from '../install.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
 import { withTools } from './loadTools.ts';
-import { exit, note, UsageError } from './output.ts';
+import { exit, note } from './output.ts';
 
 export type WorkOptions = Settings & {
   faculty?: string[];

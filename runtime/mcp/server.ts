@@ -1,44 +1,90 @@
 // The ledger for any MCP client, over stdio: the registry's abilities as tools of one work item, digest and ledger as
-// resources. Nothing but the protocol goes to stdout.
+// resources. Nothing but the protocol goes to stdout. A client that starts many servers waits for none of them: what every
+// ledger offers is listed before the database is asked, or even reached; what users registered follows.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { fromJsonSchema, McpServer } from '@modelcontextprotocol/server';
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import { fromJsonSchema, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
 import type { Db } from '../db.ts';
 import { LedgerError } from '../errors.ts';
-import { version } from '../extensionSource.ts';
+import { builtinAbilities, version } from '../extensionSource.ts';
+import type { BuiltinAbility } from '../extensionSource.ts';
 
 const instructions = `Work Ledger keeps what matters of this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest tells what other agents do; spawn_child_work hands a part to a background worker, check_child_work and await_child_work ask for its result.`;
 
 const ended = new Set(['completed', 'failed', 'dead', 'cancelled']);
 const waitInput = z.object({ work_item_ids: z.array(z.string()), timeout_seconds: z.number().min(0).max(3600).optional() });
 
-/** Serves until the client goes. The tools are those of `workItemId`. */
-export async function serveMcp(db: Db, workItemId: string): Promise<void> {
-  const abilities = await db.abilitiesForClients();
+const resources = [
+  { uri: 'work-ledger://digest', name: 'digest', title: 'What else is going on', mimeType: 'text/plain' },
+  { uri: 'work-ledger://ledger', name: 'ledger', title: 'The ledger of this work', mimeType: 'text/plain' },
+];
+
+/** A ledger, and the work item that the client is in it. */
+export type Seat = { db: Db; workItemId: string };
+
+/** Serves until the client goes. The ledger is opened behind the first list of tools, and again with a call where that failed. */
+export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
   const gone = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve));
+  const servers = new Set<Server>();
+  let tools = builtinAbilities().map(toolOf);
+  let opening = null as Promise<Seat> | null; // what other functions assign is not followed
+
+  const seat = (): Promise<Seat> => (opening ??= takeSeat().catch((error: unknown) => {
+    opening = null;
+    throw error;
+  }));
+  async function takeSeat(): Promise<Seat> {
+    const taken = await open();
+    const all = (await taken.db.abilitiesForClients()).map(toolOf);
+    const isNews = JSON.stringify(all) !== JSON.stringify(tools);
+    tools = all;
+    if (isNews) await Promise.allSettled([...servers].map((server) => server.sendToolListChanged()));
+    return taken;
+  }
+  const seatBehindThis = (): void => {
+    setImmediate(() => void seat().catch((error: unknown) => process.stderr.write(`work-ledger: ${errorText(error)}\n`)));
+  };
+
+  /** To the schema's depth, which the database reaches with a JavaScript engine only. */
+  async function check(name: string, input: Record<string, unknown>): Promise<void> {
+    const schema = tools.find((tool) => tool.name === name)?.inputSchema;
+    if (!schema) return; // the database says that there is no such ability
+    const { issues } = await fromJsonSchema(schema as never)['~standard'].validate(input);
+    if (issues) throw new LedgerError('WL002', `the input of ${name} does not fit its schema`, '', issues.map((issue) => issue.message).join('\n'));
+  }
+
   const handle = serveStdio(() => {
-    const server = new McpServer({ name: 'work-ledger', version: version() }, { instructions });
-    for (const ability of abilities) {
-      const name = ability.name.replaceAll(':', '_');
-      server.registerTool(name, { description: ability.description, inputSchema: fromJsonSchema<Record<string, unknown>>(ability.input_schema as never) }, async (input) =>
-        answered(() => (ability.name === 'await_child_work' ? awaitChildren(db, workItemId, input) : db.abilityInvoke(ability.name, input, workItemId))));
-    }
-    server.registerResource('digest', 'work-ledger://digest', { title: 'What else is going on', mimeType: 'text/plain' }, async (uri) => ({
-      contents: [{ uri: uri.href, mimeType: 'text/plain', text: String(await db.abilityInvoke('awareness_digest', {}, workItemId)) }],
+    const server = new Server({ name: 'work-ledger', version: version() }, { instructions, capabilities: { tools: { listChanged: true }, resources: {} } });
+    servers.add(server);
+    server.setRequestHandler('tools/list', () => {
+      if (opening === null) seatBehindThis();
+      return { tools };
+    });
+    server.setRequestHandler('tools/call', ({ params: { name, arguments: input = {} } }) => answered(async () => {
+      const { db, workItemId } = await seat();
+      await check(name, input);
+      return name === 'await_child_work' ? awaitChildren(db, workItemId, input) : db.abilityInvoke(name, input, workItemId);
     }));
-    server.registerResource('ledger', 'work-ledger://ledger', { title: 'The ledger of this work', mimeType: 'text/plain' }, async (uri) => ({
-      contents: [{ uri: uri.href, mimeType: 'text/plain', text: await db.ledgerReadFormatted(workItemId) }],
-    }));
+    server.setRequestHandler('resources/list', () => ({ resources }));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
+      if (!resources.some((resource) => resource.uri === uri)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no resource ${uri}`);
+      const { db, workItemId } = await seat();
+      const text = uri.endsWith('digest') ? String(await db.abilityInvoke('awareness_digest', {}, workItemId)) : await db.ledgerReadFormatted(workItemId);
+      return { contents: [{ uri, mimeType: 'text/plain', text }] };
+    });
     return server;
   });
   await gone;
   await handle.close();
+  await opening?.then(({ db }) => db.close(), () => {});
 }
+
+const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({ name: name.replaceAll(':', '_'), description, inputSchema: input_schema as Tool['inputSchema'] });
 
 /** What an ability says, or its refusal as a result that the model reads. */
 async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
@@ -46,9 +92,13 @@ async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
     const value = await act();
     return { content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }] };
   } catch (error) {
-    const hint = error instanceof LedgerError && error.hint !== '' ? `\n${error.hint}` : '';
-    return { isError: true, content: [{ type: 'text', text: `${error instanceof Error ? error.message : String(error)}${hint}` }] };
+    return { isError: true, content: [{ type: 'text', text: errorText(error) }] };
   }
+}
+
+function errorText(error: unknown): string {
+  const hint = error instanceof LedgerError && error.hint !== '' ? `\n${error.hint}` : '';
+  return `${error instanceof Error ? error.message : String(error)}${hint}`;
 }
 
 /** Waiting is the loop's in a focus; here the client waits, and nothing is held meanwhile. */

@@ -155,35 +155,10 @@ $$;
 
 comment on function _code_spawn_child_work(jsonb) is 'Tool spawn_child_work as code calls it: the id.';
 
+-- What a model reads of them stands in sql/abilities.json, which the MCP server reads too: it lists them before it knows a database.
 insert into abilities (name, description, input_schema, effect, risk, implementation, function_name, is_builtin, position)
-select v.name, v.description, v.input_schema::json, v.effect, 'safe', 'engine',
-       format('%I.%I', _ledger_schema(), '_ability_' || v.name), true, v.position
-  from (values
-    (1, 'ledger_append', 'idempotent',
-     'Record an entry in your work ledger. Use this to track your plan, findings, decisions, completed steps, and errors. Your ledger persists across context compactions — anything not in the ledger may be lost. With a step, name in keep the files that you will change next.',
-     '{"type":"object","properties":{"entry_type":{"type":"string","enum":["plan","finding","decision","step","error","note"]},"content":{"type":"string","description":"What to record. Be concise but complete — this is your durable working memory."},"keep":{"type":"array","items":{"type":"string"},"maxItems":20,"description":"Only of a step: files (paths as your calls name them), URLs or artifact handles that you will change or quote next, most needed first. Their newest content stays word for word in your context when older blocks are compressed; each step names its own."}},"required":["entry_type","content"]}'),
-    (2, 'ledger_read', 'pure',
-     'Read your work ledger. Returns all entries in order. Use this to review your progress, especially after context compaction.',
-     '{"type":"object","properties":{"entry_type":{"type":"string","enum":["plan","finding","decision","step","error","note"],"description":"Optional: filter to a specific entry type."},"last_n":{"type":"integer","description":"Optional: return only the last N entries."}}}'),
-    (3, 'recall_block', 'pure',
-     'Bring back a completed step of which your context shows only the line [completed step n: ...], or its number in your ledger: the calls and results behind it, or the lines of them that hold a text.',
-     '{"type":"object","properties":{"n":{"type":"integer","description":"Number of the completed step."},"query":{"type":"string","description":"Optional: only lines that hold this text."}},"required":["n"]}'),
-    (4, 'artifact_read', 'pure',
-     'Read a result that was too large to be shown whole: some of its lines or characters, or the lines that match a pattern.',
-     '{"type":"object","properties":{"handle":{"type":"string","description":"The handle given with the head and tail of the result."},"range":{"type":"string","description":"Optional: lines such as \"100-180\", or characters such as \"c4000-8000\"."},"pattern":{"type":"string","description":"Optional: only lines that match this regular expression."}},"required":["handle"]}'),
-    (5, 'spawn_child_work', 'idempotent',
-     'Delegate a sub-task as a child work item. The child runs in its own context with its own tools and ledger. Use this for tasks that are independent enough to run separately — analysis, research, file processing, etc.',
-     '{"type":"object","properties":{"work_type":{"type":"string","description":"The type of work. Determines which faculty handles it."},"description":{"type":"string","description":"What the child should accomplish. Be specific — this becomes the child''s orient context."},"params":{"type":"object","description":"Parameters for the child work item."},"priority":{"type":"integer","description":"Priority (higher = more urgent). Default: same as parent."}},"required":["work_type","description"]}'),
-    (6, 'await_child_work', 'pure',
-     'Wait for one or more child work items to complete. Returns their outcomes.',
-     '{"type":"object","properties":{"work_item_ids":{"type":"array","items":{"type":"string"},"description":"IDs of child work items to wait for."},"timeout_seconds":{"type":"integer","description":"Maximum time to wait. Default: 300 (5 minutes)."}},"required":["work_item_ids"]}'),
-    (7, 'check_child_work', 'pure',
-     'Non-blocking check on child work item status. Use to poll progress without waiting.',
-     '{"type":"object","properties":{"work_item_ids":{"type":"array","items":{"type":"string"},"description":"IDs of child work items to check."}},"required":["work_item_ids"]}'),
-    (8, 'work_complete', 'idempotent',
-     'Declare your work item done. The focus ends when all calls of this batch are settled; do this last.',
-     '{"type":"object","properties":{"summary":{"type":"string","description":"What was done and what came of it, for people and agents who did not watch."},"evidence":{"type":"array","items":{"type":"string"},"description":"Optional: what shows it: ids of your tool calls, handles of artifacts, or words such as the command whose output proves the result."}},"required":["summary"]}')
-  ) as v(position, name, effect, description, input_schema)
+select a.name, a.description, a.input_schema, a.effect, 'safe', a.implementation, format('%I.%I', _ledger_schema(), '_ability_' || a.name), true, a.position
+  from json_to_recordset($abilities$@abilities@$abilities$) as a(position integer, name text, implementation text, effect text, description text, input_schema json)
 on conflict (name) do update
    set description = excluded.description, input_schema = excluded.input_schema, effect = excluded.effect, risk = excluded.risk,
        implementation = excluded.implementation, function_name = excluded.function_name, is_builtin = true, position = excluded.position;

@@ -3,6 +3,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
@@ -14,6 +16,7 @@ import { openDb } from '../../runtime/db.ts';
 import type { Db } from '../../runtime/db.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
 let database: TestDatabase;
@@ -90,6 +93,51 @@ test('a client lists every tool and calls it', { timeout: 60_000 }, async () => 
   expect(JSON.parse((await call(again, 'ledger_read')).text)).toHaveLength(2);
   expect(await call(again, 'work_complete', { summary: 'Mended' })).toMatchObject({ text: '{"state":"completed"}' });
   expect(await call(client, 'ledger_append', { entry_type: 'note', content: 'late' })).toMatchObject({ isError: true });
+});
+
+test('a client is answered before the database is, and calls wait for it', { timeout: 120_000 }, async () => {
+  // A server that takes the connection and says nothing until it is let to.
+  const held: (() => unknown)[] = [];
+  let isHolding = true;
+  const url = new URL(database.url);
+  const socket = `${decodeURIComponent(url.hostname)}/.s.PGSQL.5432`;
+  const gate = createServer((client) => {
+    const through = (): unknown => client.pipe(createConnection(socket)).pipe(client);
+    if (isHolding) held.push(through);
+    else through();
+  });
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
+  url.hostname = '127.0.0.1';
+  url.port = String((gate.address() as AddressInfo).port);
+  await database.query(`create function public.add_up(jsonb) returns int language sql as 'select ($1 ->> ''a'')::int + 1'`);
+  await database.query(`select ledger.ability_register('sum:up', 'Adds one.', '{"type": "object"}', 'pure', 'safe', 'public.add_up(jsonb)')`);
+
+  const client = new Client({ name: 'test', version: '1' }, { listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged: () => changed() } } });
+  let changed = (): void => {};
+  const isChanged = new Promise<void>((resolve) => (changed = resolve));
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [main, 'mcp', '--conversation', 'early'], env: { ...env(), DATABASE_URL: url.href }, stderr: 'inherit' }));
+  clients.push(client);
+  const names = async () => (await client.listTools()).tools.map(({ name }) => name);
+  expect(await names()).toContain('ledger_append');
+  const calling = call(client, 'ledger_append', { entry_type: 'note', content: 'Early' });
+  await until(() => held.length > 0);
+
+  isHolding = false;
+  for (const through of held) through();
+  expect(await calling).toEqual({ text: '{"seq":1,"entry_type":"note"}', isError: false });
+  await isChanged;
+  expect(await names()).toEqual([...(await names()).slice(0, 11), 'sum_up']);
+  await database.query(`delete from ledger.abilities where name = 'sum:up'`);
+  await client.close();
+  gate.close();
+});
+
+test('a ledger that cannot be reached is said with each call, and tried again with the next', { timeout: 60_000 }, async () => {
+  const client = new Client({ name: 'test', version: '1' });
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [main, 'mcp'], env: { ...env(), DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, stderr: 'ignore' }));
+  clients.push(client);
+  expect((await client.listTools()).tools).toHaveLength(11);
+  for (let n = 0; n < 2; n++) expect(await call(client, 'ledger_read')).toMatchObject({ isError: true, text: expect.stringContaining('ECONNREFUSED') });
 });
 
 test('two clients bound to different work see each other in the digest', { timeout: 60_000 }, async () => {

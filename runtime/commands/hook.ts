@@ -1,0 +1,81 @@
+// What an interactive client tells of its session, and is told, at fixed points of it.
+
+import { text } from 'node:stream/consumers';
+
+import { z } from 'zod';
+
+import type { Db } from '../db.ts';
+import { UsageError } from '../errors.ts';
+import { withLedger } from './ledger.ts';
+import type { McpOptions } from './mcp.ts';
+import { exit } from './output.ts';
+
+/** A client starts its server and its first hook at the same moment. */
+export const sessionOf = (db: Db, conversation: string): Promise<string> => db.journal.sessionOpen(conversation, `An interactive session in ${conversation}`);
+
+const HOOK_SECONDS = 15;
+
+/** As Claude Code gives it on stdin; other clients may send less. */
+const hookInput = z.looseObject({
+  cwd: z.string().optional(),
+  prompt: z.string().optional(),
+  tool_name: z.string().optional(),
+  tool_input: z.record(z.string(), z.unknown()).optional(),
+  tool_response: z.unknown().optional(),
+  trigger: z.string().optional(),
+});
+type HookInput = z.infer<typeof hookInput>;
+
+const fileTools = new Map([['Read', 'read'], ['Write', 'create'], ['Edit', 'modify'], ['MultiEdit', 'modify'], ['NotebookEdit', 'modify']]);
+
+const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Promise<string>> = {
+  /** Context for the beginning of a session: where the work stands, and what others do. */
+  'session-start': async (db, sessionId) => {
+    const entries = await db.journal.read(sessionId, 0, 2, null);
+    const packet = entries.length > 1 ? await db.journal.exportForResumption(sessionId, 3000) : '';
+    return [packet, String(await db.abilityInvoke('awareness_digest', {}, sessionId))].filter((part) => part !== '').join('\n\n');
+  },
+  'user-prompt': async (db, sessionId, { prompt }) => {
+    if (prompt !== undefined && prompt.trim() !== '') await db.journal.log(sessionId, 'user_feedback', { message: prompt }, 'high');
+    return '';
+  },
+  'post-tool-use': async (db, sessionId, { tool_name: tool, tool_input: input = {}, tool_response: response }) => {
+    if (tool === undefined || /^mcp__(?:plugin_work-ledger_)?work-ledger__/.test(tool)) return '';
+    const operation = fileTools.get(tool);
+    const path = input['file_path'] ?? input['notebook_path'];
+    if (operation !== undefined && typeof path === 'string') {
+      await db.journal.log(sessionId, operation === 'read' ? 'file_read' : 'file_written', { filePath: path, operation }, operation === 'read' ? 'low' : 'normal');
+      return '';
+    }
+    const output = typeof response === 'string' ? response : JSON.stringify(response ?? null);
+    await db.journal.log(sessionId, 'tool_result', { toolName: tool, success: true, output: output.slice(0, 2000), truncated: output.length > 2000 }, 'low');
+    return '';
+  },
+  'pre-compact': async (db, sessionId) => {
+    await db.journal.checkpointCreate(sessionId);
+    return db.journal.exportForResumption(sessionId, 3000);
+  },
+  stop: async (db, sessionId) => {
+    await db.journal.checkpointCreate(sessionId);
+    return '';
+  },
+};
+
+/** Reads the client's JSON from stdin; what it prints is for the model. A ledger that cannot be reached never stops the client. */
+export async function hook(name: string, options: McpOptions): Promise<number> {
+  const run = hooks[name];
+  if (!run) throw new UsageError(`there is no hook "${name}": one of ${Object.keys(hooks).join(', ')}`);
+  setTimeout(() => process.exit(exit.ok), HOOK_SECONDS * 1000).unref(); // nobody may be waiting for it any more
+  try {
+    const given = await text(process.stdin);
+    const input = hookInput.parse(given.trim() === '' ? {} : JSON.parse(given));
+    await withLedger(options, async (db) => {
+      const conversation = options.conversation ?? input.cwd ?? process.cwd();
+      const said = await run(db, await sessionOf(db, conversation), input);
+      if (said !== '') process.stdout.write(`${said}\n`);
+    });
+  } catch (error) {
+    process.stderr.write(`work-ledger: ${error instanceof Error ? error.message : String(error)}\n`);
+  }
+  return exit.ok;
+}
