@@ -1,6 +1,8 @@
 // JSON as anybody may have written it, read such that every JSON engine and Postgres can hold it: what nests too deep stands
 // as its text, and no text and no key has NUL or half of a character.
 
+import { storableText } from './storable.ts';
+
 /** Levels of lists and objects that are read as such; no agent's record has a tenth of them. */
 const MAX_DEPTH = 100;
 
@@ -12,22 +14,18 @@ export function parseJson(text: string): { value: unknown; odd: string | null } 
   if (!/\\u(?:0000|[dD][89a-fA-F])/.test(shallow)) return { value, odd };
   let isKeyOdd = false;
   const harmless = (inner: unknown): unknown => {
-    if (typeof inner === 'string') return harmlessText(inner);
+    if (typeof inner === 'string') return storableText(inner);
     if (typeof inner !== 'object' || inner === null) return inner;
     if (Array.isArray(inner)) return inner.map(harmless);
     // fromEntries defines properties, so that a key `__proto__` stays a key.
     return Object.fromEntries(Object.entries(inner).map(([key, one]) => {
-      const clean = harmlessText(key);
+      const clean = storableText(key);
       isKeyOdd ||= clean !== key;
       return [clean, harmless(one)];
     }));
   };
   const clean = harmless(value);
   return { value: clean, odd: odd ?? (isKeyOdd ? 'key with NUL or half of a character' : null) };
-}
-
-function harmlessText(text: string): string {
-  return text.replaceAll('\0', '␀').replaceAll(/[\ud800-\udfff]/gu, '\ufffd');
 }
 
 /** The same JSON, with whatever nests too deep as a text of its JSON. Without recursion: engines overflow at different depths. */

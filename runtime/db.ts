@@ -13,14 +13,15 @@ import {
   SchemaValidationError,
   sql,
 } from 'slonik';
-import type { DatabasePool, Interceptor, QuerySqlToken } from 'slonik';
+import type { DatabasePool, Interceptor, PrimitiveValueExpression, QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 
+import { storableJson, storableText } from '../plv8/storable.ts';
 import type { ModelError, ModelResponse } from './focus/callModel.ts';
 import type { HookResult } from './focus/runHook.ts';
 import type { ToolOutcome } from './tools/tool.ts';
 import { journalQueries } from './dbJournal.ts';
-import { errorCodes, LedgerError } from './errors.ts';
+import { errorCodes, LedgerError, sqlState } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { begin, call, claim, contextPart, entry, failure, finish, hookRecorded, json, nestedCall, toolHookRecorded, workItem } from './rows.ts';
 
@@ -65,6 +66,17 @@ const validateRows: Interceptor = {
   },
 };
 
+/** Whatever comes from a model, a tool, code or a person: an argument is text that Postgres takes. JSON is made such by storableJson(). */
+const storableArguments: Interceptor = {
+  name: 'storable arguments',
+  transformQuery: (_, query) => ({ ...query, values: query.values.map(storableArgument) }),
+};
+
+function storableArgument(value: PrimitiveValueExpression): PrimitiveValueExpression {
+  if (typeof value === 'string') return storableText(value);
+  return Array.isArray(value) ? value.map(storableArgument) : value;
+}
+
 const isoTimestamps = ['timestamptz', 'timestamp'].map((name) => ({ name, parse: (value: string) => value }));
 const int8AsNumber = { name: 'int8', parse: Number };
 
@@ -77,7 +89,7 @@ export type Db = Awaited<ReturnType<typeof openDb>>;
 export async function openDb(url: string, schema: string, options: { maximumPoolSize?: number } = {}) {
   const pool: DatabasePool = await createPool(url, {
     maximumPoolSize: options.maximumPoolSize ?? 10,
-    interceptors: [validateRows],
+    interceptors: [storableArguments, validateRows],
     typeParsers: [...createTypeParserPreset().filter((p) => !['timestamptz', 'timestamp', 'int8'].includes(p.name)), ...isoTimestamps, int8AsNumber],
     queryRetryLimit: 0,
     // Nothing here changes session state, so a connection goes back as it is (saves 0.24 ms a call).
@@ -117,20 +129,20 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     version: () => value(z.string(), (row) => sql.type(row)`select ${fn('work_ledger_version')}() as value`),
 
     facultySave: (config: object) =>
-      value(z.string(), (row) => sql.type(row)`select name as value from ${fn('faculty_save')}(${JSON.stringify(config)}::jsonb)`),
+      value(z.string(), (row) => sql.type(row)`select name as value from ${fn('faculty_save')}(${storableJson(config)}::jsonb)`),
 
     abilityRegister: (ability: AbilityDefinition) =>
       value(z.string(), (row) => sql.type(row)`
         select name as value from ${fn('ability_register')}(
-          ${ability.name}, ${ability.description}, ${JSON.stringify(ability.inputSchema)}::json, ${ability.effect}, ${ability.risk},
-          p_touches => ${ability.touches ? JSON.stringify(ability.touches) : null}::json)`),
+          ${ability.name}, ${ability.description}, ${storableJson(ability.inputSchema)}::json, ${ability.effect}, ${ability.risk},
+          p_touches => ${ability.touches ? storableJson(ability.touches) : null}::json)`),
 
     workSubmit: (s: Submission) =>
       one(() => sql.type(workItem)`
         select * from ${fn('work_submit')}(
           p_work_type => ${s.workType},
           p_description => ${s.description},
-          p_params => ${JSON.stringify(s.params ?? {})}::jsonb,
+          p_params => ${storableJson(s.params ?? {})}::jsonb,
           p_faculty => ${optional(s.faculty)},
           p_priority => ${s.priority ?? null}::integer,
           p_parent_id => ${optional(s.parentId)}::uuid,
@@ -139,7 +151,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
           p_max_attempts => ${s.maxAttempts ?? null}::integer,
           p_run_at => ${optional(s.runAt)}::timestamptz,
           p_idempotency_key => ${optional(s.idempotencyKey)},
-          p_budget => ${s.budget ? JSON.stringify(s.budget) : null}::jsonb)`),
+          p_budget => ${s.budget ? storableJson(s.budget) : null}::jsonb)`),
 
     budgetSet: (workItemId: string, resource: string, amount: number) =>
       value(z.string(), (row) => sql.type(row)`select resource as value from ${fn('budget_set')}(${workItemId}::uuid, ${resource}, ${amount}::numeric)`),
@@ -162,11 +174,11 @@ export async function openDb(url: string, schema: string, options: { maximumPool
          where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, name`),
 
     abilityInvoke: (name: string, input: object, workItemId: string) =>
-      value(z.unknown(), (row) => sql.type(row)`select ${fn('ability_invoke')}(${name}, ${JSON.stringify(input)}::jsonb, ${workItemId}::uuid) as value`),
+      value(z.unknown(), (row) => sql.type(row)`select ${fn('ability_invoke')}(${name}, ${storableJson(input)}::jsonb, ${workItemId}::uuid) as value`),
 
     sessionImport: (recorded: object) =>
       value(z.object({ work_item_id: z.string(), session: z.string(), turns: z.number(), calls: z.number() }), (row) => sql.type(row)`
-        select ${fn('session_import')}(${jsonOf(recorded)}::json) as value`),
+        select ${fn('session_import')}(${storableJson(recorded)}::json) as value`),
 
     workPause: (workItemId: string, reason: string | null) =>
       one(() => sql.type(workItem)`select * from ${fn('work_pause')}(${workItemId}::uuid, ${reason})`),
@@ -301,12 +313,12 @@ export async function openDb(url: string, schema: string, options: { maximumPool
       run(() => sql.type(z.unknown())`
         select ${fn('tool_call_settle')}(
           ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid, ${outcome.content}, ${outcome.isError},
-          ${outcome.images ? JSON.stringify(outcome.images) : null}::jsonb, ${whole}, ${jsonOf(outcome.value)}::json)::text`),
+          ${outcome.images ? storableJson(outcome.images) : null}::jsonb, ${whole}, ${storableJson(outcome.value)}::json)::text`),
 
     toolCallNested: (lease: Lease, parentCallId: string, ordinal: number, name: string, input: Record<string, unknown>) =>
       value(nestedCall, (row) => sql.type(row)`
         select ${fn('tool_call_nested')}(
-          ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${parentCallId}::uuid, ${ordinal}::integer, ${name}, ${jsonOf(input)}::json) as value`),
+          ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${parentCallId}::uuid, ${ordinal}::integer, ${name}, ${storableJson(input)}::json) as value`),
 
     toolCallSuspend: (lease: Lease, toolCallId: string) =>
       run(() => sql.type(z.unknown())`select ${fn('tool_call_suspend')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
@@ -316,23 +328,23 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     hookRecord: (lease: Lease, hookRunId: string, result: HookResult) =>
       value(hookRecorded, (row) => sql.type(row)`
-        select ${fn('hook_record')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${hookRunId}::uuid, ${JSON.stringify(result)}::jsonb) as value`),
+        select ${fn('hook_record')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${hookRunId}::uuid, ${storableJson(result)}::jsonb) as value`),
 
     toolHookRecord: (lease: Lease, toolCallId: string, hook: string, result: HookResult, outcome: ToolOutcome | null) =>
       value(toolHookRecorded, (row) => sql.type(row)`
         select ${fn('tool_hook_record')}(
-          ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid, ${hook}, ${JSON.stringify(result)}::jsonb,
-          ${outcome?.content ?? null}, ${outcome?.isError ?? false}, ${outcome?.images ? JSON.stringify(outcome.images) : null}::jsonb,
-          ${jsonOf(outcome?.value)}::json) as value`),
+          ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid, ${hook}, ${storableJson(result)}::jsonb,
+          ${outcome?.content ?? null}, ${outcome?.isError ?? false}, ${outcome?.images ? storableJson(outcome.images) : null}::jsonb,
+          ${storableJson(outcome?.value)}::json) as value`),
 
     iterationFinish: (lease: Lease) =>
       value(finish, (row) => sql.type(row)`select ${fn('iteration_finish')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid) as value`),
 
     iterationFail: (lease: Lease, error: ModelError) =>
       value(failure, (row) => sql.type(row)`
-        select ${fn('iteration_fail')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${JSON.stringify({
+        select ${fn('iteration_fail')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${storableJson({
           class: error.class,
-          message: error.message.toWellFormed().replaceAll('\0', '␀'),
+          message: error.message,
           status: error.status,
           retry_after_seconds: error.retryAfterSeconds,
           request_id: error.requestId,
@@ -358,19 +370,8 @@ export async function openDb(url: string, schema: string, options: { maximumPool
   };
 }
 
-/** JSON that Postgres takes: no NUL, no lone surrogate, in no key either. */
-function jsonOf(value: unknown): string | null {
-  if (value === undefined) return null;
-  const harmless = (text: string): string => text.toWellFormed().replaceAll('\0', '␀');
-  return JSON.stringify(value, (_, inner: unknown) => {
-    if (typeof inner === 'string') return harmless(inner);
-    if (typeof inner !== 'object' || inner === null || Array.isArray(inner) || Object.keys(inner).every((key) => harmless(key) === key)) return inner;
-    return Object.fromEntries(Object.entries(inner).map(([key, one]) => [harmless(key), one as unknown]));
-  });
-}
-
-function responseJson(response: ModelResponse): string {
-  return JSON.stringify({
+function responseJson(response: ModelResponse): string | null {
+  return storableJson({
     id: response.id,
     provider: response.provider,
     model: response.model,
@@ -391,20 +392,13 @@ function responseJson(response: ModelResponse): string {
 
 function isConnectionLost(error: unknown): boolean {
   if (error instanceof ConnectionError || error instanceof BackendTerminatedError || error instanceof BackendTerminatedUnexpectedlyError) return true;
-  const code = codeOf(error);
+  const code = sqlState(error);
   return code !== null && (code.startsWith('08') || ['57P01', '57P02', '57P03', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT'].includes(code));
 }
 
 /** Another transaction won; nothing of this one was done. */
 function isRolledBack(error: unknown): boolean {
-  return ['40001', '40P01'].includes(codeOf(error) ?? '');
-}
-
-function codeOf(error: unknown): string | null {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && typeof cause.code === 'string') return cause.code;
-  }
-  return null;
+  return ['40001', '40P01'].includes(sqlState(error) ?? '');
 }
 
 function translate(error: unknown): unknown {

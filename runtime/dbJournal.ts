@@ -6,6 +6,7 @@ import { sql } from 'slonik';
 import type { QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 
+import { storableJson } from '../plv8/storable.ts';
 import { checkpoint, journalEntry, journalSession, resumptionContext } from './rows.ts';
 
 type Run = <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => Promise<readonly z.output<Schema>[]>;
@@ -50,7 +51,7 @@ export function journalQueries(run: Run, fn: (name: string) => ReturnType<typeof
     log: (sessionId: string, entryType: string, content: object, importance: string) => {
       const id = randomUUID();
       return one(() => sql.type(journalEntry)`
-        with logged as (select * from ${fn('journal_log')}(${sessionId}::uuid, ${entryType}, ${JSON.stringify(content)}::jsonb, ${importance}, ${id}::uuid))
+        with logged as (select * from ${fn('journal_log')}(${sessionId}::uuid, ${entryType}, ${storableJson(content)}::jsonb, ${importance}, ${id}::uuid))
         select l.entry_type || '/' || l.id as "entryId", (select count(*) from ${fn('work_journal')} j where j.work_item_id = l.work_item_id) + 1 as "sequenceNum", l.entry_type as "entryType",
                ${fn('_ms')}(l.created_at) as timestamp, l.content || jsonb_build_object('type', l.entry_type) as content, ceil(char_length(l.content::text) / 4.0)::integer as "tokenEstimate", l.importance
           from logged l`);

@@ -38,3 +38,19 @@ export class UsageError extends Error {
 export function isLeaseLost(error: unknown): boolean {
   return error instanceof LedgerError && (error.code === 'WL003' || error.code === 'WL004' || error.code === 'WL005');
 }
+
+/** Of what the database could not take in: bytes, escapes, depth (in JavaScript a RangeError), size. */
+const unstorable = new Set(['22021', '22P05', '54000', '54001']);
+
+/** True where the fault is in what was to be stored, so that trying again cannot help. */
+export function isUnstorable(error: unknown): boolean {
+  return error instanceof RangeError || unstorable.has(sqlState(error) ?? '');
+}
+
+/** The code of a database or of the system that an error carries, itself or in what caused it. */
+export function sqlState(error: unknown): string | null {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if ('code' in cause && typeof cause.code === 'string') return cause.code;
+  }
+  return null;
+}

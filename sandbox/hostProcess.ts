@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
+import { storableText } from '../plv8/storable.ts';
 import type { ProcessResult, RunOptions } from './workspace.ts';
 
 const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL'];
@@ -141,6 +142,6 @@ class Capped {
     const whole = dropped > 0
       ? this.#head.toString('utf8') + middle + tail.subarray(over).toString('utf8')
       : Buffer.concat([this.#head, tail]).toString('utf8');
-    return whole.replaceAll('\0', '␀');
+    return storableText(whole);
   }
 }

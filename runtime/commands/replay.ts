@@ -9,6 +9,7 @@ import { z } from 'zod';
 
 import { parseRecordedRun, stepsOf } from '../../plv8/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/recordedRun.ts';
+import { storableText } from '../../plv8/storable.ts';
 import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
 import { openDb } from '../db.ts';
@@ -111,7 +112,7 @@ const asReplay = (client: ModelClient): ModelClient => ({
 
 /** What a work item takes as its description: some text, at most 64 KiB. */
 function taskOf(run: RecordedRun): string {
-  const prompt = Buffer.from(run.prompt.replaceAll('\0', '␀').toWellFormed());
+  const prompt = Buffer.from(storableText(run.prompt));
   if (prompt.toString().trim() === '') return 'A run whose beginning was not recorded.';
   return prompt.length <= 65_536 ? prompt.toString() : `${prompt.subarray(0, 65_000).toString().replace(/\uFFFD$/, '')}\n[the rest of the prompt is left out]`;
 }

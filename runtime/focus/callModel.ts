@@ -6,6 +6,7 @@
 
 import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 
+import { storableText } from '../../plv8/storable.ts';
 import { Draft, MalformedError } from './messageDraft.ts';
 
 export type ContentBlock = { type: string; [key: string]: unknown };
@@ -206,7 +207,7 @@ function redact(message: string, secrets: readonly (string | null)[]): string {
     if (secret && secret.trim() !== '') text = text.replaceAll(secret, '[key]').replaceAll(secret.trim(), '[key]');
   }
   text = text.replaceAll(/sk-ant-[\w-]+/g, '[key]');
-  return (text.length > maxErrorLength ? `${text.slice(0, maxErrorLength)}…` : text).toWellFormed().replaceAll('\0', '\uFFFD');
+  return storableText(text.length > maxErrorLength ? `${text.slice(0, maxErrorLength)}…` : text);
 }
 
 function retryAfterSeconds(headers: Headers | undefined): number | null {

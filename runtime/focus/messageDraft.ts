@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 
+import { storableText } from '../../plv8/storable.ts';
 import type { ContentBlock, ModelResponse } from './callModel.ts';
 
 const maxDepth = 64;
@@ -145,13 +146,13 @@ function withInput(block: ContentBlock, json: string, isCutOff: boolean): Conten
   return { ...block, input };
 }
 
-/** The same JSON with what Postgres cannot hold replaced by U+FFFD; what is clean stays as it is, a signed block above all. */
+/** The same JSON with what Postgres cannot hold replaced; what is clean stays as it is, a signed block above all. */
 function clean<Json>(value: Json, depth: number): Json {
   return cleaned(value, depth) as Json;
 }
 
 function cleaned(value: unknown, depth: number): unknown {
-  if (typeof value === 'string') return value.toWellFormed().replaceAll('\0', '\uFFFD');
+  if (typeof value === 'string') return storableText(value);
   if (typeof value === 'number' && !Number.isFinite(value)) throw new MalformedError('the message holds a number too large to keep');
   if (typeof value !== 'object' || value === null) return value;
   if (depth > maxDepth) throw new MalformedError(`the message is nested deeper than ${maxDepth} levels`);

@@ -9,7 +9,9 @@ import { z } from 'zod';
 import type { CodeResult } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
+import { storableText } from '../../plv8/storable.ts';
 import type { Claimed, OpenCall } from '../db.ts';
+import { isUnstorable } from '../errors.ts';
 import type { Runtime } from './runFocus.ts';
 
 const MAX_CALLS = 1000;
@@ -102,6 +104,7 @@ class NestedCalls {
   /** What a call of the code is answered. Never throws; what is broken is thrown by settled(). */
   answer(call: CodeCall): Promise<CodeCallAnswer> {
     const answering = this.#answer(call).catch((error: unknown): CodeCallAnswer => {
+      if (isUnstorable(error)) return { error: `this call cannot be stored: ${error instanceof Error ? error.message : String(error)}` };
       this.#failure ??= error;
       return this.#end('the engine stopped this code');
     });
@@ -124,7 +127,7 @@ class NestedCalls {
   /** All that the calls returned, for the artifact. */
   whole(): string | null {
     if (this.#raw.length === 0) return null;
-    return this.#raw.toSorted((a, b) => a.ordinal - b.ordinal).map(({ text }) => text).join('\n\n').slice(0, MAX_WHOLE).toWellFormed();
+    return storableText(this.#raw.toSorted((a, b) => a.ordinal - b.ordinal).map(({ text }) => text).join('\n\n').slice(0, MAX_WHOLE));
   }
 
   receipt(result: CodeResult): string {

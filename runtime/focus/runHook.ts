@@ -26,7 +26,7 @@ export async function runHook(command: string, timeoutSeconds: number, input: un
     const ended = await place.run(command, { timeoutSeconds, signal, maxBytes: MAX_BYTES, stdin: JSON.stringify(input) });
     if (ended.cause === 'abort') return null;
     return {
-      stdout: ended.stdout, stderr: ended.stderr.slice(0, 10_000).toWellFormed(), exit_code: ended.exitCode, signal: ended.signal, is_timed_out: ended.cause === 'timeout',
+      stdout: ended.stdout, stderr: ended.stderr.slice(0, 10_000), exit_code: ended.exitCode, signal: ended.signal, is_timed_out: ended.cause === 'timeout',
       timeout_seconds: timeoutSeconds, is_truncated: ended.isTruncated, duration_ms: ended.durationMs, error: null,
     };
   } catch (error) {

@@ -5,6 +5,7 @@
 import { z } from 'zod';
 
 import type { Claimed, OpenCall } from '../db.ts';
+import { isUnstorable } from '../errors.ts';
 import { failed } from '../tools/tool.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
 import type { Runtime } from './runFocus.ts';
@@ -32,7 +33,18 @@ export async function runTools(calls: readonly OpenCall[], claim: Claimed, signa
   return allSettled;
 }
 
+/** What the database cannot take of one call, its answer above all, ends that call and not the iteration. */
 async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, isFromCode = false): Promise<boolean> {
+  try {
+    return await attempt(call, claim, signal, runtime, isFromCode);
+  } catch (error) {
+    if (!isUnstorable(error)) throw error;
+    await runtime.db.toolCallSettle(claim, call.id, failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`));
+    return true;
+  }
+}
+
+async function attempt(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, isFromCode: boolean): Promise<boolean> {
   const { db } = runtime;
   if (signal.aborted) return false;
   const prepared = prepare(call, runtime);
@@ -56,13 +68,12 @@ async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
   const outcome = await execute(prepared.run, contextOf(call, claim, signal, runtime, isFromCode));
   // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return false;
-  const result = { ...outcome, content: clean(outcome.content) };
   if (after === null) {
-    await db.toolCallSettle(claim, call.id, result);
+    await db.toolCallSettle(claim, call.id, outcome);
     return true;
   }
-  const said = await runHook(after, timeout, { ...hookInput('after_tool', call, claim), result: { content: result.content, is_error: result.isError } }, operatorPlace(claim), signal);
-  if (said !== null) await db.toolHookRecord(claim, call.id, 'after_tool', said, result);
+  const said = await runHook(after, timeout, { ...hookInput('after_tool', call, claim), result: { content: outcome.content, is_error: outcome.isError } }, operatorPlace(claim), signal);
+  if (said !== null) await db.toolHookRecord(claim, call.id, 'after_tool', said, outcome);
   else if (prepared.isRepeatable) return false;
   else await db.toolCallSettle(claim, call.id, failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'));
   return true;
@@ -112,7 +123,7 @@ async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, cont
   try {
     return await run(context);
   } catch (error) {
-    return failed(`[engine] The tool failed: ${error instanceof Error ? error.message : String(error)}`);
+    return failed(`[engine] The tool failed: ${messageOf(error)}`);
   }
 }
 
@@ -127,7 +138,4 @@ function contextOf(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime:
   };
 }
 
-/** Postgres text holds no NUL and no lone surrogate; both stay visible as a replacement. */
-function clean(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '␀');
-}
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

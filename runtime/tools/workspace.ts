@@ -1,5 +1,6 @@
 // What the tools of a workspace share: the workspace that the faculty grants, and refusals as outcomes.
 
+import { storableText } from '../../plv8/storable.ts';
 import { WorkspaceError, WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
 import { failed } from './tool.ts';
@@ -25,6 +26,6 @@ export async function inWorkspace(context: ToolContext, use: (workspace: Workspa
 }
 
 /** Bytes as text: invalid UTF-8 and NUL stay visible as replacements. */
-export const textOf = (bytes: Buffer): string => bytes.toString('utf8').replaceAll('\0', '␀');
+export const textOf = (bytes: Buffer): string => storableText(bytes.toString('utf8'));
 
 export const isBinary = (bytes: Buffer): boolean => bytes.subarray(0, 8192).includes(0);

@@ -135,7 +135,7 @@ def _run(code, answer, limit):
             stream.flush()
         except Exception:
             pass
-    data = json.dumps(said, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+    data = json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"  # half of a character is the engine's to replace
     while data:
         data = data[os.write(answer, data):]
     os._exit(0)

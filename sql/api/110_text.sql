@@ -9,6 +9,44 @@ create or replace function _indent(p_text text, p_prefix text)
 
 comment on function _indent(text, text) is 'The text with every line after the first prefixed, so that no line of it can pass for a listed entry.';
 
+create or replace function _storable(p_json json)
+  returns json
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_json text := p_json::text;
+begin
+  if v_json !~ '\\u(?:0000|[dD][89a-fA-F])' then
+    return p_json;
+  end if;
+  v_json := regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\u0000', '\1␀', 'g');
+  -- Whole characters step aside, as an escape that no JSON has, while halves are replaced.
+  v_json := regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})', '\1\\p\2\3', 'g');
+  v_json := regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '\1\\ufffd', 'g');
+  return regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\p(.{4})(.{4})', '\1\\u\2\\u\3', 'g')::json;
+end
+$$;
+
+comment on function _storable(json) is 'JSON whose texts and keys jsonb and text can hold: NUL stands as ␀ (U+2400), half of a character as U+FFFD, as storableText() of the runtime has it; else the same bytes.';
+
+create or replace function _jsonb_of(p_json json)
+  returns jsonb
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return p_json::jsonb;
+exception when untranslatable_character or invalid_text_representation then
+  return _storable(p_json)::jsonb;
+end
+$$;
+
+comment on function _jsonb_of(json) is 'JSON as jsonb, also where its texts hold what jsonb cannot, see _storable().';
+
 create or replace function _one_line(p_text text, p_max_chars integer)
   returns text
   language sql

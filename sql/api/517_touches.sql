@@ -1,21 +1,6 @@
 -- What a call touches: read from its name and its input by touch_rules, stored with the call. Nothing else looks for paths
 -- in inputs.
 
-create or replace function _jsonb_of(p_json json)
-  returns jsonb
-  language plpgsql
-  immutable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  return p_json::jsonb;
-exception when untranslatable_character or invalid_text_representation then
-  return regexp_replace(p_json::text, '(?<!\\)((?:\\\\)*)\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\1\\ufffd', 'g')::jsonb;
-end
-$$;
-
-comment on function _jsonb_of(json) is 'JSON as jsonb, also where its texts hold what jsonb cannot: NUL or half of a character.';
-
 create or replace function _touch_rules_of(p_tool_name text)
   returns setof touch_rules
   language sql

@@ -67,7 +67,7 @@ create or replace function _try_json(p_text text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  return p_text::jsonb;
+  return _jsonb_of(p_text::json);
 exception when others then
   return null;
 end

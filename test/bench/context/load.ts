@@ -4,6 +4,7 @@ import type pg from 'pg';
 
 import { stepsOf } from '../../../plv8/recordedRun.ts';
 import type { RecordedRun } from '../../../plv8/recordedRun.ts';
+import { storableJson, storableText } from '../../../plv8/storable.ts';
 import type { Sizes } from './ideal.ts';
 
 /** Tools that only look: what is cleared first where results of pure calls are. */
@@ -73,26 +74,21 @@ export async function load(client: pg.Client, run: RecordedRun, closeEvery: numb
     name: 'recorded',
     engage: {
       model: run.model ?? 'recorded', tools: names, max_turns: 100_000, ledger_nudge_interval: 0, stall_limit: 0, max_result_chars: 2_000_000_000,
-      truncate_closed_blocks: false, context_window: 2_000_000_000, ...(run.system !== '' && { system_prompt: clean(run.system) }),
+      truncate_closed_blocks: false, context_window: 2_000_000_000, ...(run.system !== '' && { system_prompt: storableText(run.system) }),
     },
     awareness: { enabled: false },
   }]);
-  const { rows } = await client.query<{ id: string }>(`select id from work_submit('recorded', $1, p_faculty => 'recorded')`, [clean(run.prompt).slice(0, 60_000) || 'A run whose beginning was not recorded.']);
+  const { rows } = await client.query<{ id: string }>(`select id from work_submit('recorded', $1, p_faculty => 'recorded')`, [storableText(run.prompt).slice(0, 60_000) || 'A run whose beginning was not recorded.']);
   const id = rows[0]?.id ?? '';
   const steps = stepsOf(run, closeEvery);
   for (const [n, exchange] of run.exchanges.entries()) {
-    await client.query('select pg_temp.load($1, $2, $3, $4, $5)', [id, recorded(exchange, n), steps[n], run.exchanges[n - 1]?.followUp === undefined ? null : clean(run.exchanges[n - 1]?.followUp ?? ''), run.model ?? 'recorded']);
+    await client.query('select pg_temp.load($1, $2, $3, $4, $5)', [id, recorded(exchange, n), steps[n], run.exchanges[n - 1]?.followUp === undefined ? null : storableText(run.exchanges[n - 1]?.followUp ?? ''), run.model ?? 'recorded']);
   }
   return id;
 }
 
-/** Postgres text holds no NUL and no lone surrogate. */
-function clean(text: string): string {
-  return text.toWellFormed().replaceAll('\0', '␀');
-}
-
 function recorded(exchange: RecordedRun['exchanges'][number], n: number): string {
-  return clean(JSON.stringify({
+  return storableJson({
     content: [
       ...(exchange.thinking ?? []).map((block) => ({ type: 'thinking', ...block })),
       ...(exchange.text.trim() === '' ? [] : [{ type: 'text', text: exchange.text }]),
@@ -102,7 +98,7 @@ function recorded(exchange: RecordedRun['exchanges'][number], n: number): string
     usage: exchange.usage === null ? {} : {
       input_tokens: exchange.usage.inputTokens, cached_input_tokens: exchange.usage.cachedInputTokens, output_tokens: exchange.usage.outputTokens,
     },
-  }).replaceAll(String.raw`\u0000`, '␀'));
+  }) ?? 'null';
 }
 
 /** What each exchange has in tokens, by the parts of the last request with nothing left out. */

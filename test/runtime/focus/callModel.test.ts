@@ -309,9 +309,9 @@ it('brings a refusal with its details, and a message without any content', async
 it('replaces what Postgres cannot hold, in keys too, and leaves escapes that only look like it', async () => {
   const inputJson = String.raw`{"nul":"a\u0000b","lone":"\ud83d!","pair":"\ud83d\ude42","text":"\\u0000","k\u0000":[{"\udc00":"\udc00"}],"__proto__":{"x":1}}`;
   const response = await answered(call(await scripted({ content: [text('a\0b\ud800'), { type: 'tool_use', id: 'toolu_1', name: 'write', inputJson }] })));
-  expect(response.content[0]).toEqual(text('a\uFFFDb\uFFFD'));
+  expect(response.content[0]).toEqual(text('a␀b\uFFFD'));
   expect(JSON.stringify(response.content[1]?.['input'])).toBe(
-    String.raw`{"nul":"a�b","lone":"�!","pair":"🙂","text":"\\u0000","k�":[{"�":"�"}],"__proto__":{"x":1}}`,
+    String.raw`{"nul":"a␀b","lone":"�!","pair":"🙂","text":"\\u0000","k␀":[{"�":"�"}],"__proto__":{"x":1}}`,
   );
 });
 
