@@ -1,12 +1,13 @@
 // The functions of this folder for the database: each bundled into one body, which plv8 and PL/JS take alike. Scalars in
-// and out only, since PL/JS 1.0.5 ends the server where a function returns a table.
+// and out only, since PL/JS 1.0.5 ends the server where a function returns a table; JSON comes in as text, since plv8 makes a
+// prototype of a key __proto__. What a function throws is an answer, which SQL raises with a code.
 
 import { fileURLToPath } from 'node:url';
 
 import { build } from 'esbuild';
 
 const functions = [
-  { name: 'json_schema_errors', module: './jsonSchema.ts', takes: ['p_schema jsonb', 'p_value jsonb'], calls: 'schemaErrors(p_schema, p_value)' },
+  { name: 'json_schema_errors', module: './jsonSchema.ts', takes: ['p_schema text', 'p_value text'], calls: 'schemaErrors(JSON.parse(p_schema), JSON.parse(p_value))' },
   { name: 'markdown_codeblocks', module: './markdown.ts', takes: ['p_text text'], calls: 'codeBlocks(p_text)' },
   { name: 'markdown_file_references', module: './markdown.ts', takes: ['p_text text'], calls: 'fileReferences(p_text)' },
   { name: 'recorded_runs_parse', module: './recordedRun.ts', takes: ['p_content text'], calls: 'parseRecordedRuns(p_content)' },
@@ -25,7 +26,7 @@ export async function databaseFunctions(): Promise<string> {
     bodies.set(module, file.text);
   }
   // Evaluated once in a connection: the engines keep globalThis, and evaluating costs milliseconds and memory.
-  return functions.map(({ name, module, takes, calls }) => `create or replace function @extschema@.${name}(${takes.join(', ')})
+  return functions.map(({ name, module, takes, calls }) => `create or replace function @extschema@._js_${name}(${takes.join(', ')})
   returns jsonb
   language @language@
   immutable
@@ -34,7 +35,11 @@ const bundle = globalThis['work_ledger ${module}'] ??= (() => {
 ${bodies.get(module)}
 return bundle;
 })();
-return bundle.${calls};
+try {
+  return { value: bundle.${calls} };
+} catch (error) {
+  return { error: /RangeError|InternalError/.test(error.name) ? 'it is too large or nests too deep' : String(error.message).split('\\n')[0].slice(0, 300) };
+}
 $bundle$;
 `).join('\n');
 }

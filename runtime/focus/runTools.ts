@@ -4,6 +4,7 @@
 
 import { z } from 'zod';
 
+import { schemaErrors } from '../../plv8/jsonSchema.ts';
 import type { Claimed, OpenCall } from '../db.ts';
 import { isUnstorable } from '../errors.ts';
 import { failed } from '../tools/tool.ts';
@@ -91,32 +92,19 @@ type Prepared =
 function prepare(call: OpenCall, runtime: Runtime): Prepared {
   if (call.name === executeCode.name) return { kind: 'code' };
   if (call.implementation !== 'runtime') {
-    const problem = check(schemaOf(call.input_schema), call);
+    const problem = refusal(schemaErrors(call.input_schema, call.input), call);
     return problem ? { kind: 'refused', outcome: problem } : { kind: 'database' };
   }
   const tool = runtime.tools.get(call.name);
   if (!tool) return { kind: 'refused', outcome: failed(`[engine] This worker does not have the tool "${call.name}".`) };
-  const problem = check(tool.input, call);
+  const { data: input, error } = tool.input.safeParse(call.input);
+  const problem = refusal(error ? [z.prettifyError(error)] : [], call);
   if (problem) return { kind: 'refused', outcome: problem };
-  const input = tool.input.parse(call.input);
   return { kind: 'runtime', run: (context) => tool.execute(input, context), isRepeatable: tool.effect !== 'unsafe' };
 }
 
-function check(schema: z.ZodType, call: OpenCall): ToolOutcome | null {
-  const result = schema.safeParse(call.input);
-  return result.success ? null : failed(`[engine] The input does not match the schema of ${call.name}:\n${z.prettifyError(result.error)}`);
-}
-
-const schemas = new Map<string, z.ZodType>();
-
-function schemaOf(inputSchema: Record<string, unknown>): z.ZodType {
-  const key = JSON.stringify(inputSchema);
-  let schema = schemas.get(key);
-  if (!schema) {
-    schema = z.fromJSONSchema(inputSchema);
-    schemas.set(key, schema);
-  }
-  return schema;
+function refusal(errors: readonly string[], call: OpenCall): ToolOutcome | null {
+  return errors.length === 0 ? null : failed(`[engine] The input does not match the schema of ${call.name}:\n${errors.join('\n')}`);
 }
 
 async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, context: ToolContext): Promise<ToolOutcome> {

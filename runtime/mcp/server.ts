@@ -4,11 +4,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { fromJsonSchema, ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
+import { schemaErrors } from '../../plv8/jsonSchema.ts';
 import type { Db } from '../db.ts';
 import { LedgerError } from '../errors.ts';
 import { builtinAbilities, version } from '../extensionSource.ts';
@@ -51,11 +52,12 @@ export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
   };
 
   /** To the schema's depth, which the database reaches with a JavaScript engine only. */
-  async function check(name: string, input: Record<string, unknown>): Promise<void> {
+  function check(name: string, input: Record<string, unknown>): void {
     const schema = tools.find((tool) => tool.name === name)?.inputSchema;
     if (!schema) return; // the database says that there is no such ability
-    const { issues } = await fromJsonSchema(schema as never)['~standard'].validate(input);
-    if (issues) throw new LedgerError('WL002', `the input of ${name} does not fit its schema`, '', issues.map((issue) => issue.message).join('\n'));
+    const errors = schemaErrors(schema, input);
+    if (errors.length > 0) throw new LedgerError('WL002', `the input of ${name} does not fit its schema`, '', errors.join('
+'));
   }
 
   const handle = serveStdio(() => {
@@ -67,7 +69,7 @@ export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
     });
     server.setRequestHandler('tools/call', ({ params: { name, arguments: input = {} } }) => answered(async () => {
       const { db, workItemId } = await seat();
-      await check(name, input);
+      check(name, input);
       return name === 'await_child_work' ? awaitChildren(db, workItemId, input) : db.abilityInvoke(name, input, workItemId);
     }));
     server.setRequestHandler('resources/list', () => ({ resources }));

@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 
+import { schemaErrors } from '../../plv8/jsonSchema.ts';
 import { inWorkspace } from './workspace.ts';
 import type { Tool } from './tool.ts';
 
@@ -30,7 +31,7 @@ const commandFile = z.strictObject({
 export function commandTools(document: unknown): Tool[] {
   return commandFile.parse(document).tool.map(({ command, timeout, input: schema, ...tool }) => ({
     ...tool,
-    input: z.fromJSONSchema(schema), inputSchema: schema,
+    input: fitting(schema), inputSchema: schema,
     execute: (input, context) =>
       inWorkspace(context, async (workspace) => {
         const { stdout, stderr, exitCode, signal, cause } = await workspace.run(command, { timeoutSeconds: timeout, signal: context.signal, stdin: JSON.stringify(input), maxBytes: context.isFromCode ? 8_000_000 : 100_000 });
@@ -40,3 +41,8 @@ export function commandTools(document: unknown): Tool[] {
       }),
   }));
 }
+
+/** What fits a JSON Schema, as it is. */
+const fitting = (schema: object): z.ZodType => z.unknown().superRefine((input, context) => {
+  for (const message of schemaErrors(schema, input)) context.addIssue({ code: 'custom', message });
+});

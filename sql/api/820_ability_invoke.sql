@@ -105,7 +105,7 @@ create or replace function _has_javascript()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select exists (select from pg_proc p join pg_language l on l.oid = p.prolang
-                  where p.oid = to_regprocedure(format('%I.json_schema_errors(jsonb, jsonb)', _ledger_schema())) and l.lanname in ('pljs', 'plv8'));
+                  where p.oid = to_regprocedure(format('%I._js_json_schema_errors(text, text)', _ledger_schema())) and l.lanname in ('pljs', 'plv8'));
 $$;
 
 comment on function _has_javascript() is 'Whether work-ledger javascript has put the JavaScript functions in.';

@@ -107,6 +107,21 @@ describe.skipIf(noPljs !== null)('with PL/JS', () => {
     }), { numRuns: RUNS });
   });
 
+  test.each([
+    ['session_import', ['claude-code', 'garbage'], /^not a recorded run: [^\n]+$/],
+    ['recorded_runs_parse', [''], /^not a recorded run: [^\n]+$/],
+    ['markdown_codeblocks', ['> '.repeat(2000)], 'it is too large or nests too deep'],
+    ['markdown_codeblocks', ['x'.repeat(1_000_001)], 'the text has 1000001 characters, of at most 1000000'],
+    ['json_schema_errors', [null, '{}'], 'the schema is missing'],
+  ])('what goes wrong in %s is WL002 and one sentence', async (name, given, message) => {
+    await expect(inDatabase(name, ...given)).rejects.toMatchObject({ code: 'WL002', message: typeof message === 'string' ? message : expect.stringMatching(message) });
+  });
+
+  test('a key __proto__ hides from no schema, and no pattern holds the server', async () => {
+    expect(await inDatabase('json_schema_errors', '{"additionalProperties": false}', '{"__proto__": 1}')).toEqual(['/__proto__: is not allowed']);
+    expect(await inDatabase('json_schema_errors', '{"pattern": "^(a+)+$"}', JSON.stringify(`${'a'.repeat(200)}!`))).toEqual(['must match the pattern ^(a+)+$']);
+  });
+
   test('a file is imported from SQL as from the command line, and abilities and data of entries are checked to their depth', async () => {
     const text = readFileSync(fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url)), 'utf8');
     const [stored] = (await inDatabase('session_import', 'claude-code', text)) as { session: string; turns: number }[];
