@@ -6,7 +6,7 @@ export const errorCodes = {
   WL003: 'work item finished',
   WL004: 'lease lost',
   WL005: 'work item driven by a focus',
-  WL006: 'idempotency key reused',
+  WL006: 'key or name taken',
   WL007: 'append-only',
   WL008: 'wrong state',
   WL009: 'budget used up',

@@ -16,6 +16,9 @@ declare
   v_function text;
   v_ability abilities;
 begin
+  p_input_schema := _storable(p_input_schema);
+  p_output_schema := _storable(p_output_schema);
+  p_touches := _storable(p_touches);
   if p_name is null or p_name !~ '^[a-zA-Z0-9_:-]{1,128}$' then
     perform _raise_invalid(format('"%s" is not a name for an ability', p_name), 'Letters, digits, _ - and :, at most 128.');
   end if;

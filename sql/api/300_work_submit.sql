@@ -40,6 +40,8 @@ begin
   if jsonb_typeof(p_budget) <> 'object' then
     perform _raise_invalid('a budget is an object such as {"tokens": 200000, "money": 5}');
   end if;
+  perform _check_key('a deduplication key', p_dedup_key), _check_key('an external id', p_external_id), _check_key('an idempotency key', p_idempotency_key),
+          _check_key('the name of a faculty', p_faculty), _check_time('run_at', p_run_at);
   if '' in (p_dedup_key, p_external_id, p_idempotency_key, p_faculty) then
     perform _raise_invalid('an empty string is not a key, an identifier or a name', 'Leave the argument out, or pass null.');
   end if;
@@ -85,7 +87,7 @@ end
 $$;
 
 comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb) is
-  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty names who shall do it (default: the faculty that accepts the work type); p_priority: higher is more urgent (default: the parent''s, else 0); p_run_at: not before; p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). With p_dedup_key, an unfinished item of that key is returned instead of a second one; with p_idempotency_key the same call repeated returns the same item for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key used for another item), WL009 (no children left in a budget above), 23505 (external id taken).';
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty names who shall do it (default: the faculty that accepts the work type); p_priority: higher is more urgent (default: the parent''s, else 0); p_run_at: not before; p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). With p_dedup_key, an unfinished item of that key is returned instead of a second one; with p_idempotency_key the same call repeated returns the same item for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in a budget above).';
 
 create or replace function _work_already_submitted(
     p_work_type text,
@@ -117,7 +119,7 @@ begin
   end if;
   if exists (select from work_items where external_id = p_external_id) then
     raise exception using
-      errcode = 'unique_violation',
+      errcode = 'WL006',
       message = format('external id "%s" is taken', p_external_id),
       detail = format('Work item %s has it.', (select id from work_items where external_id = p_external_id)),
       constraint = 'work_items_external_id';

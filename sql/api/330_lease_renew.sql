@@ -11,8 +11,12 @@ as $$
 declare
   v_now timestamptz := _now();
 begin
+  if coalesce(p_worker_id, '') !~ '\S' then
+    perform _raise_invalid('a worker has an id');
+  end if;
+  perform _check_key('the id of a worker', p_worker_id);
   insert into workers (id, host, pid, version, started_at, seen_at)
-  values (p_worker_id, p_host, p_pid, work_ledger_version(), v_now, v_now)
+  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), v_now, v_now)
   on conflict (id) do update set seen_at = v_now;
   return query
     update foci f
@@ -27,7 +31,7 @@ end
 $$;
 
 comment on function lease_renew(text, uuid[], text, integer) is
-  'A worker''s heartbeat: registers it, renews those of p_leases that are still its own and returns them. A lease that does not come back is lost: its work item is cancelled, finished or taken over. A lease that is not named runs out: a worker names what it is working on, not what it once claimed.';
+  'A worker''s heartbeat: registers it, renews those of p_leases that are still its own and returns them. A lease that does not come back is lost: its work item is cancelled, finished or taken over. A lease that is not named runs out: a worker names what it is working on, not what it once claimed. Raises WL002.';
 
 create or replace function worker_stop(p_worker_id text)
   returns void

@@ -13,6 +13,7 @@ declare
   v_enqueued integer := 0;
   v_dead_workers text[];
 begin
+  perform _check_span('how long a worker may be silent', p_worker_timeout);
   -- One sweeper at a time is enough; the others go home.
   if not pg_try_advisory_xact_lock(hashtextextended('work_sweep ' || _ledger_schema(), 0)) then
     return jsonb_build_object('expired', 0, 'enqueued', 0, 'dead_workers', '[]'::jsonb);

@@ -57,10 +57,15 @@ begin
     perform _raise_not_found('turn', p_turn_id);
   end if;
   if exists (select from session_aliases where alias = p_label) then
-    raise exception using errcode = 'unique_violation', message = format('"%s" is another name of session "%s"', p_label, (session_find(p_label)).label);
+    raise exception using errcode = 'WL006', message = format('"%s" is another name of session "%s"', p_label, (session_find(p_label)).label);
   end if;
+  perform _check_key('whose a session is', p_persona_id), _check_key('a routing key', p_routing_key), _check_key('an origin', p_origin), _check_key('an id elsewhere', p_origin_session_id);
   insert into sessions (label, persona_id, routing_key, origin, origin_session_id)
-  values (p_label, coalesce(p_persona_id, 'default'), p_routing_key, coalesce(p_origin, 'work-ledger'), p_origin_session_id);
+  values (p_label, coalesce(p_persona_id, 'default'), p_routing_key, coalesce(p_origin, 'work-ledger'), p_origin_session_id)
+  on conflict (label) do nothing;
+  if not found then
+    raise exception using errcode = 'WL006', message = format('there is a session "%s"', p_label);
+  end if;
   if p_turn_id is not null then
     perform _session_advance(p_label, p_turn_id);
   end if;
@@ -70,7 +75,7 @@ end
 $$;
 
 comment on function session_create(text, uuid, text, text, text, text) is
-  'Makes a session, whose head is p_turn_id or nothing yet: select session_create(''main''). p_persona_id: whose it is; p_routing_key: by which messages find it; p_origin and p_origin_session_id: where it was imported from. Raises WL001 (turn), WL002, 23505 (label taken).';
+  'Makes a session, whose head is p_turn_id or nothing yet: select session_create(''main''). p_persona_id: whose it is; p_routing_key: by which messages find it; p_origin and p_origin_session_id: where it was imported from. Raises WL001 (turn), WL002, WL006 (label taken).';
 
 create or replace function session_open(p_name text)
   returns sessions
@@ -107,8 +112,9 @@ begin
   if coalesce(p_alias, '') !~ '\S' then
     perform _raise_invalid('an alias is not blank');
   end if;
+  perform _check_key('an alias', p_alias), _check_word('a reason for an alias', p_reason, '{identity_promotion,identity_merge,manual}');
   if exists (select from sessions where label = p_alias) then
-    raise exception using errcode = 'unique_violation', message = format('there is a session "%s", which would hide the alias', p_alias);
+    raise exception using errcode = 'WL006', message = format('there is a session "%s", which would hide the alias', p_alias);
   end if;
   insert into session_aliases (alias, session_label, reason) values (p_alias, v_session.label, p_reason)
   on conflict (alias) do update set session_label = excluded.session_label, reason = excluded.reason
@@ -118,7 +124,7 @@ end
 $$;
 
 comment on function session_alias(text, text, text) is
-  'Gives a session another name, or lets a name that is an alias already mean another one. p_reason: identity_promotion, identity_merge or manual. Raises WL001, 23505 (a session has that label), 23514 (reason).';
+  'Gives a session another name, or lets a name that is an alias already mean another one. p_reason: identity_promotion, identity_merge or manual. Raises WL001, WL002, WL006 (a session has that label).';
 
 create or replace function session_fork(p_session text, p_turn_id uuid, p_new_label text)
   returns sessions
@@ -184,12 +190,13 @@ as $$
 declare
   v_session sessions := _session(p_session, true);
 begin
+  perform _check_word('the status of a session', p_status, '{active,archived,deleted}');
   update sessions set status = p_status, updated_at = _now() where label = v_session.label returning * into v_session;
   return v_session;
 end
 $$;
 
-comment on function session_archive(text, text) is 'Marks a session as archived, deleted or active again. Its turns stay. Raises WL001, 23514 (status).';
+comment on function session_archive(text, text) is 'Marks a session as archived, deleted or active again. Its turns stay. Raises WL001, WL002.';
 
 create or replace function session_head_at(p_session text, p_at timestamptz)
   returns uuid

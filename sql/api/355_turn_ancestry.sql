@@ -55,15 +55,22 @@ create or replace function turn_workspace_set(p_turn_id uuid, p_ref text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  if coalesce(p_ref, '') !~ '\S' or char_length(p_ref) > 1000 then
+    perform _raise_invalid('the state of the files is a name of at most 1,000 characters');
+  elsif p_turn_id is null then
+    perform _raise_not_found('turn', p_turn_id);
+  end if;
   insert into turn_workspaces (turn_id, ref) values (p_turn_id, p_ref);
 exception
+  when unique_violation then
+    raise exception using errcode = 'WL007', message = format('the state of the files at turn %s is noted already', p_turn_id);
   when foreign_key_violation then
     perform _raise_not_found('turn', p_turn_id);
 end
 $$;
 
 comment on function turn_workspace_set(uuid, text) is
-  'Notes the state of the files at a turn, by which somebody finds them again (a git commit, a snapshot): a fork says it. Once for each turn. Raises WL001, 23505.';
+  'Notes the state of the files at a turn, by which somebody finds them again (a git commit, a snapshot): a fork says it. Once for each turn. Raises WL001, WL002, WL007 (noted already).';
 
 create or replace function _session_of(p_turn_id uuid)
   returns text

@@ -16,6 +16,7 @@ declare
   v_item work_items;
   v_last integer;
 begin
+  perform _check_key('an idempotency key', p_idempotency_key);
   if octet_length(p_message) > 60000 then
     perform _raise_invalid('a message needs content of at most 60,000 bytes');
   end if;

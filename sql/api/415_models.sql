@@ -29,6 +29,7 @@ begin
   if coalesce(p_name, '') !~ '\S' then
     perform _raise_invalid('a model needs a name');
   end if;
+  perform _check_key('the name of a model', p_name);
   if p_context_window < 1000 then
     perform _raise_invalid(format('a context window holds at least 1,000 tokens, not %s', p_context_window));
   end if;

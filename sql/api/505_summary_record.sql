@@ -68,7 +68,7 @@ declare
   v_turn turns;
   v_head turns;
   v_compaction compactions;
-  v_usage json := p_response -> 'usage';
+  v_usage json;
   v_text text;
   v_cut elisions;
   v_cuts elisions[];
@@ -77,6 +77,8 @@ declare
   v_before bigint;
   v_after bigint;
 begin
+  p_response := _storable(p_response);
+  v_usage := p_response -> 'usage';
   select * into v_focus from foci where id = v_item.focus_id;
   select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id and turn_type = 'compaction';
   if not found then
@@ -85,6 +87,9 @@ begin
   select * into v_compaction from compactions where turn_id = v_turn.id;
   if v_compaction.is_applied is not null then
     return v_compaction.is_applied;
+  end if;
+  if json_typeof(p_response -> 'content') is distinct from 'array' then
+    perform _raise_invalid('a response needs content, an array of blocks');
   end if;
   select string_agg(b.value ->> 'text', E'\n\n' order by b.n) into v_text
     from json_array_elements(p_response -> 'content') with ordinality as b(value, n)
@@ -125,7 +130,7 @@ begin
          model = coalesce(v_turn.model, model),
          summarization_input_tokens = _input_total(v_turn),
          summarization_output_tokens = v_turn.output_tokens,
-         duration_ms = (p_response ->> 'duration_ms')::integer,
+         duration_ms = _count('duration_ms', p_response ->> 'duration_ms'),
          error = v_compaction.error
    where turn_id = v_turn.id;
   update foci set model_error_count = 0 where id = v_focus.id and model_error_count > 0;

@@ -12,6 +12,7 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_turn turns;
 begin
+  p_response := _storable(p_response);
   select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id and turn_type = 'normal';
   if not found then
     perform _raise_not_found('turn of this focus', p_turn_id);
@@ -23,7 +24,7 @@ begin
     perform _raise_invalid('a response needs content, an array of blocks, and a stop_reason');
   end if;
 
-  v_turn := _turn_answered(v_turn.id, 'completed', p_response, p_response::jsonb -> 'stop_details');
+  v_turn := _turn_answered(v_turn.id, 'completed', p_response, _try_json((p_response -> 'stop_details')::text));
   perform _turn_heard(v_turn);
   perform _response_store(v_turn, p_response -> 'content');
   perform _calibrate(v_turn);
@@ -47,6 +48,10 @@ create or replace function _turn_answered(p_turn_id uuid, p_status text, p_respo
 as $$
 declare
   v_usage json := p_response -> 'usage';
+  v_input integer := _count('usage.input_tokens', v_usage ->> 'input_tokens');
+  v_output integer := _count('usage.output_tokens', v_usage ->> 'output_tokens');
+  v_cached integer := _count('usage.cached_input_tokens', v_usage ->> 'cached_input_tokens');
+  v_written integer := _count('usage.cache_write_tokens', v_usage ->> 'cache_write_tokens');
   v_turn turns;
 begin
   update turns
@@ -58,13 +63,12 @@ begin
          response_id = p_response ->> 'id',
          request_id = p_response ->> 'request_id',
          error = p_error,
-         input_tokens = (v_usage ->> 'input_tokens')::integer,
-         output_tokens = (v_usage ->> 'output_tokens')::integer,
-         cached_input_tokens = (v_usage ->> 'cached_input_tokens')::integer,
-         cache_write_tokens = (v_usage ->> 'cache_write_tokens')::integer,
-         reasoning_tokens = (v_usage ->> 'reasoning_tokens')::integer,
-         chain_tokens = chain_tokens + coalesce((v_usage ->> 'input_tokens')::integer, 0) + coalesce((v_usage ->> 'output_tokens')::integer, 0)
-           + coalesce((v_usage ->> 'cached_input_tokens')::integer, 0) + coalesce((v_usage ->> 'cache_write_tokens')::integer, 0)
+         input_tokens = v_input,
+         output_tokens = v_output,
+         cached_input_tokens = v_cached,
+         cache_write_tokens = v_written,
+         reasoning_tokens = _count('usage.reasoning_tokens', v_usage ->> 'reasoning_tokens'),
+         chain_tokens = chain_tokens + coalesce(v_input, 0) + coalesce(v_output, 0) + coalesce(v_cached, 0) + coalesce(v_written, 0)
    where id = p_turn_id
   returning * into v_turn;
   perform _budget_settle(v_turn, v_turn.total_tokens, coalesce(_turn_cost(v_turn), v_turn.reserved_money), 1);

@@ -20,6 +20,10 @@ declare
   v_ability abilities;
   v_call tool_calls;
 begin
+  if p_ordinal is null or p_ordinal not between 0 and 1000000 or p_name is null or p_input is null then
+    perform _raise_invalid('a call of code has a number from 0 on, a name and an input');
+  end if;
+  p_input := _storable(p_input);
   if v_parent.tool_name <> 'execute_code' or v_parent.completed_at is not null then
     raise exception using errcode = 'WL008', message = format('call %s runs no code', v_parent.id);
   end if;
@@ -51,7 +55,7 @@ end
 $$;
 
 comment on function tool_call_nested(uuid, uuid, uuid, integer, text, json) is
-  'A call that the code of an execute_code call makes, its p_ordinal-th (from 0). {kind: run, call}: run it as any call of turn_record(), then ask again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: a person has to approve it; end the code and say tool_call_suspend(). {kind: diverged, reason}: code that was run again does not do what it did. {kind: unknown, reason}: no such tool for code. Raises WL001, WL003, WL004, WL008.';
+  'A call that the code of an execute_code call makes, its p_ordinal-th (from 0). {kind: run, call}: run it as any call of turn_record(), then ask again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: a person has to approve it; end the code and say tool_call_suspend(). {kind: diverged, reason}: code that was run again does not do what it did. {kind: unknown, reason}: no such tool for code. Raises WL001, WL002, WL003, WL004, WL008.';
 
 create or replace function _call_whole(p_call tool_calls)
   returns text

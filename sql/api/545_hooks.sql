@@ -95,12 +95,12 @@ declare
 begin
   if p_result ->> 'error' is not null then
     return 'could not be started: ' || _one_line(p_result ->> 'error', 300);
-  elsif (p_result ->> 'is_timed_out')::boolean then
+  elsif p_result -> 'is_timed_out' = 'true' then
     return format('did not end within %s seconds', p_result ->> 'timeout_seconds');
   elsif p_run.exit_code is distinct from 0 then
     return format('ended %s', coalesce('with exit code ' || p_run.exit_code, 'by signal ' || coalesce(p_result ->> 'signal', '?')))
       || coalesce(': ' || nullif(_one_line(coalesce(nullif(btrim(p_result ->> 'stderr'), ''), p_run.output), 300), ''), '');
-  elsif (p_result ->> 'is_truncated')::boolean and p_run.hook <> 'check' then
+  elsif p_result -> 'is_truncated' = 'true' and p_run.hook <> 'check' then
     return 'printed more than 1,000,000 bytes';
   elsif v_types is null then
     return null;
@@ -132,7 +132,7 @@ declare
 begin
   p_run.output := case p_run.hook when 'check' then _cap_text(concat_ws(E'\n', p_result ->> 'stdout', p_result ->> 'stderr'), 8000)
                        else left(p_result ->> 'stdout', 1000000) end;
-  p_run.exit_code := (p_result ->> 'exit_code')::integer;
+  p_run.exit_code := _count('exit_code', p_result ->> 'exit_code');
   p_run.error := _hook_problem(p_run, p_result);
   v_said := _try_json(p_run.output);
   update hook_runs
@@ -140,7 +140,7 @@ begin
                        when p_run.hook not in ('check', 'consolidate') and jsonb_typeof(v_said) = 'object' and coalesce(v_said ->> 'refuse', v_said ->> 'give_up', v_said ->> 'fail') is not null then 'refused'
                        else 'completed' end,
          output = p_run.output, error = p_run.error, exit_code = p_run.exit_code,
-         duration_ms = (p_result ->> 'duration_ms')::integer, completed_at = _now()
+         duration_ms = _count('duration_ms', p_result ->> 'duration_ms'), completed_at = _now()
    where id = p_run.id
   returning * into p_run;
   return p_run;

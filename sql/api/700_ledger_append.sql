@@ -40,6 +40,7 @@ begin
     end if;
   end if;
   if p_idempotency_key is not null then
+    perform _check_key('an idempotency key', p_idempotency_key);
     if p_idempotency_key = '' then
       perform _raise_invalid('an empty string is not an idempotency key');
     end if;
@@ -140,6 +141,7 @@ create or replace function ledger_data_schema_save(p_entry_type text, p_schema j
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  p_schema := _storable(p_schema);
   if p_entry_type is null or p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
     perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
   elsif p_schema is null then

@@ -139,6 +139,9 @@ create or replace function journal_read(
 as $$
 #variable_conflict use_column
 begin
+  if p_limit < 0 then
+    perform _raise_invalid(format('a limit is 0 or more, not %s', p_limit));
+  end if;
   if not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
@@ -153,4 +156,4 @@ end
 $$;
 
 comment on function journal_read(uuid, timestamptz, integer, text[]) is
-  'The journal of a work item in order, numbered from 1; from a time on, the first p_limit, of some importance (low, normal, high, critical), where given. What commits late may number later entries anew: entry_id is what stays. Raises WL001.';
+  'The journal of a work item in order, numbered from 1; from a time on, the first p_limit, of some importance (low, normal, high, critical), where given. What commits late may number later entries anew: entry_id is what stays. Raises WL001, WL002.';

@@ -15,8 +15,10 @@ declare
   v_keys jsonb := _journal_keys() -> p_entry_type;
   v_key text;
   v_type text;
+  v_content jsonb;
   v_entry journal_entries;
 begin
+  perform _check_word('an importance', coalesce(p_importance, 'normal'), '{low,normal,high,critical}');
   if v_keys is null then
     perform _raise_invalid(format('"%s" is not a type of journal entry', p_entry_type), 'One of: ' || (select string_agg(k, ', ') from jsonb_object_keys(_journal_keys()) k) || '.');
   end if;
@@ -33,9 +35,13 @@ begin
   if not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
+  v_content := (select coalesce(jsonb_object_agg(key, case when jsonb_typeof(value) = 'string' and char_length(value #>> '{}') > 16000
+                                                      then to_jsonb(_excerpt(value #>> '{}', 16000)) else value end), '{}') from jsonb_each(p_content));
+  if octet_length(v_content::text) > 65536 then
+    perform _raise_invalid(format('a journal entry holds at most 64 KiB, not %s bytes', octet_length(v_content::text)));
+  end if;
   insert into journal_entries (id, work_item_id, entry_type, content, importance)
-  values (coalesce(p_id, _uuidv7()), p_work_item_id, p_entry_type, (select jsonb_object_agg(key, case when jsonb_typeof(value) = 'string' and char_length(value #>> '{}') > 16000
-                                           then to_jsonb(_excerpt(value #>> '{}', 16000)) else value end) from jsonb_each(p_content)), coalesce(p_importance, 'normal'))
+  values (coalesce(p_id, _uuidv7()), p_work_item_id, p_entry_type, v_content, coalesce(p_importance, 'normal'))
   on conflict (id) do nothing
   returning * into v_entry;
   if v_entry.id is null then
@@ -46,7 +52,7 @@ end
 $$;
 
 comment on function journal_log(uuid, text, jsonb, text, uuid) is
-  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()); text over 16,000 characters keeps its head and tail. p_importance: low, normal, high or critical; p_id: the same call repeated adds one entry. Raises WL001, WL002, 23514 (importance, over 64 KiB).';
+  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()); text over 16,000 characters keeps its head and tail. p_importance: low, normal, high or critical; p_id: the same call repeated adds one entry. Raises WL001, WL002.';
 
 create or replace function _journal_keys()
   returns jsonb
@@ -92,21 +98,24 @@ comment on function journal_entry_delete(uuid, text) is 'Takes the content of a 
 
 create or replace function journal_cleanup(p_older_than interval default '90 days', p_importance text[] default '{low,normal}')
   returns integer
-  language sql
+  language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with gone as (
-    update journal_entries j
-       set content = null, deleted_at = _now(), delete_reason = 'cleanup'
-      from work_items w
-     where w.id = j.work_item_id and w.resolved_at < _now() - p_older_than and j.deleted_at is null and j.importance = any (p_importance)
-    returning 1
-  )
-  select count(*)::integer from gone;
+declare
+  v_count integer;
+begin
+  perform _check_span('how long sessions have been over', p_older_than);
+  update journal_entries j
+     set content = null, deleted_at = _now(), delete_reason = 'cleanup'
+    from work_items w
+   where w.id = j.work_item_id and w.resolved_at < _now() - p_older_than and j.deleted_at is null and j.importance = any (p_importance);
+  get diagnostics v_count = row_count;
+  return v_count;
+end
 $$;
 
-comment on function journal_cleanup(interval, text[]) is 'Empties logged entries of sessions that have been over for so long, those of less importance by default. Returns how many. Call it from a cron.';
+comment on function journal_cleanup(interval, text[]) is 'Empties logged entries of sessions that have been over for so long, those of less importance by default. Returns how many. Call it from a cron. Raises WL002.';
 
 create or replace function journal_export(p_work_item_id uuid)
   returns jsonb

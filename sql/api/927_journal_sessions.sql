@@ -13,6 +13,10 @@ begin
   if coalesce(p_conversation_id, '') !~ '\S' or coalesce(p_original_prompt, '') !~ '\S' or octet_length(p_original_prompt) > 65536 then
     perform _raise_invalid('a journal session needs a conversation and a prompt of at most 64 KiB');
   end if;
+  if jsonb_typeof(coalesce(p_params, '{}')) <> 'object' then
+    perform _raise_invalid('params must be a JSON object');
+  end if;
+  perform _check_key('a conversation', p_conversation_id);
   insert into work_items (id, root_id, work_type, description, params, source, state, started_at)
   values (v_id, v_id, 'journal', p_original_prompt, coalesce(p_params, '{}') || jsonb_build_object('conversationId', p_conversation_id), 'human', 'created', _now())
   on conflict (id) do nothing

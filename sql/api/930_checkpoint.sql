@@ -71,6 +71,7 @@ declare
   v_last work_checkpoints := checkpoint_latest(p_work_item_id);
   v_checkpoint work_checkpoints;
 begin
+  perform _check_word('a reason for a checkpoint', p_trigger, '{manual,block,entries,tokens,time}');
   select * into v_item from work_items where id = p_work_item_id;
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
@@ -93,7 +94,7 @@ end
 $$;
 
 comment on function checkpoint_create(uuid, text) is
-  'Notes where a work item stands: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Happens by itself after 50 journal entries, 100,000 tokens, 15 minutes or a closed block, whichever comes first. Raises WL001, 23514 (trigger).';
+  'Notes where a work item stands: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Happens by itself after 50 journal entries, 100,000 tokens, 15 minutes or a closed block, whichever comes first. Raises WL001, WL002.';
 
 create or replace function checkpoint_latest(p_work_item_id uuid)
   returns work_checkpoints

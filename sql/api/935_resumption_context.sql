@@ -111,7 +111,7 @@ as $$
            concat_ws(E'\n\n', E'## The task\n\n' || (p ->> 'originalPrompt'), E'## Where it stands\n\n' || (p ->> 'currentState'),
              E'## Done\n\n' || nullif(p ->> 'workSummary', ''), E'## Decided\n\n' || _listed(p -> 'keyDecisions'), E'## Files written\n\n' || _listed(p -> 'filesModified'),
              E'## Open\n\n' || _listed(p -> 'pendingActions'), E'## Errors met\n\n' || _listed(p -> 'errorHistory'), E'## Next\n\n' || _listed(p -> 'suggestedNextSteps')))
-    from resumption_context(p_work_item_id, greatest(500, p_target_tokens - 120)) p;
+    from resumption_context(p_work_item_id, greatest(620, p_target_tokens) - 120) p;
 $$;
 
 comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text, to be given to a new conversation: between random markers, other ones each time. Raises WL001, WL002.';

@@ -7,6 +7,9 @@ as $$
 declare
   v_count integer;
 begin
+  if p_message_id is null then
+    perform _raise_not_found('message', p_message_id);
+  end if;
   if jsonb_typeof(p_lints) is distinct from 'array' then
     perform _raise_invalid('lints are a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity}');
   end if;
@@ -15,10 +18,13 @@ begin
     from jsonb_to_recordset(p_lints) as l(file_path text, message text, lint_source text, start_line integer, start_col integer, end_line integer, end_col integer, severity text);
   get diagnostics v_count = row_count;
   return v_count;
-exception when foreign_key_violation then
-  perform _raise_not_found('message', p_message_id);
+exception
+  when foreign_key_violation then
+    perform _raise_not_found('message', p_message_id);
+  when data_exception or integrity_constraint_violation or program_limit_exceeded then
+    perform _raise_invalid('lints cannot be stored: ' || sqlerrm, 'A list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity (error, warning, info)}.');
 end
 $$;
 
 comment on function message_lints_save(uuid, jsonb) is
-  'Notes what linters said of files at the time of a message: a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity (error, warning, info)}. Returns how many. Raises WL001, WL002, 23502 (no message), 23514 (severity).';
+  'Notes what linters said of files at the time of a message: a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity (error, warning, info)}. Returns how many. Raises WL001, WL002.';

@@ -8,6 +8,23 @@ create or replace function session_import(p_run json)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+begin
+  return _session_import(_storable(p_run));
+exception when data_exception or integrity_constraint_violation or program_limit_exceeded then
+  -- Others wrote it, and of its parts any may be anything.
+  raise exception using errcode = 'WL002', message = 'the recorded run cannot be stored: ' || sqlerrm;
+end
+$$;
+
+comment on function session_import(json) is
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls}: what was added. Raises WL002.';
+
+create or replace function _session_import(p_run json)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
 declare
   v_run record;
   v_label text;
@@ -167,8 +184,7 @@ begin
 end
 $$;
 
-comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls}: what was added. Raises WL002.';
+comment on function _session_import(json) is 'session_import(), whose errors it leaves as they come.';
 
 create or replace function _import_said(p_turn turns, p_parts json, p_speaker text)
   returns void

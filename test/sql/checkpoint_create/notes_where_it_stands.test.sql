@@ -51,7 +51,7 @@ select is((checkpoint_create((select id from item))).files_modified, '["b.ts", "
 select from pg_temp.turn(pg_temp.write('a.ts'));
 select is((checkpoint_create((select id from item))).files_modified, '["a.ts", "b.ts"]', 'with those of the last checkpoint');
 select throws_ok($$ select checkpoint_create(gen_random_uuid()) $$, 'WL001', null, 'of an item that is there');
-select throws_ok($$ select checkpoint_create((select id from item), 'mood') $$, '23514', null, 'for a reason that is known');
+select throws_ok($$ select checkpoint_create((select id from item), 'mood') $$, 'WL002', null, 'for a reason that is known');
 select throws_ok($$ update work_checkpoints set summary = 'other' $$, 'WL007', null, 'and never changed');
 
 select * from finish();

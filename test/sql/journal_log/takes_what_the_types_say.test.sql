@@ -20,7 +20,7 @@ select lives_ok(format($$ select journal_log('%s', '%s', '%s') $$, (select id fr
 select throws_ok($$ select journal_log((select id from s), 'decision', '{"question": "a"}') $$, 'WL002', 'entries of type decision need "reasoning"', 'what a type needs');
 select throws_ok($$ select journal_log((select id from s), 'error', '{"errorType": "a", "message": "b", "recoverable": "yes"}') $$, 'WL002', null, 'of what kind it is');
 select throws_ok($$ select journal_log((select id from s), 'finding', '{}') $$, 'WL002', null, 'a type that is known');
-select throws_ok($$ select journal_log((select id from s), 'thinking', '{"reasoning": "a"}', 'huge') $$, '23514', null, 'an importance that is known');
+select throws_ok($$ select journal_log((select id from s), 'thinking', '{"reasoning": "a"}', 'huge') $$, 'WL002', null, 'an importance that is known');
 
 create temporary table logged as select * from journal_log((select id from s), 'thinking', jsonb_build_object('reasoning', repeat('x', 100000)));
 select is((select char_length(content ->> 'reasoning') < 17000 from logged), true, 'long text keeps its ends');

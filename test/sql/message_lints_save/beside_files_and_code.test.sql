@@ -19,7 +19,7 @@ select is(message_lints_save((select id from said), '[{"message": "unused", "fil
 select results_eq('select file_path, message, lint_source, start_line, severity from message_lints order by message desc', $$ values ('a.ts', 'unused', 'eslint', 3, 'error'), (null, 'long', null, null, 'warning') $$, 'as they were said');
 select throws_ok($$ select message_lints_save(gen_random_uuid(), '[{"message": "x"}]') $$, 'WL001', null, 'of a message that is there');
 select throws_ok($$ select message_lints_save((select id from said), '{}') $$, 'WL002', null, 'a list');
-select throws_ok($$ select message_lints_save((select id from said), '[{"message": "x", "severity": "bad"}]') $$, '23514', null, 'of a severity that is known');
+select throws_ok($$ select message_lints_save((select id from said), '[{"message": "x", "severity": "bad"}]') $$, 'WL002', null, 'of a severity that is known');
 
 select * from finish();
 rollback;

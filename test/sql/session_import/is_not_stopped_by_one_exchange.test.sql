@@ -12,7 +12,7 @@ create temporary table report as select session_import(json_build_object('format
   pg_temp.exchange(repeat(E'\n', 900000) || 'five')))) as r;
 
 select is((select r ->> 'turns' from report), '4', 'four of five are stored');
-select results_eq($$ select reason, content::jsonb ->> 'text' from session_records $$, $$ values ('exchange that cannot be stored: new row for relation "message_lints" violates check constraint "severity_is_known"', 'two') $$, 'the other is kept as it came, with the reason');
+select results_eq($$ select reason, content::jsonb ->> 'text' from session_records $$, $$ values ('exchange that cannot be stored: lints cannot be stored: new row for relation "message_lints" violates check constraint "severity_is_known"', 'two') $$, 'the other is kept as it came, with the reason');
 select results_eq($$ select input_tokens, output_tokens, cached_input_tokens from turns order by depth $$, $$ values (null::integer, 7, null::integer), (null, null, null), (null, null, null), (null, null, null) $$, 'of its counts the wrong ones alone are dropped');
 select results_eq($$ select started_at from turns order by depth $$, $$ select unnest('{2026-01-02 00:00Z, 2026-01-02 00:00Z, 2026-01-03 00:00Z, 2026-01-03 00:00Z}'::timestamptz[]) $$, 'a time that cannot be is that of the others');
 select is((select array_agg(content -> 0 ->> 'text' order by m.sequence) from messages m join turns t on t.id = m.turn_id where m.role = 'user' and t.depth = 1), array['After one', 'After two'], 'what was said around it is said');

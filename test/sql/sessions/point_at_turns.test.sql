@@ -15,7 +15,7 @@ insert into t select 4, pg_temp.turn((select id from t where n = 2));
 create function pg_temp.t(p_n integer) returns uuid language sql as $$ select id from t where n = p_n $$;
 
 select results_eq($$ select label, head_turn_id, status, origin from session_create('main') $$, $$ values ('main', null::uuid, 'active', 'work-ledger') $$, 'a session begins with nothing');
-select throws_ok($$ select session_create('main') $$, '23505', null, 'a label is taken once');
+select throws_ok($$ select session_create('main') $$, 'WL006', null, 'a label is taken once');
 select throws_ok($$ select session_create(' ') $$, 'WL002', null, 'a label is no blank');
 select throws_ok($$ select session_create('x', gen_random_uuid()) $$, 'WL001', null, 'a head is a turn');
 select is((session_open('main')).label, 'main', 'opening finds a label');
@@ -23,10 +23,10 @@ select is((session_alias('person:anna', 'main', 'identity_promotion')).session_l
 select is((session_open('person:anna')).label, 'main', 'opening finds an alias');
 select is((session_find('nobody')).label, null, 'finding makes nothing');
 select is((session_open('nobody')).label, 'nobody', 'opening does');
-select throws_ok($$ select session_alias('nobody', 'main') $$, '23505', null, 'an alias never hides a session');
-select throws_ok($$ select session_create('person:anna') $$, '23505', null, 'nor a session an alias');
+select throws_ok($$ select session_alias('nobody', 'main') $$, 'WL006', null, 'an alias never hides a session');
+select throws_ok($$ select session_create('person:anna') $$, 'WL006', null, 'nor a session an alias');
 select throws_ok($$ select session_alias('a', 'none') $$, 'WL001', null, 'an alias is of a session');
-select throws_ok($$ select session_alias('a', 'main', 'because') $$, '23514', null, 'for a reason that is known');
+select throws_ok($$ select session_alias('a', 'main', 'because') $$, 'WL002', null, 'for a reason that is known');
 select is((session_alias('person:anna', 'nobody')).session_label, 'nobody', 'an alias can move on');
 
 select from session_create('line', pg_temp.t(1));
@@ -58,7 +58,7 @@ select is(session_head_at('line', '2025-01-01'), null, 'before its first there w
 select results_eq($$ select id from turn_ancestry(pg_temp.t(4)) $$, $$ select pg_temp.t(n) from unnest('{1, 2, 4}'::integer[]) n $$, 'ancestry from the root');
 select results_eq($$ select depth, total_tokens, is_leaf from threads where turn_id = pg_temp.t(2) $$, $$ values (1, 20::bigint, false) $$, 'a thread knows depth and tokens of its chain');
 select is((session_archive('other')).status, 'archived', 'archived');
-select throws_ok($$ select session_archive('other', 'gone') $$, '23514', null, 'in a way that is known');
+select throws_ok($$ select session_archive('other', 'gone') $$, 'WL002', null, 'in a way that is known');
 
 select * from finish();
 rollback;

@@ -62,7 +62,7 @@ select from turn_workspace_set((select turn from made where n = 8), 'commit 3f2a
 create temporary table second as select * from work_fork((select turn from made where n = 8), p_faculty => 'worker');
 insert into made select 9, pg_temp.turn(id, pg_temp.look('j')) from second;
 select alike((select context_at(turn)::text from made where n = 9), '%The files as they were at this point: commit 3f2a%', 'a fork says where the files are');
-select throws_ok($$ select turn_workspace_set((select turn from made where n = 8), 'other') $$, '23505', null, 'said once');
+select throws_ok($$ select turn_workspace_set((select turn from made where n = 8), 'other') $$, 'WL007', null, 'said once');
 select throws_ok($$ select turn_workspace_set(gen_random_uuid(), 'other') $$, 'WL001', null, 'of a turn that is there');
 
 select throws_ok($$ select work_fork(gen_random_uuid()) $$, 'WL001', null, 'a turn that is there');
