@@ -38,7 +38,7 @@ as $$
 declare
   v_item work_items;
 begin
-  select * into v_item from work_items where id = p_work_item_id for update;
+  select * into v_item from work_items where id = p_work_item_id for no key update;
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;

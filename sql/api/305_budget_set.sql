@@ -49,12 +49,13 @@ begin
     perform _raise_not_found('work item', p_work_item_id);
   end if;
   perform _budget_amount(p_resource, to_jsonb(p_amount));
-  -- Items first, then budgets, as everybody locks them.
-  v_parked := array(select id from work_items where root_id = v_root_id and state = 'waiting' and run_at = 'infinity' order by id for update);
+  perform from work_items where id = p_work_item_id for no key update;
+  -- Those that are parked wait for nobody, so that nobody waits here for one while another is held; who is locked is rung for all the same.
+  v_parked := array(select id from work_items where root_id = v_root_id and state = 'waiting' and run_at = 'infinity' for no key update skip locked);
   v_budget := _budget_store(p_work_item_id, p_resource, p_amount);
   update work_items set run_at = _now() where id = any (v_parked);
   -- In a new statement, and so with those that parked just before the new amount was theirs to see.
-  perform _enqueue(id) from work_items where root_id = v_root_id and state = 'waiting' and (run_at = 'infinity' or id = any (v_parked));
+  perform _enqueue_all(array(select id from work_items where root_id = v_root_id and state = 'waiting' and (run_at = 'infinity' or id = any (v_parked))));
   return v_budget;
 end
 $$;
@@ -62,24 +63,24 @@ $$;
 comment on function budget_set(uuid, text, numeric) is
   'Sets how much a work item and everything below it may use together: select budget_set(''…'', ''tokens'', 200000). Resources: tokens, money (in the currency of model_price_save()), seconds (of workers driving it), calls (of models), children. What was used already counts. Work that would exceed it is parked (state waiting) and goes on by itself when the budget is raised. Returns the budgets row. Raises WL001, WL002.';
 
-create or replace function _budgets_above(p_work_item_id uuid)
+create or replace function _budgets_above(p_work_item_ids uuid[])
   returns setof budgets
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with recursive line as (
-    select id, parent_id from work_items where id = p_work_item_id
-    union all
+    select id, parent_id from work_items where id = any (p_work_item_ids)
+    union
     select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id
   )
   select b.* from budgets b
    where b.work_item_id in (select id from line)
    order by b.work_item_id, b.resource
-     for update;
+     for no key update;
 $$;
 
-comment on function _budgets_above(uuid) is 'Locks the budgets that an item draws on: its own and those of its ancestors, the oldest first.';
+comment on function _budgets_above(uuid[]) is 'Locks the budgets that items draw on: their own and those of their ancestors, the oldest first.';
 
 create or replace function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb default '{}')
   returns void
@@ -90,11 +91,29 @@ as $$
   update budgets b
      set spent = b.spent + coalesce((p_deltas ->> b.resource)::numeric, 0),
          reserved = greatest(b.reserved - coalesce((p_released ->> b.resource)::numeric, 0), 0)
-    from _budgets_above(p_work_item_id) a
+    from _budgets_above(array[p_work_item_id]) a
    where (b.work_item_id, b.resource) = (a.work_item_id, a.resource) and (p_deltas ? b.resource or p_released ? b.resource);
 $$;
 
 comment on function _budget_spend(uuid, jsonb, jsonb) is 'Counts what was used, and lets go of what was reserved, in every budget that an item draws on.';
+
+create or replace function _budget_charge(p_due jsonb)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_due = '{}' then
+    return;
+  end if;
+  -- Of several items the budgets of all before the first is written.
+  perform from _budgets_above(array(select k::uuid from jsonb_object_keys(p_due) k));
+  perform _budget_spend(d.key::uuid, d.value -> 'spent', d.value -> 'released') from jsonb_each(p_due) d;
+end
+$$;
+
+comment on function _budget_charge(jsonb) is 'Charges what _lease_due() said of one item or of several, their objects joined by ||.';
 
 create or replace function _budget_child(p_parent_id uuid)
   returns void
@@ -105,7 +124,7 @@ as $$
 declare
   v_budget budgets;
 begin
-  select * into v_budget from _budgets_above(p_parent_id) where resource = 'children' and spent >= amount limit 1;
+  select * into v_budget from _budgets_above(array[p_parent_id]) where resource = 'children' and spent >= amount limit 1;
   if found then
     raise exception using
       errcode = 'WL009',

@@ -47,3 +47,20 @@ $$;
 
 comment on function _enqueue(uuid) is
   'Adds the job that drives the next iteration of a runnable work item (one key for each iteration, so that ringing twice is harmless). False where graphile-worker is not installed: the sweeper of the first worker to start rings then.';
+
+create or replace function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] default '{}')
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  -- A job row is a lock that others wait for: in order of id, and after everything else.
+  perform _enqueue(i.id)
+     from (select unnest(p_work_item_ids) as id union select _slot_next(f) from unnest(p_faculties) f order by id) i
+    where i.id is not null;
+end
+$$;
+
+comment on function _enqueue_all(uuid[], text[]) is
+  'Enqueues these work items, and of each faculty that gave a place back the most urgent that is queued. Last statement of whoever enqueues more than one: nothing is locked after it. Nulls stand for none.';

@@ -1,9 +1,8 @@
 -- Places: how many work items of a faculty are under way at once, exactly, across all workers. An item takes a place when
 -- it is claimed without one and gives it back when it ends, waits or pauses; between iterations it keeps it. Whoever finds
--- no place stays queued, without a job; whoever gives one back rings for the most urgent that is queued.
+-- no place stays queued, without a job; whoever gives one back enqueues the most urgent that is queued.
 
-create or replace function _slot_take(p_item work_items, p_faculty text)
-  returns boolean
+create or replace function _slot_take(p_item work_items, p_faculty text, out lack text, out slot_faculty text, out next_id uuid)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -13,59 +12,48 @@ declare
   v_taken integer;
   v_urgent integer;
 begin
-  if p_item.slot_faculty is not null or v_max is null then
-    return true;
+  slot_faculty := p_item.slot_faculty;
+  if slot_faculty is not null or v_max is null then
+    return;
   end if;
   -- The lock first, the count in a new statement: so it sees every place that was taken before.
   perform pg_advisory_xact_lock(hashtextextended(format('slot %s %s', _ledger_schema(), p_faculty), 0));
-  select count(*) into v_taken from work_items where slot_faculty = p_faculty;
+  select count(*) into v_taken from work_items w where w.slot_faculty = p_faculty;
   -- A place that is free is for the most urgent, whose job may have come before it was.
   select count(*) into v_urgent
     from (select from work_items w
             left join foci f on f.id = w.focus_id
-           where w.state = 'queued' and w.run_at <= _now() and w.priority > p_item.priority
+           where w.state = 'queued' and w.run_at <= _now() and w.priority > p_item.priority and w.id <> p_item.id
              and coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) = p_faculty
            limit greatest(v_max - v_taken, 0)) u;
   if v_taken + v_urgent >= v_max then
-    perform _slot_ring(p_faculty, p_item.id) where v_taken < v_max;
-    update work_items
-       set state = 'queued', state_reason = format('waits for one of the %s places of faculty "%s"', v_max, p_faculty)
-     where id = p_item.id;
-    return false;
+    lack := format('waits for one of the %s places of faculty "%s"', v_max, p_faculty);
+    next_id := case when v_taken < v_max then _slot_next(p_faculty, p_item.id) end;
+    return;
   end if;
-  update work_items set slot_faculty = p_faculty where id = p_item.id;
+  slot_faculty := p_faculty;
   if v_taken + 1 < v_max then
-    perform _slot_ring(p_faculty, p_item.id); -- two places given back at once may have rung for the same item
+    next_id := _slot_next(p_faculty, p_item.id); -- two places given back at once may have enqueued the same item
   end if;
-  return true;
 end
 $$;
 
-comment on function _slot_take(work_items, text) is 'Takes one of the places of a faculty for an item, whose row lock the caller holds, unless it has one; false, and the item is queued, where all are taken. A faculty without max_concurrent has no end of places.';
+comment on function _slot_take(work_items, text) is
+  'Looks for a place of a faculty for an item, whose row lock the caller holds, unless it has one; a faculty without max_concurrent has no end of places. slot_faculty: what the caller stores, so that the place is taken; lack: why there is none, in words; next_id: another item that finds a place, which the caller enqueues. Until the transaction ends nobody else takes a place of the faculty.';
 
-create or replace function _slot_ring(p_faculty text, p_but uuid default null)
-  returns void
-  language plpgsql
-  volatile
+create or replace function _slot_next(p_faculty text, p_but uuid default null)
+  returns uuid
+  language sql
+  stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_id uuid;
-begin
-  if p_faculty is null then
-    return;
-  end if;
-  select w.id into v_id
+  select w.id
     from work_items w
     left join foci f on f.id = w.focus_id
    where w.state = 'queued' and w.run_at <= _now() and w.id is distinct from p_but
      and coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) = p_faculty
    order by w.priority desc, w.run_at, w.id
    limit 1;
-  if found then
-    perform _enqueue(v_id);
-  end if;
-end
 $$;
 
-comment on function _slot_ring(text, uuid) is 'Rings for the most urgent queued item of a faculty; null: for none.';
+comment on function _slot_next(text, uuid) is 'The most urgent queued item of a faculty; null: there is none.';

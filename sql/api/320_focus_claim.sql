@@ -8,87 +8,125 @@ create or replace function focus_claim(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_now timestamptz := _now();
   v_item work_items;
   v_focus foci;
-  v_lease uuid := gen_random_uuid();
-  v_waits_until timestamptz;
+  v_place text;
+  v_lost record;
+  v_due jsonb := '{}';
+  v_claim record;
 begin
   if coalesce(p_worker_id, '') = '' or coalesce(p_lease_seconds, 0) < 1 then
     perform _raise_invalid('a claim needs a worker id and a lease of at least one second');
   end if;
-  select * into v_item from work_items where id = p_work_item_id for update;
+  select * into v_item from work_items where id = p_work_item_id for no key update;
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
   if v_item.lease_token is not null then
     select * into v_focus from foci where id = v_item.focus_id;
-    if v_focus.lease_expires_at > v_now then
+    if v_focus.lease_expires_at > _now() then
       return jsonb_build_object('kind', 'busy', 'lease_owner', v_focus.lease_owner);
     end if;
-    v_item := _lease_lost(v_item, v_focus);
+    v_place := v_item.slot_faculty;
+    select * into v_lost from _lease_lost(v_item, v_focus);
+    v_item := v_lost.item;
+    v_due := v_lost.due;
   end if;
   if v_item.resolved_at is not null then
+    perform _budget_charge(v_due);
+    perform _enqueue_all(array[v_item.parent_id], array[v_place]) where v_due <> '{}'; -- it died here
     return jsonb_build_object('kind', 'finished', 'state', v_item.state);
   end if;
-  if v_item.is_pausing then
-    update work_items set state = 'paused', is_pausing = false, slot_faculty = null where id = v_item.id;
-    perform _slot_ring(v_item.slot_faculty);
-    select * into v_item from work_items where id = v_item.id;
-    return jsonb_build_object('kind', 'not_due', 'state', v_item.state, 'run_at', v_item.run_at);
-  end if;
-  if v_item.state = 'waiting' then
-    v_waits_until := _waits_settle(v_item);
-    update work_items
-       set state = case when v_waits_until is null then 'queued' else state end,
-           state_reason = case when v_waits_until is not null then state_reason end,
-           run_at = coalesce(v_waits_until, v_now)
-     where id = v_item.id
-    returning * into v_item;
-  end if;
-  if v_item.state not in ('queued', 'claimed', 'running') or v_item.run_at > v_now then
-    return jsonb_build_object('kind', 'not_due', 'state', v_item.state, 'run_at', v_item.run_at);
-  end if;
-
-  if not _slot_take(v_item, coalesce((select faculty from foci where id = v_item.focus_id), (_faculty_for(v_item.faculty, v_item.work_type)).name)) then
-    return jsonb_build_object('kind', 'not_due', 'state', 'queued', 'run_at', v_item.run_at);
-  end if;
-  if v_item.focus_id is null then
-    v_focus := _focus_create(v_item);
-    if v_focus.id is null then
-      return jsonb_build_object('kind', 'unroutable', 'work_type', v_item.work_type);
-    end if;
-  end if;
-  update foci
-     set lease_owner = p_worker_id,
-         lease_generation = lease_generation + 1,
-         lease_seconds = p_lease_seconds,
-         leased_at = v_now,
-         lease_expires_at = v_now + make_interval(secs => p_lease_seconds)
-   where id = coalesce(v_focus.id, v_item.focus_id)
-  returning * into v_focus;
-  update work_items
-     set focus_id = v_focus.id,
-         lease_token = v_lease,
-         attempts = v_focus.attempt,
-         state = case state when 'queued' then 'claimed' else state end,
-         state_reason = null,
-         started_at = coalesce(started_at, v_now)
-   where id = v_item.id;
-  return jsonb_build_object(
-    'kind', 'claimed',
-    'work_item_id', v_item.id,
-    'focus_id', v_focus.id,
-    'lease', v_lease,
-    'lease_generation', v_focus.lease_generation,
-    'attempt', v_focus.attempt,
-    'iteration', v_focus.iteration + 1,
-    'faculty', (select config from faculties where content_hash = v_focus.faculty_hash));
+  select * into v_claim from _claim(v_item, p_worker_id, p_lease_seconds);
+  perform _budget_charge(v_due);
+  perform _enqueue_all(array[v_claim.next_id], array[v_claim.free_place]);
+  return v_claim.answer;
 end
 $$;
 
 comment on function focus_claim(uuid, text, integer) is
   'Takes the right to drive a work item for p_lease_seconds, renewed by lease_renew(); starts a focus where none is under way, and takes over one whose lease has expired. Returns {kind: claimed, focus_id, lease, iteration, faculty, ...}, lease being the fencing token that every writing function wants, or why not: {kind: busy | finished | not_due | unroutable}. Raises WL001, WL002.';
+
+create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_place text)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+  v_focus foci;
+  v_faculty text;
+  v_slot record;
+  v_waits_until timestamptz;
+begin
+  if p_item.is_pausing then
+    update work_items set state = 'paused', is_pausing = false, slot_faculty = null where id = p_item.id;
+    free_place := p_item.slot_faculty;
+    answer := jsonb_build_object('kind', 'not_due', 'state', 'paused', 'run_at', p_item.run_at);
+    return;
+  end if;
+  if p_item.state = 'waiting' then
+    v_waits_until := _waits_settle(p_item);
+    p_item.run_at := coalesce(v_waits_until, v_now);
+    if v_waits_until is null then
+      p_item.state := 'queued';
+      p_item.state_reason := null;
+    end if;
+  end if;
+  answer := jsonb_build_object('kind', 'not_due', 'state', p_item.state, 'run_at', p_item.run_at);
+  if p_item.state in ('queued', 'claimed', 'running') and p_item.run_at <= v_now then
+    select * into v_focus from foci where id = p_item.focus_id;
+    v_faculty := coalesce(v_focus.faculty, (_faculty_for(p_item.faculty, p_item.work_type)).name);
+    select * into v_slot from _slot_take(p_item, v_faculty);
+    next_id := v_slot.next_id;
+    if v_faculty is null then
+      p_item.state_reason := case
+        when p_item.faculty is not null then format('there is no faculty "%s"', p_item.faculty)
+        else format('no faculty accepts work type "%s"', p_item.work_type) end;
+      answer := jsonb_build_object('kind', 'unroutable', 'work_type', p_item.work_type);
+    elsif v_slot.lack is not null then
+      p_item.state := 'queued';
+      p_item.state_reason := v_slot.lack;
+      answer := jsonb_build_object('kind', 'not_due', 'state', 'queued', 'run_at', p_item.run_at);
+    else
+      if v_focus.id is null then
+        v_focus := _focus_create(p_item);
+      end if;
+      update foci
+         set lease_owner = p_worker_id,
+             lease_generation = lease_generation + 1,
+             lease_seconds = p_lease_seconds,
+             leased_at = v_now,
+             lease_expires_at = v_now + make_interval(secs => p_lease_seconds)
+       where id = v_focus.id
+      returning * into v_focus;
+      p_item.focus_id := v_focus.id;
+      p_item.lease_token := gen_random_uuid();
+      p_item.slot_faculty := v_slot.slot_faculty;
+      p_item.attempts := v_focus.attempt;
+      p_item.state := case p_item.state when 'queued' then 'claimed' else p_item.state end;
+      p_item.state_reason := null;
+      p_item.started_at := coalesce(p_item.started_at, v_now);
+      answer := jsonb_build_object(
+        'kind', 'claimed',
+        'work_item_id', p_item.id,
+        'focus_id', v_focus.id,
+        'lease', p_item.lease_token,
+        'lease_generation', v_focus.lease_generation,
+        'attempt', v_focus.attempt,
+        'iteration', v_focus.iteration + 1,
+        'faculty', (select config from faculties where content_hash = v_focus.faculty_hash));
+    end if;
+  end if;
+  update work_items
+     set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, focus_id = p_item.focus_id, lease_token = p_item.lease_token,
+         slot_faculty = p_item.slot_faculty, attempts = p_item.attempts, started_at = p_item.started_at
+   where id = p_item.id and (state, state_reason, run_at, lease_token) is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.lease_token);
+end
+$$;
+
+comment on function _claim(work_items, text, integer) is
+  'What focus_claim() answers for an item that nobody drives, whose row lock the caller holds. The caller enqueues next_id, and the next one for a place of the faculty free_place.';
 
 create or replace function _focus_create(p_item work_items)
   returns foci
@@ -102,62 +140,53 @@ declare
   v_label text := p_item.id || case when p_item.attempts > 0 then '/' || p_item.attempts + 1 else '' end;
   v_focus foci;
 begin
-  if v_faculty.name is null then
-    update work_items
-       set state_reason = case
-             when faculty is not null then format('there is no faculty "%s"', faculty)
-             else format('no faculty accepts work type "%s"', work_type)
-           end
-     where id = p_item.id;
-    return null;
-  end if;
   if v_attempt > 1 and v_faculty.config -> 'recover' ->> 'mode' = 'fresh' then
     update work_items set ledger_epoch = ledger_count where id = p_item.id;
-  end if;
-  insert into budgets (work_item_id, resource, amount)
-  select p_item.id, b.key, b.value::numeric from jsonb_each_text(v_faculty.config -> 'budget') b where b.value is not null
-  on conflict do nothing;
-  insert into sessions (label, task_description, parent_session_label, parent_turn_id)
-  values (v_label, _one_line(p_item.description, 240), _session_of(p_item.fork_turn_id), p_item.fork_turn_id);
-  if v_attempt = 1 and p_item.fork_turn_id is not null then
-    perform _session_advance(v_label, p_item.fork_turn_id);
   end if;
   insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens)
   values (p_item.id, v_attempt, v_faculty.name, v_faculty.content_hash, v_label,
           (v_faculty.config -> 'engage' ->> 'max_output_tokens')::integer)
   returning * into v_focus;
+  insert into sessions (label, task_description, parent_session_label, parent_turn_id)
+  values (v_label, _one_line(p_item.description, 240), _session_of(p_item.fork_turn_id), p_item.fork_turn_id);
+  if v_attempt = 1 and p_item.fork_turn_id is not null then
+    perform _session_advance(v_label, p_item.fork_turn_id);
+  end if;
+  insert into budgets (work_item_id, resource, amount)
+  select p_item.id, b.key, b.value::numeric from jsonb_each_text(v_faculty.config -> 'budget') b where b.value is not null
+  on conflict do nothing;
   return v_focus;
 end
 $$;
 
-comment on function _focus_create(work_items) is 'Starts the next attempt on a work item with the faculty it is routed to, in a session of its own, and with recover.mode = fresh without the ledger of those before; null, with the reason on the item, where no faculty is.';
+comment on function _focus_create(work_items) is 'Starts the next attempt on a work item with the faculty it is routed to, in a session of its own, and with recover.mode = fresh without the ledger of those before.';
 
-create or replace function _lease_lost(p_item work_items, p_focus foci)
-  returns work_items
+create or replace function _lease_lost(p_item work_items, p_focus foci, out item work_items, out due jsonb)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_item work_items;
+  v_end record;
 begin
-  perform _budget_close(p_item.id, p_focus);
-  update foci
-     set lease_owner = null, lease_expires_at = null, crash_count = crash_count + 1
-   where id = p_focus.id
-  returning crash_count into p_focus.crash_count;
-  update work_items set lease_token = null where id = p_item.id returning * into v_item;
+  p_focus.crash_count := p_focus.crash_count + 1;
   -- The count starts again with each finished iteration: an item dies of crashes only when it makes no progress.
-  if p_focus.crash_count >= _max_attempts(v_item, p_focus) then
-    v_item := _focus_end(v_item, 'crashed', 'dead',
+  if p_focus.crash_count >= _max_attempts(p_item, p_focus) then
+    update foci set crash_count = p_focus.crash_count where id = p_focus.id;
+    select * into v_end from _focus_close(p_item, 'crashed', 'dead',
       format('its worker died %s times in iteration %s', p_focus.crash_count, p_focus.iteration + 1), null);
+    item := v_end.item;
+    due := v_end.due;
+  else
+    update foci set lease_owner = null, lease_expires_at = null, crash_count = p_focus.crash_count where id = p_focus.id;
+    due := _lease_due(p_focus);
+    update work_items set lease_token = null where id = p_item.id returning * into item;
   end if;
-  return v_item;
 end
 $$;
 
 comment on function _lease_lost(work_items, foci) is
-  'Takes an expired lease away and counts the crash; a work item whose iteration keeps killing its worker dies. The caller holds the item''s row lock.';
+  'Takes an expired lease away and counts the crash; a work item whose iteration keeps killing its worker dies. The caller holds the item''s row lock, charges its budgets with what is due and enqueues what waits for an item that died.';
 
 create or replace function _max_attempts(p_item work_items, p_focus foci)
   returns integer

@@ -18,15 +18,20 @@ begin
   insert into workers (id, host, pid, version, started_at, seen_at)
   values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), v_now, v_now)
   on conflict (id) do update set seen_at = v_now;
+  -- It never waits: a focus that its holder is writing just now keeps what it has until the next beat, and is held.
+  update foci f
+     set lease_expires_at = v_now + make_interval(secs => f.lease_seconds)
+   where f.id in (
+     select o.id
+       from foci o
+       join work_items w on w.focus_id = o.id
+      where o.lease_owner = p_worker_id and o.lease_expires_at > v_now and w.lease_token = any (p_leases)
+        for no key update of o skip locked);
   return query
-    update foci f
-       set lease_expires_at = v_now + make_interval(secs => f.lease_seconds)
-      from work_items w
-     where f.lease_owner = p_worker_id
-       and f.lease_expires_at > v_now
-       and w.focus_id = f.id
-       and w.lease_token = any (p_leases)
-    returning w.lease_token;
+    select w.lease_token
+      from foci f
+      join work_items w on w.focus_id = f.id
+     where f.lease_owner = p_worker_id and f.lease_expires_at > v_now and w.lease_token = any (p_leases);
 end
 $$;
 
@@ -56,13 +61,16 @@ create or replace function _unlock_jobs(p_worker_ids text[])
 as $$
 begin
   if p_worker_ids <> '{}' and to_regnamespace('graphile_worker') is not null and has_schema_privilege('graphile_worker', 'usage') then
-    -- graphile-worker alone would keep the jobs of a dead worker locked for four hours.
-    perform graphile_worker.force_unlock_workers(p_worker_ids);
+    -- graphile-worker alone would keep the jobs of a dead worker locked for four hours; its force_unlock_workers() waits for
+    -- each in any order. One that somebody else is writing is enqueued anew by the next sweep.
+    update graphile_worker._private_jobs
+       set locked_at = null, locked_by = null
+     where id in (select id from graphile_worker._private_jobs where locked_by = any (p_worker_ids) for no key update skip locked);
   end if;
 end
 $$;
 
-comment on function _unlock_jobs(text[]) is 'Frees the jobs that these workers hold.';
+comment on function _unlock_jobs(text[]) is 'Frees the jobs that these workers hold, and waits for none of them.';
 
 revoke execute on function _unlock_jobs(text[]) from public;
 
@@ -83,17 +91,52 @@ $$;
 comment on function iteration_release(uuid, uuid) is
   'Gives an unfinished iteration back, for another worker to take up at once: what a worker does that is asked to stop. Raises WL001, WL003, WL004.';
 
-create or replace function _lease_drop(p_item work_items)
-  returns void
+create or replace function _lease_end(p_item work_items)
+  returns jsonb
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_focus foci := (select f from foci f where f.id = p_item.focus_id);
+  v_due jsonb;
 begin
-  perform _budget_close(p_item.id, f) from foci f where f.id = p_item.focus_id;
-  update foci set lease_owner = null, lease_expires_at = null where id = p_item.focus_id;
-  update work_items set lease_token = null where id = p_item.id;
+  update foci set lease_owner = null, lease_expires_at = null where id = v_focus.id;
+  v_due := _lease_due(v_focus);
+  update work_items
+     set lease_token = null, state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, slot_faculty = p_item.slot_faculty
+   where id = p_item.id;
+  return v_due;
 end
 $$;
 
-comment on function _lease_drop(work_items) is 'Frees a work item from its driver; the caller holds the row lock.';
+comment on function _lease_end(work_items) is
+  'Frees an item from its driver and brings it into the state, with the reason, the time and the place, that p_item has; the caller holds the row lock and charges its budgets with what is returned.';
+
+create or replace function _lease_drop(p_item work_items)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _budget_charge(_lease_end(p_item));
+$$;
+
+comment on function _lease_drop(work_items) is '_lease_end(), and what is due is charged.';
+
+create or replace function _without_place(p_item work_items, p_state text, p_reason text, p_run_at timestamptz default null)
+  returns work_items
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  p_item.state := p_state;
+  p_item.state_reason := p_reason;
+  p_item.run_at := coalesce(p_run_at, p_item.run_at);
+  p_item.slot_faculty := null;
+  return p_item;
+end
+$$;
+
+comment on function _without_place(work_items, text, text, timestamptz) is 'The row of an item as _lease_end() shall write it where its work stops for a time, and its place is for others.';

@@ -27,7 +27,7 @@ begin
     raise exception using errcode = 'WL001', message = format('there is no session "%s"', p_name);
   end if;
   if p_is_locked then
-    select * into v_session from sessions where label = v_session.label for update;
+    select * into v_session from sessions where label = v_session.label for no key update;
   end if;
   return v_session;
 end
@@ -162,7 +162,7 @@ begin
   select w.* into v_item
     from foci f join work_items w on w.focus_id = f.id
    where f.session_label = v_session.label
-     for update of w;
+     for no key update of w;
   v_session := _session(v_session.label, true);
   if v_item.lease_token is not null or exists (select from turns where focus_id = v_item.focus_id and status = 'pending') then
     raise exception using errcode = 'WL008', message = format('session "%s" is being driven', v_session.label),

@@ -195,7 +195,7 @@ begin
     return; -- too short to measure, or no plausible count
   end if;
   perform model_save(p_turn.model) where not exists (select from models where name = p_turn.model);
-  perform from models where name = p_turn.model for update skip locked; -- somebody else measures just now: this sample is left out
+  perform from models where name = p_turn.model for no key update skip locked; -- somebody else measures just now: this sample is left out
   if found then
     update models
        set sample_chars = case when sample_chars > 1000000 then sample_chars / 2 else sample_chars end + v_chars,

@@ -11,9 +11,10 @@ declare
   v_created record;
   v_held jsonb;
 begin
-  select * into v_focus from foci where id = v_item.focus_id;
   update work_items set state = 'running' where id = v_item.id and state <> 'running';
-  select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status <> 'failed';
+  v_item.state := 'running';
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
+  select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status <> 'failed' for no key update;
   if v_turn.status = 'completed' then
     -- A worker died after the response was stored: no new model call, only the calls that are open.
     perform _recover_calls(v_turn.id);
@@ -31,7 +32,7 @@ begin
       v_item := _focus_end(v_item, 'failed', 'failed', format('reached max_turns (%s) before the work was done', v_focus.iteration), null);
       return json_build_object('kind', v_item.state, 'reason', v_item.state_reason);
     end if;
-    select * into v_turn from turns where focus_id = v_focus.id and turn_type = 'compaction' and status = 'pending';
+    select * into v_turn from turns where focus_id = v_focus.id and turn_type = 'compaction' and status = 'pending' for no key update;
     if not found then
       select * into v_created from _turn_create(v_item, v_focus);
       v_turn := v_created.turn;

@@ -19,7 +19,7 @@ begin
   if p_turn.reserved_tokens is not null then
     return; -- asked once more under the same lease
   end if;
-  v_budgets := array(select b from _budgets_above(p_item.id) b);
+  v_budgets := array(select b from _budgets_above(array[p_item.id]) b);
   if v_budgets = '{}' then
     return;
   end if;
@@ -97,35 +97,42 @@ begin
   perform _budget_spend(p_turn.work_item_id,
     jsonb_build_object('tokens', p_tokens, 'money', coalesce(p_money, 0), 'calls', p_calls),
     case when p_turn.reserved_tokens is null then '{}' else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end);
-  update turns set reserved_tokens = null, reserved_money = null where id = p_turn.id and status = 'pending' and reserved_tokens is not null;
 end
 $$;
 
 comment on function _budget_settle(turns, bigint, numeric, integer) is 'Counts what a turn''s request used, in place of what was reserved for it.';
 
-create or replace function _budget_close(p_work_item_id uuid, p_focus foci)
-  returns void
+create or replace function _lease_due(p_focus foci)
+  returns jsonb
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
   v_turn turns;
+  v_spent jsonb;
+  v_released jsonb := '{}';
 begin
   if p_focus.lease_owner is null then
-    return;
+    return '{}';
   end if;
+  v_spent := jsonb_build_object('seconds', extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at));
   select * into v_turn from turns where focus_id = p_focus.id and status = 'pending' and reserved_tokens is not null;
   if found then
+    update turns set reserved_tokens = null, reserved_money = null where id = v_turn.id;
+    v_released := jsonb_build_object('tokens', v_turn.reserved_tokens, 'money', v_turn.reserved_money, 'calls', 1);
     -- Asked, and the answer never came: the provider charges at least for what it read.
-    perform _budget_settle(v_turn, v_turn.reserved_tokens - (select (config ->> 'max_tokens')::integer from turn_configs where content_hash = v_turn.config_hash),
-      v_turn.reserved_money - coalesce((select _price(config ->> 'model', 0, (config ->> 'max_tokens')::bigint) from turn_configs where content_hash = v_turn.config_hash), 0), 1);
+    v_spent := v_spent || (
+      select jsonb_build_object('tokens', v_turn.reserved_tokens - (config ->> 'max_tokens')::bigint, 'calls', 1,
+               'money', v_turn.reserved_money - coalesce(_price(config ->> 'model', 0, (config ->> 'max_tokens')::bigint), 0))
+        from turn_configs where content_hash = v_turn.config_hash);
   end if;
-  perform _budget_spend(p_work_item_id, jsonb_build_object('seconds', extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at)));
+  return jsonb_build_object(p_focus.work_item_id, jsonb_build_object('spent', v_spent, 'released', v_released));
 end
 $$;
 
-comment on function _budget_close(uuid, foci) is 'Counts the seconds that a worker drove an item, whose lease ends now, and a request that it made and never saw answered.';
+comment on function _lease_due(foci) is
+  'What a lease that ends, p_focus as it was under it, costs the budgets above, for _budget_charge(): {work_item_id: {spent, released}}; the seconds that a worker drove the item, and a request that it made and never saw answered. {}: there was no lease.';
 
 create or replace function _budget_park(p_item work_items, p_reason text)
   returns jsonb
@@ -134,9 +141,8 @@ create or replace function _budget_park(p_item work_items, p_reason text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  perform _lease_drop(p_item);
-  update work_items set state = 'waiting', state_reason = p_reason, run_at = 'infinity', slot_faculty = null where id = p_item.id;
-  perform _slot_ring(p_item.slot_faculty);
+  perform _lease_drop(_without_place(p_item, 'waiting', p_reason, 'infinity'));
+  perform _enqueue_all('{}', array[p_item.slot_faculty]);
   return jsonb_build_object('kind', 'parked', 'until', 'infinity', 'reason', p_reason);
 end
 $$;

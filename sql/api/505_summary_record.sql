@@ -79,7 +79,7 @@ declare
 begin
   p_response := _storable(p_response);
   v_usage := p_response -> 'usage';
-  select * into v_focus from foci where id = v_item.focus_id;
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
   select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id and turn_type = 'compaction';
   if not found then
     perform _raise_not_found('compaction turn of this focus', p_turn_id);
@@ -141,6 +141,7 @@ begin
   else
     perform _summary_given_up(v_focus.id, v_compaction);
   end if;
+  perform _turn_charge(v_turn);
   return v_compaction.is_applied;
 end
 $$;

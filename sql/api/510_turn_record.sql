@@ -12,6 +12,7 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_turn turns;
 begin
+  perform from foci where id = v_item.focus_id for no key update;
   p_response := _storable(p_response);
   select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id and turn_type = 'normal';
   if not found then
@@ -27,12 +28,13 @@ begin
   v_turn := _turn_answered(v_turn.id, 'completed', p_response, _try_json((p_response -> 'stop_details')::text));
   perform _turn_heard(v_turn);
   perform _response_store(v_turn, p_response -> 'content');
-  perform _calibrate(v_turn);
-  update models set cooldown_ends_at = null, cooldown_reason = null
-   where name = (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash) and cooldown_ends_at <= _now();
   update foci set model_error_count = 0, overflow_count = 0
    where id = v_item.focus_id and (model_error_count > 0 or overflow_count > 0);
   perform _session_advance((select session_label from foci where id = v_item.focus_id), v_turn.id);
+  perform _turn_charge(v_turn);
+  update models set cooldown_ends_at = null, cooldown_reason = null
+   where name = (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash) and cooldown_ends_at <= _now();
+  perform _calibrate(v_turn); -- after the other model's row, if it is another's: this one is not waited for
   return json_build_object('calls', _open_calls(v_turn.id));
 end
 $$;
@@ -71,12 +73,22 @@ begin
          chain_tokens = chain_tokens + coalesce(v_input, 0) + coalesce(v_output, 0) + coalesce(v_cached, 0) + coalesce(v_written, 0)
    where id = p_turn_id
   returning * into v_turn;
-  perform _budget_settle(v_turn, v_turn.total_tokens, coalesce(_turn_cost(v_turn), v_turn.reserved_money), 1);
   return v_turn;
 end
 $$;
 
-comment on function _turn_answered(uuid, text, json, jsonb) is 'Writes what came with a response to its turn, once.';
+comment on function _turn_answered(uuid, text, json, jsonb) is 'Writes what came with a response to its turn, once. The caller charges it: _turn_charge().';
+
+create or replace function _turn_charge(p_turn turns)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _budget_settle(p_turn, p_turn.total_tokens, coalesce(_turn_cost(p_turn), p_turn.reserved_money), 1);
+$$;
+
+comment on function _turn_charge(turns) is 'Counts what an answered turn used in the budgets above.';
 
 create or replace function _turn_heard(p_turn turns)
   returns void

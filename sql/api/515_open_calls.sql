@@ -16,17 +16,39 @@ create or replace function _recover_calls(p_turn_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  update tool_calls
-     set status = 'uncertain',
-         is_error = true,
-         completed_at = _now(),
-         result = to_json('[engine] The worker running this call died. Whether the call took effect is unknown: it may or may not have happened, wholly or in part. It was not repeated. Check the state of things before you try again.'::text)
-   where turn_id = p_turn_id and status = 'running' and effect = 'unsafe';
+  perform _calls_stop(array(select id from tool_calls where turn_id = p_turn_id and status = 'running' and effect = 'unsafe'),
+    '[engine] Stopped: the worker running the code that called it died.',
+    '[engine] The worker running this call died. Whether the call took effect is unknown: it may or may not have happened, wholly or in part. It was not repeated. Check the state of things before you try again.');
   update tool_calls set status = 'pending' where turn_id = p_turn_id and status = 'running';
 end
 $$;
 
 comment on function _recover_calls(uuid) is 'After a crash: unsafe calls that were running become uncertain, the others run again.';
+
+create or replace function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text default null)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_ids uuid[] := p_call_ids || array(
+    select b.id
+      from unnest(p_call_ids) p
+      join tool_calls k on k.id = p
+      join tool_calls b on b.turn_id = k.turn_id and b.parent_call_id = k.id);
+begin
+  update tool_calls
+     set status = case when status = 'running' and effect = 'unsafe' then 'uncertain' else 'failed' end,
+         is_error = true, completed_at = _now(),
+         result = to_json(case when status = 'running' and effect = 'unsafe' then coalesce(p_words_if_uncertain, p_words) else p_words end)
+   where id = any (v_ids) and completed_at is null;
+  update approvals set decision = 'expired', decided_at = _now() where tool_call_id = any (v_ids) and decision is null;
+end
+$$;
+
+comment on function _calls_stop(uuid[], text, text) is
+  'Ends calls that are open, and those that their code made, with these words for the model, an unsafe one that ran as uncertain; what a person was asked about them has expired. The caller holds the item''s row lock.';
 
 create or replace function _is_for_code(p_ability text)
   returns boolean

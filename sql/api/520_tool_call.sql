@@ -11,7 +11,7 @@ begin
     from tool_calls k
     join turns t on t.id = k.turn_id
    where k.id = p_tool_call_id and t.focus_id = p_item.focus_id
-     for update of k;
+     for no key update of k;
   if not found then
     perform _raise_not_found('tool call of this focus', p_tool_call_id);
   end if;
@@ -72,11 +72,6 @@ begin
     perform _raise_invalid('images are an array of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
   end if;
   if v_call.completed_at is null then
-    -- Code that is over leaves no call of its own open.
-    update tool_calls k
-       set status = case when k.status = 'running' and k.effect = 'unsafe' then 'uncertain' else 'failed' end,
-           is_error = true, completed_at = _now(), result = to_json('[engine] Stopped: the code that called it ended.'::text)
-     where k.turn_id = v_call.turn_id and k.parent_call_id = v_call.id and k.completed_at is null;
     update tool_calls set value = p_value where id = v_call.id and parent_call_id is not null and p_value is not null;
     perform _call_settle(v_call, p_content, p_is_error, p_images, p_whole);
   end if;
@@ -122,6 +117,9 @@ begin
          end,
          completed_at = _now()
    where id = p_call.id;
+  -- Code that is over leaves no call of its own open.
+  perform _calls_stop(array(select k.id from tool_calls k where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and k.completed_at is null),
+                      '[engine] Stopped: the code that called it ended.') where p_call.tool_name = 'execute_code';
 end
 $$;
 

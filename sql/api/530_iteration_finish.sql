@@ -17,7 +17,7 @@ declare
   v_round text;
   v_stalled text;
 begin
-  select * into v_focus from foci where id = v_item.focus_id;
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
   v_is_settled := not exists (select from tool_calls where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running'));
   v_waits_until := _waits_settle(v_item);
@@ -39,9 +39,8 @@ begin
   end if;
   if v_waits_until is not null then
     -- Parked: no worker, no job. Whoever ends the wait rings.
-    perform _lease_drop(v_item);
-    update work_items set state = 'waiting', state_reason = _waits_for(v_turn.id), run_at = v_waits_until, slot_faculty = null where id = v_item.id;
-    perform _slot_ring(v_item.slot_faculty);
+    perform _lease_drop(_without_place(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until));
+    perform _enqueue_all('{}', array[v_item.slot_faculty]);
     return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
   end if;
   select input into v_done from tool_calls
@@ -70,12 +69,14 @@ begin
     or (v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded') and v_focus.stall_count < 4) then
     perform _checkpoint_due(v_item, v_turn);
     v_stalled := _stalled(v_focus, v_turn.id);
-    perform _iteration_next(v_item, v_focus, v_turn);
+    perform _focus_widen(v_focus, v_turn);
     if v_stalled is not null then
       update foci set round_hash = null, round_count = 0 where id = v_focus.id;
       v_item := _work_park(v_item, v_stalled);
       return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
     end if;
+    perform _lease_drop(v_item);
+    perform _enqueue(v_item.id);
     return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
   end if;
   v_item := _focus_end(v_item, 'failed', 'failed', case
@@ -118,7 +119,7 @@ $$;
 
 comment on function _response_text(uuid) is 'What the model said in a turn, without its thinking and its calls; null when nothing.';
 
-create or replace function _iteration_next(p_item work_items, p_focus foci, p_turn turns)
+create or replace function _focus_widen(p_focus foci, p_turn turns)
   returns void
   language plpgsql
   volatile
@@ -131,9 +132,7 @@ begin
      where id = p_focus.id and max_tokens < 2 * f.own and f.own < 64000;
   end if;
   update foci set compaction_trigger = 'context_overflow' where id = p_focus.id and p_turn.stop_reason = 'model_context_window_exceeded';
-  perform _lease_drop(p_item);
-  perform _enqueue(p_item.id);
 end
 $$;
 
-comment on function _iteration_next(work_items, foci, turns) is 'Frees the lease and rings for the next iteration; after a response that was cut off, with twice the output limit; after one that ended because the window was full, with a compacted context.';
+comment on function _focus_widen(foci, turns) is 'Makes room for the next response: after one that was cut off, with twice the output limit; after one that ended because the window was full, by compacting the context.';

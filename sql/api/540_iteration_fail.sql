@@ -13,22 +13,27 @@ declare
   v_message text := _one_line(concat_ws(': ', v_class, p_error ->> 'message'), 500);
   v_focus foci;
   v_turn turns;
+  v_is_shrinking boolean := false;
   v_delay double precision;
 begin
   update foci set model_error_count = model_error_count + 1 where id = v_item.focus_id returning * into v_focus;
-  update turns set error = p_error where focus_id = v_focus.id and status = 'pending' returning * into v_turn;
-  perform _budget_settle(v_turn, 0, 0, 0); -- what the provider refused it does not charge
-
+  select * into v_turn from turns where focus_id = v_focus.id and status = 'pending';
+  update turns set error = p_error, reserved_tokens = null, reserved_money = null where id = v_turn.id;
   if v_turn.turn_type = 'compaction' and v_class <> 'authentication'
     and (v_turn.call_count >= 3 or v_class not in ('rate_limited', 'overloaded', 'server_error', 'timeout', 'transport')) then
     -- The work does not depend on a summary: the next request is cut without one.
     update turns set status = 'failed', completed_at = _now() where id = v_turn.id;
     update compactions set is_applied = false, error = p_error where turn_id = v_turn.id;
     perform _summary_given_up(v_focus.id, (select c from compactions c where c.turn_id = v_turn.id));
-    return _iteration_again(v_item, v_message);
+    v_is_shrinking := true;
   elsif v_class = 'context_overflow' and v_focus.overflow_count < 3 then
     perform _turns_abandon(v_focus.id, null);
     update foci set overflow_count = overflow_count + 1, compaction_trigger = 'context_overflow' where id = v_focus.id;
+    v_is_shrinking := true;
+  end if;
+  perform _budget_settle(v_turn, 0, 0, 0); -- what the provider refused it does not charge
+
+  if v_is_shrinking then
     return _iteration_again(v_item, v_message);
   elsif v_class in ('invalid_request', 'context_overflow') then
     v_item := _focus_end(v_item, 'failed', 'failed', v_message, null);
@@ -109,8 +114,9 @@ create or replace function _iteration_again(p_item work_items, p_reason text, p_
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  p_item.run_at := p_run_at;
+  p_item.state_reason := p_reason;
   perform _lease_drop(p_item);
-  update work_items set run_at = p_run_at, state_reason = p_reason where id = p_item.id;
   perform _enqueue(p_item.id);
   return jsonb_build_object('kind', 'retry', 'run_at', p_run_at, 'reason', p_reason);
 end
@@ -118,13 +124,14 @@ $$;
 
 comment on function _iteration_again(work_items, text, timestamptz) is 'Frees the lease and rings for the same iteration, at once or at a time.';
 
-create or replace function _focus_end(
+create or replace function _focus_close(
     p_item work_items,
     p_outcome text,
     p_state text,
     p_reason text,
-    p_outcome_data jsonb)
-  returns work_items
+    p_outcome_data jsonb,
+    out item work_items,
+    out due jsonb)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -132,23 +139,19 @@ as $$
 declare
   v_now timestamptz := _now();
   v_state text := p_state;
-  v_item work_items;
+  v_driven foci := (select f from foci f where f.id = p_item.focus_id);
   v_focus foci;
 begin
-  perform _budget_close(p_item.id, f) from foci f where f.id = p_item.focus_id;
   update foci
      set outcome = p_outcome,
          error = case when p_reason is not null then jsonb_build_object('message', p_reason) end,
          ended_at = v_now, lease_owner = null, lease_expires_at = null
    where id = p_item.focus_id
   returning * into v_focus;
+  due := _lease_due(v_driven);
   perform _turns_abandon(v_focus.id, null);
-  update tool_calls k
-     set status = case when k.status = 'running' and k.effect = 'unsafe' then 'uncertain' else 'failed' end,
-         is_error = true, completed_at = v_now,
-         result = to_json(format('[engine] Stopped: %s.', _one_line(coalesce(p_reason, p_outcome), 500)))
-    from turns t
-   where t.focus_id = v_focus.id and k.turn_id = t.id and k.completed_at is null;
+  perform _calls_stop(array(select k.id from turns t join tool_calls k on k.turn_id = t.id where t.focus_id = v_focus.id and k.completed_at is null),
+                      format('[engine] Stopped: %s.', _one_line(coalesce(p_reason, p_outcome), 500)));
   if v_state = 'retry' then
     v_state := case when v_focus.attempt >= _max_attempts(p_item, v_focus) then 'dead' else 'queued' end;
   end if;
@@ -163,14 +166,33 @@ begin
          resolved_at = case when v_state <> 'queued' then v_now end,
          outcome_data = case when v_state <> 'queued' then coalesce(p_outcome_data, jsonb_build_object('error', p_reason)) end
    where id = p_item.id
-  returning * into v_item;
-  update approvals set decision = 'expired', decided_at = v_now where work_item_id = p_item.id and decision is null;
-  perform _slot_ring(p_item.slot_faculty);
-  if v_state = 'queued' then
-    perform _enqueue(v_item.id);
-  elsif v_item.parent_id is not null then
-    perform _child_ended(v_item);
+  returning * into item;
+  if item.parent_id is not null and item.resolved_at is not null then
+    perform _child_ended(item);
   end if;
+end
+$$;
+
+comment on function _focus_close(work_items, text, text, text, jsonb) is
+  '_focus_end() without what others wait for: the caller charges what is due and then enqueues, of several items only when all are closed.';
+
+create or replace function _focus_end(
+    p_item work_items,
+    p_outcome text,
+    p_state text,
+    p_reason text,
+    p_outcome_data jsonb)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_end record := _focus_close(p_item, p_outcome, p_state, p_reason, p_outcome_data);
+  v_item work_items := v_end.item;
+begin
+  perform _budget_charge(v_end.due);
+  perform _enqueue_all(array[case when v_item.resolved_at is null then v_item.id else v_item.parent_id end], array[p_item.slot_faculty]);
   return v_item;
 end
 $$;

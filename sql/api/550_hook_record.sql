@@ -16,7 +16,7 @@ declare
   v_failure text;
   v_entry jsonb;
 begin
-  select * into v_focus from foci where id = v_item.focus_id;
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
   select * into v_run from hook_runs where id = p_hook_run_id and focus_id = v_focus.id;
   if not found then
     perform _raise_not_found('hook run of this focus', p_hook_run_id);
@@ -73,9 +73,8 @@ as $$
 declare
   v_item work_items;
 begin
-  perform _lease_drop(p_item);
-  update work_items set state = 'paused', state_reason = p_reason, slot_faculty = null where id = p_item.id;
-  perform _slot_ring(p_item.slot_faculty);
+  perform _lease_drop(_without_place(p_item, 'paused', p_reason));
+  perform _enqueue_all('{}', array[p_item.slot_faculty]);
   select * into v_item from work_items where id = p_item.id;
   return v_item;
 end

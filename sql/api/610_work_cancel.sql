@@ -7,8 +7,10 @@ as $$
 declare
   v_ids uuid[] := '{}';
   v_more uuid[];
-  v_id uuid;
+  v_items work_items[];
   v_item work_items;
+  v_end record;
+  v_due jsonb := '{}';
 begin
   if not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
@@ -24,15 +26,19 @@ begin
       )
       select id from tree where resolved_at is null and id <> all (v_ids) order by id);
     exit when v_more = '{}';
-    perform from work_items where id = any (v_more) order by id for update;
+    perform from work_items where id = any (v_more) order by id for no key update;
     v_ids := v_ids || v_more;
   end loop;
-  foreach v_id in array v_ids loop
-    select * into v_item from work_items where id = v_id;
-    if v_item.resolved_at is null then
-      return next _focus_end(v_item, 'cancelled', 'cancelled', coalesce(nullif(p_reason, ''), 'cancelled'), null);
-    end if;
+  v_items := array(select w from work_items w where id = any (v_ids) and resolved_at is null order by id);
+  perform from foci where id in (select i.focus_id from unnest(v_items) i) order by id for no key update;
+  foreach v_item in array v_items loop
+    select * into v_end from _focus_close(v_item, 'cancelled', 'cancelled', coalesce(nullif(p_reason, ''), 'cancelled'), null);
+    v_due := v_due || v_end.due;
+    return next v_end.item;
   end loop;
+  perform _budget_charge(v_due);
+  -- The parents of all but the first are over, too.
+  perform _enqueue_all(array(select i.parent_id from unnest(v_items) i where i.id = p_work_item_id), array(select i.slot_faculty from unnest(v_items) i));
 end
 $$;
 

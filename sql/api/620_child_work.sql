@@ -132,12 +132,10 @@ begin
           concat_ws(' ', format('[engine] Child work %s (%s) is %s.', p_child.id, _one_line(p_child.work_type, 60), p_child.state),
                     _child_words(_one_line(coalesce(p_child.outcome_data ->> 'summary', p_child.state_reason), 2000))))
   on conflict do nothing;
-  -- Whether the parent waits is seen under its own lock when it is claimed; ringing for nothing does no harm.
-  perform _enqueue(p_child.parent_id);
 end
 $$;
 
-comment on function _child_ended(work_items) is 'Puts the result of a child that ended into its parent''s inbox and rings for the parent.';
+comment on function _child_ended(work_items) is 'Puts the result of a child that ended into its parent''s inbox. The caller enqueues the parent: whether it waits is seen under its own lock when it is claimed, and to enqueue it for nothing does no harm.';
 
 create or replace function _waits_settle(p_item work_items)
   returns timestamptz

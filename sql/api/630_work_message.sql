@@ -13,7 +13,7 @@ begin
   if coalesce(p_content, '') !~ '\S' or octet_length(p_content) > 60000 then
     perform _raise_invalid('a message needs content of at most 60,000 bytes');
   end if;
-  select * into v_item from work_items where id = p_work_item_id for update;
+  select * into v_item from work_items where id = p_work_item_id for no key update;
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
@@ -43,27 +43,29 @@ create or replace function _interrupt(p_item work_items)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_now timestamptz := _now();
+  v_due jsonb := '{}';
 begin
+  if p_item.state in ('claimed', 'running') then
+    p_item.run_at := _now();
+  end if;
   if p_item.lease_token is not null then
     -- The token is void from here on, so that it may be told: only who holds it stops, not who claims the item next.
     perform pg_notify('work_lease_revoked', p_item.lease_token::text);
-    perform _lease_drop(p_item);
-    update tool_calls k
-       set status = case when k.status = 'running' and k.effect = 'unsafe' then 'uncertain' else 'failed' end,
-           is_error = true, completed_at = v_now,
-           result = to_json(case when k.status = 'running' and k.effect = 'unsafe'
-             then '[engine] Stopped: a person interrupted while this call ran. Whether it took effect is unknown. Check the state of things before you try again.'
-             else '[engine] Stopped: a person interrupted.' end)
-      from turns t
-     where t.focus_id = p_item.focus_id and k.turn_id = t.id
-       -- A call that waits for approval goes on waiting, but not one made by code that is stopped here.
-       and (k.status in ('pending', 'running')
-         or k.status = 'waiting' and exists (select from tool_calls c where c.id = k.parent_call_id and c.status in ('pending', 'running')));
+    v_due := _lease_end(p_item);
+    -- A call that waits for approval goes on waiting, but not one made by code that is stopped here.
+    perform _calls_stop(array(
+        select k.id
+          from turns t
+          join tool_calls k on k.turn_id = t.id
+         where t.focus_id = p_item.focus_id and k.status in ('pending', 'running')),
+      '[engine] Stopped: a person interrupted.',
+      '[engine] Stopped: a person interrupted while this call ran. Whether it took effect is unknown. Check the state of things before you try again.');
+  else
+    update work_items set run_at = p_item.run_at where id = p_item.id and run_at <> p_item.run_at;
   end if;
   -- What is being asked, or will be asked again, does not know of this yet.
   perform _turns_abandon(p_item.focus_id, '{"class": "interrupted", "message": "a person interrupted"}');
-  update work_items set run_at = v_now where id = p_item.id and state in ('claimed', 'running');
+  perform _budget_charge(v_due);
   perform _enqueue(p_item.id);
 end
 $$;
@@ -86,7 +88,7 @@ begin
          state_reason = coalesce(nullif(btrim(p_reason), ''), 'paused by hand')
    where id = v_item.id;
   if v_item.lease_token is null then
-    perform _slot_ring(v_item.slot_faculty);
+    perform _enqueue_all('{}', array[v_item.slot_faculty]);
   end if;
   select * into v_item from work_items where id = v_item.id;
   return v_item;

@@ -10,20 +10,23 @@ declare
   v_now timestamptz := _now();
   v_item work_items;
   v_approval approvals;
+  v_call tool_calls;
   v_problem text;
 begin
-  select w.* into v_item from work_items w where w.id = (select work_item_id from approvals where tool_call_id = p_tool_call_id) for update;
+  select w.* into v_item from work_items w where w.id = (select work_item_id from approvals where tool_call_id = p_tool_call_id) for no key update;
   if not found then
     perform _raise_not_found('tool call that needs an approval', p_tool_call_id);
   end if;
-  select * into v_approval from approvals where tool_call_id = p_tool_call_id for update;
+  select * into v_approval from approvals where tool_call_id = p_tool_call_id for no key update;
   if v_approval.decision = p_decision then
     return v_approval;
   end if;
+  select * into v_call from tool_calls where id = p_tool_call_id;
   v_problem := case
-    when v_approval.decision is not null then format('it is %s already', v_approval.decision)
+    when v_approval.decision <> 'expired' then format('it is %s already', v_approval.decision)
     when v_item.resolved_at is not null then format('its work item is %s', v_item.state)
-    when v_approval.expires_at <= v_now then 'it has expired'
+    when v_call.completed_at is not null then format('it is over: %s', _one_line(_result_text(v_call.result), 200))
+    when v_approval.decision = 'expired' or v_approval.expires_at <= v_now then 'the time to decide is over'
     when p_input_hash <> v_approval.input_hash then 'its arguments are other ones'
   end;
   if v_problem is not null then

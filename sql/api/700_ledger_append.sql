@@ -45,7 +45,7 @@ begin
       perform _raise_invalid('an empty string is not an idempotency key');
     end if;
     -- Lock first, look in a new statement: only so is a twin seen that committed while we waited.
-    perform from work_items where id = p_work_item_id for update;
+    perform from work_items where id = p_work_item_id for no key update;
     select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
     if found then
       if (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, v_keep) then

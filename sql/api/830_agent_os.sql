@@ -121,7 +121,7 @@ begin
   elsif v_parent.id is distinct from v_item.parent_id then
     perform _raise_invalid(format('task "%s" has another parent', v_id));
   end if;
-  select * into v_item from work_items where id = v_item.id for update;
+  select * into v_item from work_items where id = v_item.id for no key update;
   if v_item.resolved_at is not null then
     if v_status is distinct from _task_json(v_item) ->> 'completionStatus' then
       raise exception using errcode = 'WL003', message = format('task "%s" is %s: a final state never changes', v_id, v_item.state);

@@ -16,7 +16,7 @@ begin
   if v_item.work_type <> 'ldg:task' then
     perform _raise_invalid(format('task "%s" is driven by Work Ledger: its messages and calls are written by its own loop', p_task_id));
   end if;
-  perform from work_items where id = v_item.id for update;
+  perform from work_items where id = v_item.id for no key update;
   select * into v_turn from turns where work_item_id = v_item.id;
   if not found then
     insert into turns (work_item_id, status, started_at, completed_at) values (v_item.id, 'completed', v_item.created_at, v_item.created_at) returning * into v_turn;

@@ -216,7 +216,7 @@ begin
   select n.id, n.id, 'import', coalesce(nullif(_cap_text(p_description, 60000), ''), '(The record has no prompt.)'), p_params, 'import:' || p_label, 'event', 'created', p_at, p_at
     from (select _uuidv7() as id) n
   on conflict (external_id) where external_id is not null do nothing;
-  select * into v_item from work_items where external_id = 'import:' || p_label for update;
+  select * into v_item from work_items where external_id = 'import:' || p_label for no key update;
   return v_item;
 end
 $$;
