@@ -113,16 +113,16 @@ $$;
 comment on function _lease_end(work_items) is
   'Frees an item from its driver and brings it into the state, with the reason, the time and the place, that p_item has; the caller holds the row lock and charges its budgets with what is returned.';
 
-create or replace function _lease_drop(p_item work_items)
+create or replace function _lease_drop(p_item work_items, p_due jsonb default '{}')
   returns void
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _budget_charge(_lease_end(p_item));
+  select _budget_charge(p_due || _lease_end(p_item));
 $$;
 
-comment on function _lease_drop(work_items) is '_lease_end(), and what is due is charged.';
+comment on function _lease_drop(work_items, jsonb) is '_lease_end(), and what is due is charged: p_due, where the caller has ended the lease of the focus.';
 
 create or replace function _without_place(p_item work_items, p_state text, p_reason text, p_run_at timestamptz default null)
   returns work_items

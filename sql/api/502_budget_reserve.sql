@@ -84,25 +84,7 @@ $$;
 comment on function _budget_reserve(work_items, foci, turns) is
   'Holds what a turn''s request may use at most in every budget above, its output limit cut to what is left. lack: what is used up; is_held_by_others: there is enough, but others hold it.';
 
-create or replace function _budget_settle(p_turn turns, p_tokens bigint, p_money numeric, p_calls integer)
-  returns void
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  if p_turn.id is null then
-    return;
-  end if;
-  perform _budget_spend(p_turn.work_item_id,
-    jsonb_build_object('tokens', p_tokens, 'money', coalesce(p_money, 0), 'calls', p_calls),
-    case when p_turn.reserved_tokens is null then '{}' else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end);
-end
-$$;
-
-comment on function _budget_settle(turns, bigint, numeric, integer) is 'Counts what a turn''s request used, in place of what was reserved for it.';
-
-create or replace function _lease_due(p_focus foci)
+create or replace function _lease_due(p_focus foci, p_is_refused boolean default false)
   returns jsonb
   language plpgsql
   volatile
@@ -121,18 +103,18 @@ begin
   if found then
     update turns set reserved_tokens = null, reserved_money = null where id = v_turn.id;
     v_released := jsonb_build_object('tokens', v_turn.reserved_tokens, 'money', v_turn.reserved_money, 'calls', 1);
-    -- Asked, and the answer never came: the provider charges at least for what it read.
-    v_spent := v_spent || (
+    -- Asked, and the answer never came: the provider charges at least for what it read. What it refused it does not charge.
+    v_spent := v_spent || coalesce((
       select jsonb_build_object('tokens', v_turn.reserved_tokens - (config ->> 'max_tokens')::bigint, 'calls', 1,
                'money', v_turn.reserved_money - coalesce(_price(config ->> 'model', 0, (config ->> 'max_tokens')::bigint), 0))
-        from turn_configs where content_hash = v_turn.config_hash);
+        from turn_configs where content_hash = v_turn.config_hash and not p_is_refused), '{}');
   end if;
   return jsonb_build_object(p_focus.work_item_id, jsonb_build_object('spent', v_spent, 'released', v_released));
 end
 $$;
 
-comment on function _lease_due(foci) is
-  'What a lease that ends, p_focus as it was under it, costs the budgets above, for _budget_charge(): {work_item_id: {spent, released}}; the seconds that a worker drove the item, and a request that it made and never saw answered. {}: there was no lease.';
+comment on function _lease_due(foci, boolean) is
+  'What a lease that ends, p_focus as it was under it, costs the budgets above, for _budget_charge(): {work_item_id: {spent, released}}; the seconds that a worker drove the item, and a request that it made and never saw answered, unless the provider refused it. {}: there was no lease.';
 
 create or replace function _budget_park(p_item work_items, p_reason text)
   returns jsonb

@@ -85,10 +85,12 @@ create or replace function _turn_charge(p_turn turns)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _budget_settle(p_turn, p_turn.total_tokens, coalesce(_turn_cost(p_turn), p_turn.reserved_money), 1);
+  select _budget_spend(p_turn.work_item_id,
+    jsonb_build_object('tokens', p_turn.total_tokens, 'money', coalesce(_turn_cost(p_turn), p_turn.reserved_money, 0), 'calls', 1),
+    case when p_turn.reserved_tokens is null then '{}' else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end);
 $$;
 
-comment on function _turn_charge(turns) is 'Counts what an answered turn used in the budgets above.';
+comment on function _turn_charge(turns) is 'Counts what an answered turn used in the budgets above, in place of what was reserved for it.';
 
 create or replace function _turn_heard(p_turn turns)
   returns void

@@ -107,6 +107,8 @@ begin
   update tool_calls
      set status = case when p_is_error then 'failed' else 'completed' end,
          is_error = coalesce(p_is_error, false),
+         attempts = p_call.attempts,
+         started_at = p_call.started_at,
          artifact_hash = v_hash,
          is_truncated = coalesce(v_whole <> coalesce(p_whole, p_content), false),
          result = case
@@ -168,7 +170,8 @@ begin
           set_config('work_ledger.lease', p_lease::text, true),
           set_config('work_ledger.turn_id', v_call.turn_id::text, true),
           set_config('work_ledger.tool_call_id', v_call.id::text, true);
-  update tool_calls set attempts = attempts + 1, started_at = _now() where id = v_call.id;
+  v_call.attempts := v_call.attempts + 1;
+  v_call.started_at := _now();
   begin
     if v_ability.implementation = 'sql' then
       -- A user's function finds what it would find in a session of the user's, and the ledger besides.
@@ -183,7 +186,7 @@ begin
     perform set_config('search_path', v_path, true);
     if v_result is null and v_ability.name = 'await_child_work' then
       update tool_calls
-         set status = 'waiting',
+         set status = 'waiting', attempts = v_call.attempts, started_at = v_call.started_at,
              wait_ends_at = _now() + make_interval(secs => least(greatest(coalesce((v_call.input ->> 'timeout_seconds')::numeric, 300), 0), 2592000)::integer)
        where id = v_call.id;
     else

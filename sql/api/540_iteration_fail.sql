@@ -13,36 +13,35 @@ declare
   v_message text := _one_line(concat_ws(': ', v_class, p_error ->> 'message'), 500);
   v_focus foci;
   v_turn turns;
-  v_is_shrinking boolean := false;
+  v_due jsonb;
   v_delay double precision;
 begin
-  update foci set model_error_count = model_error_count + 1 where id = v_item.focus_id returning * into v_focus;
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
   select * into v_turn from turns where focus_id = v_focus.id and status = 'pending';
-  update turns set error = p_error, reserved_tokens = null, reserved_money = null where id = v_turn.id;
+  update turns set error = p_error where id = v_turn.id;
+  v_due := _lease_due(v_focus, true);
+  update foci set model_error_count = model_error_count + 1, lease_owner = null, lease_expires_at = null where id = v_focus.id returning * into v_focus;
+
   if v_turn.turn_type = 'compaction' and v_class <> 'authentication'
     and (v_turn.call_count >= 3 or v_class not in ('rate_limited', 'overloaded', 'server_error', 'timeout', 'transport')) then
     -- The work does not depend on a summary: the next request is cut without one.
     update turns set status = 'failed', completed_at = _now() where id = v_turn.id;
     update compactions set is_applied = false, error = p_error where turn_id = v_turn.id;
     perform _summary_given_up(v_focus.id, (select c from compactions c where c.turn_id = v_turn.id));
-    v_is_shrinking := true;
+    return _iteration_again(v_item, v_message, p_due => v_due);
   elsif v_class = 'context_overflow' and v_focus.overflow_count < 3 then
     perform _turns_abandon(v_focus.id, null);
     update foci set overflow_count = overflow_count + 1, compaction_trigger = 'context_overflow' where id = v_focus.id;
-    v_is_shrinking := true;
-  end if;
-  perform _budget_settle(v_turn, 0, 0, 0); -- what the provider refused it does not charge
-
-  if v_is_shrinking then
-    return _iteration_again(v_item, v_message);
+    return _iteration_again(v_item, v_message, p_due => v_due);
   elsif v_class in ('invalid_request', 'context_overflow') then
-    v_item := _focus_end(v_item, 'failed', 'failed', v_message, null);
+    v_item := _focus_end(v_item, 'failed', 'failed', v_message, null, v_due);
   elsif v_class = 'authentication' then
     -- Not the work item's fault, and no retry helps: it waits for a person.
-    v_item := _work_park(v_item, v_message);
+    v_item := _work_park(v_item, v_message, v_due);
   elsif v_focus.model_error_count >= (case v_class when 'malformed_response' then 4 else 20 end) then
-    v_item := _focus_end(v_item, 'failed', 'retry', v_message, null);
+    v_item := _focus_end(v_item, 'failed', 'retry', v_message, null, v_due);
   else
+    perform _budget_charge(v_due);
     -- 1, 2, 4 ... 60 seconds, spread by a quarter so that many items do not come back at once.
     v_delay := greatest(
       least(power(2, v_focus.model_error_count - 1), 60) * (0.75 + random() / 2),
@@ -107,7 +106,7 @@ $$;
 
 comment on function _cooldown(turns, text, timestamptz) is 'Keeps everybody from asking the model of a turn until then.';
 
-create or replace function _iteration_again(p_item work_items, p_reason text, p_run_at timestamptz default _now())
+create or replace function _iteration_again(p_item work_items, p_reason text, p_run_at timestamptz default _now(), p_due jsonb default '{}')
   returns jsonb
   language plpgsql
   volatile
@@ -116,13 +115,13 @@ as $$
 begin
   p_item.run_at := p_run_at;
   p_item.state_reason := p_reason;
-  perform _lease_drop(p_item);
+  perform _lease_drop(p_item, p_due);
   perform _enqueue(p_item.id);
   return jsonb_build_object('kind', 'retry', 'run_at', p_run_at, 'reason', p_reason);
 end
 $$;
 
-comment on function _iteration_again(work_items, text, timestamptz) is 'Frees the lease and rings for the same iteration, at once or at a time.';
+comment on function _iteration_again(work_items, text, timestamptz, jsonb) is 'Frees the lease, as _lease_drop() does, and enqueues the same iteration, at once or at a time.';
 
 create or replace function _focus_close(
     p_item work_items,
@@ -181,7 +180,8 @@ create or replace function _focus_end(
     p_outcome text,
     p_state text,
     p_reason text,
-    p_outcome_data jsonb)
+    p_outcome_data jsonb,
+    p_due jsonb default '{}')
   returns work_items
   language plpgsql
   volatile
@@ -191,14 +191,14 @@ declare
   v_end record := _focus_close(p_item, p_outcome, p_state, p_reason, p_outcome_data);
   v_item work_items := v_end.item;
 begin
-  perform _budget_charge(v_end.due);
+  perform _budget_charge(p_due || v_end.due);
   perform _enqueue_all(array[case when v_item.resolved_at is null then v_item.id else v_item.parent_id end], array[p_item.slot_faculty]);
   return v_item;
 end
 $$;
 
-comment on function _focus_end(work_items, text, text, text, jsonb) is
-  'Ends the focus of an item, whose row lock the caller holds, and brings the item into p_state; retry: queued again or, after the last attempt, dead. Nothing of the focus stays open.';
+comment on function _focus_end(work_items, text, text, text, jsonb, jsonb) is
+  'Ends the focus of an item, whose row lock the caller holds, and brings the item into p_state; retry: queued again or, after the last attempt, dead. Nothing of the focus stays open. p_due: what the budgets are charged, where the caller has ended the lease of the focus.';
 
 create or replace function _retry_delay(p_focus foci)
   returns interval

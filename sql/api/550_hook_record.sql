@@ -64,7 +64,7 @@ $$;
 comment on function hook_record(uuid, uuid, uuid, jsonb) is
   'Reports what a command printed that iteration_begin() or iteration_finish() asked for with {kind: run_hook}: p_result = {stdout, stderr, exit_code, signal, is_timed_out, timeout_seconds, is_truncated, error, duration_ms}. Returns {kind: recorded}, and the same stage comes once more, or the item''s new state: an attempt that fails, an item that is given up or parked, by what the command said (README) or by the faculty''s on_failure. Recording again changes nothing. Raises WL001, WL002, WL003, WL004.';
 
-create or replace function _work_park(p_item work_items, p_reason text)
+create or replace function _work_park(p_item work_items, p_reason text, p_due jsonb default '{}')
   returns work_items
   language plpgsql
   volatile
@@ -73,11 +73,11 @@ as $$
 declare
   v_item work_items;
 begin
-  perform _lease_drop(_without_place(p_item, 'paused', p_reason));
+  perform _lease_drop(_without_place(p_item, 'paused', p_reason), p_due);
   perform _enqueue_all('{}', array[p_item.slot_faculty]);
   select * into v_item from work_items where id = p_item.id;
   return v_item;
 end
 $$;
 
-comment on function _work_park(work_items, text) is 'Pauses an item, whose row lock the caller holds, until a person lets it go on.';
+comment on function _work_park(work_items, text, jsonb) is 'Pauses an item, whose row lock the caller holds, until a person lets it go on.';

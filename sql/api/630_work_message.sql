@@ -23,6 +23,7 @@ begin
       message = format('work item %s is %s and hears nothing any more', v_item.id, v_item.state),
       hint = 'Submit a new work item that says what is to be done now.';
   end if;
+  perform from foci where id = v_item.focus_id and p_is_interrupt for no key update;
   insert into inbox (work_item_id, kind, content, is_interrupt)
   values (v_item.id, 'message', p_content, coalesce(p_is_interrupt, false))
   returning * into v_message;

@@ -1,6 +1,6 @@
 -- The catalog checked by queries: what every function, table and column of the ledger has to keep to.
 begin;
-select plan(14);
+select plan(15);
 
 create temporary table ledger_functions as
   select p.*, p.oid::regprocedure::text as signature
@@ -70,6 +70,11 @@ select is_empty(
   $$ select r.relname from ledger_relations r cross join pg_extension e
       where e.extname = 'work_ledger' and r.relkind = 'r' and not r.oid = any (e.extconfig) $$,
   'pg_dump takes the rows of every table along');
+
+select is_empty(
+  $$ select signature from ledger_functions
+      where prosrc ~* '\mfor\s+update\M' or (prosrc ~* '\mfor\s+(key\s+)?share\M' and proname <> 'work_submit') $$,
+  'rows are locked for no key update: no key is ever changed, and who refers to a row waits for nobody');
 
 select * from finish();
 rollback;

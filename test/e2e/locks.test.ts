@@ -1,0 +1,314 @@
+// The one order of locks (sql/README.md): each function that writes is stopped at each stage by somebody who holds it, and must not
+// have touched a later one by then. And families of deadlocks, interleaved by hand: who waits for whom is read from the server.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { Session } from '../session.ts';
+
+let database: TestDatabase;
+let first: Session;
+let second: Session;
+let third: Session;
+beforeAll(async () => {
+  database = await createDatabase();
+  await database.query(`alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '100ms'`);
+  [first, second, third] = await Promise.all([1, 2, 3].map(() => Session.open(database.url))) as [Session, Session, Session];
+  await first.run(`
+    create function public.slow(input jsonb) returns jsonb language sql as $$ select pg_advisory_xact_lock(7); select '{}'::jsonb $$;
+    select from ability_register('slow', 'Takes its time.', '{"type": "object"}', 'unsafe', 'safe', 'public.slow(jsonb)');
+    select from ability_register('send', 'Sends.', '{"type": "object"}', 'unsafe', 'dangerous');
+    select from model_price_save('claude-sonnet-5-5', 3, 15);
+    select from faculty_save('{"name": "lead", "accepts": ["lead"], "engage": {"tools": ["slow"], "ledger_nudge_interval": 0}}');
+    select from faculty_save('{"name": "part", "accepts": ["part"], "max_concurrent": 3, "engage": {"tools": ["send"], "require_approval": "dangerous", "ledger_nudge_interval": 0}}');
+    select from faculty_save('{"name": "hooked", "accepts": ["hooked"], "orient": {"command": "true"}}')`);
+});
+afterAll(async () => {
+  await Promise.all([first, second, third].map((session) => session?.close()));
+  await database?.drop();
+});
+
+const quoted = (value: unknown): string => `'${typeof value === 'string' ? value : JSON.stringify(value)}'`;
+type Driven = { item: string; lease: string; turn: string };
+
+/** Nothing else, a root with budgets, and a child of it, whose faculty has three places. */
+async function tree(): Promise<{ root: string; part: string }> {
+  await first.run(`select count(c) from work_items w cross join lateral work_cancel(w.id) c where w.parent_id is null and w.resolved_at is null`);
+  const root = String(await first.run(`select id from work_submit('lead', ${quoted(`Lead ${crypto.randomUUID()}`)}, p_budget => '{"tokens": 10000000, "seconds": 10000, "calls": 10000, "children": 1000}')`));
+  return { root, part: await partOf(root) };
+}
+const partOf = async (root: string): Promise<string> => String(await first.run(`select id from work_submit('part', ${quoted(`Part ${crypto.randomUUID()}`)}, p_parent_id => ${quoted(root)})`));
+const claim = async (item: string): Promise<string> => String(await first.run(`select focus_claim(${quoted(item)}, 'worker') ->> 'lease'`));
+
+/** Claims an item and takes its request. */
+async function asking(item: string): Promise<Driven> {
+  const lease = await claim(item);
+  return { item, lease, turn: String(await first.run(`select iteration_begin(${quoted(item)}, ${quoted(lease)}) ->> 'turn_id'`)) };
+}
+const args = ({ item, lease }: Driven): string => `${quoted(item)}, ${quoted(lease)}`;
+const response = (content: unknown[]): string => quoted({
+  id: 'm', model: 'claude-sonnet-5-5', content, stop_reason: content.some((block) => (block as { type: string }).type === 'tool_use') ? 'tool_use' : 'end_turn', usage: { input_tokens: 10, output_tokens: 5 },
+});
+const use = (name: string, input: object = {}, id = 'a'): unknown => ({ type: 'tool_use', id, name, input });
+/** Answers the request; the ids of the calls. */
+async function answered(driven: Driven, ...content: unknown[]): Promise<string[]> {
+  return (await first.run(`select array(select c ->> 'id' from json_array_elements(turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response(content)}) -> 'calls') c)`)) as string[];
+}
+const text = { type: 'text', text: 'Done.' };
+
+const stages = {
+  items: ['work_items'],
+  foci: ['foci'],
+  rows: ['turns', 'tool_calls', 'sessions', 'session_history', 'inbox', 'approvals', 'hook_runs', 'messages'],
+  budgets: ['budgets'],
+  models: ['models'],
+  jobs: ['graphile_worker._private_jobs'],
+} as const;
+type Stage = keyof typeof stages;
+const stageOf = (table: string): number => Object.values(stages).findIndex((tables) => (tables as readonly string[]).includes(table));
+
+/** Each function, what it is called on, and the stages that it comes to. */
+const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[] }[] = [
+  { name: 'work_submit', comesTo: ['items', 'budgets', 'jobs'], prepare: async () => `work_submit('part', 'x', p_parent_id => ${quoted((await tree()).root)})` },
+  { name: 'spawn_child_work', comesTo: ['items', 'budgets', 'jobs'], prepare: async () => `spawn_child_work(${quoted((await tree()).root)}, 'part', 'x')` },
+  { name: 'focus_claim', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const { root, part } = await tree();
+    await partOf(root); // for which there is a place, too
+    return `focus_claim(${quoted(part)}, 'worker')`;
+  } },
+  { name: 'focus_claim of a lease that was lost', comesTo: ['items', 'foci', 'rows', 'budgets'], prepare: async () => {
+    const { item } = await asking((await tree()).part);
+    await first.run(`update foci set lease_expires_at = now() - interval '1 minute' where work_item_id = ${quoted(item)}`);
+    return `focus_claim(${quoted(item)}, 'worker')`;
+  } },
+  { name: 'focus_claim of an item that dies', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const { item } = await asking((await tree()).part);
+    await first.run(`update foci set lease_expires_at = now() - interval '1 minute', crash_count = 100 where work_item_id = ${quoted(item)}`);
+    return `focus_claim(${quoted(item)}, 'worker')`;
+  } },
+  { name: 'iteration_begin', comesTo: ['items', 'foci', 'rows', 'budgets'], prepare: async () => {
+    const { part } = await tree();
+    return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
+  } },
+  { name: 'iteration_begin without budget', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const { root, part } = await tree();
+    await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
+    await partOf(root);
+    return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
+  } },
+  { name: 'turn_record', comesTo: ['items', 'foci', 'rows', 'budgets', 'models'], prepare: async () => {
+    const driven = await asking((await tree()).part);
+    return `turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response([use('send')])})`;
+  } },
+  { name: 'tool_call_begin', comesTo: ['items', 'rows'], prepare: async () => {
+    const driven = await asking((await tree()).root);
+    return `tool_call_begin(${args(driven)}, ${quoted((await answered(driven, use('slow')))[0])})`;
+  } },
+  { name: 'tool_call_execute', comesTo: ['items', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const driven = await asking((await tree()).root);
+    return `tool_call_execute(${args(driven)}, ${quoted((await answered(driven, use('spawn_child_work', { work_type: 'part', description: 'x' })))[0])})`;
+  } },
+  { name: 'iteration_finish', comesTo: ['items', 'foci', 'budgets', 'jobs'], prepare: async () => {
+    const driven = await asking((await tree()).root);
+    const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
+    await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
+    return `iteration_finish(${args(driven)})`;
+  } },
+  { name: 'iteration_finish of an item that waits', comesTo: ['items', 'foci', 'budgets', 'jobs'], prepare: async () => {
+    const { root, part } = await tree();
+    await partOf(root);
+    const driven = await asking(part);
+    await answered(driven, use('send'));
+    return `iteration_finish(${args(driven)})`;
+  } },
+  { name: 'iteration_finish of an item that is done', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const driven = await asking((await tree()).part);
+    await answered(driven, text);
+    return `iteration_finish(${args(driven)})`;
+  } },
+  { name: 'iteration_fail', comesTo: ['items', 'foci', 'rows', 'budgets', 'models', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "rate_limited", "message": "x"}')` },
+  { name: 'iteration_fail for good', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "invalid_request", "message": "x"}')` },
+  { name: 'iteration_fail for its size', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "context_overflow", "message": "x"}')` },
+  { name: 'iteration_release', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_release(${args(await asking((await tree()).part))})` },
+  { name: 'hook_record', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const { root } = await tree();
+    const item = String(await first.run(`select id from work_submit('hooked', 'x', p_parent_id => ${quoted(root)})`));
+    const lease = await claim(item);
+    const run = await first.run(`select iteration_begin(${quoted(item)}, ${quoted(lease)}) ->> 'hook_run_id'`);
+    return `hook_record(${quoted(item)}, ${quoted(lease)}, ${quoted(run)}, '{"stdout": "{\\"refuse\\": \\"no\\"}", "exit_code": 0}')`;
+  } },
+  { name: 'work_complete', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const { item, lease } = await asking((await tree()).part);
+    return `work_complete(${quoted(item)}, 'done', p_lease => ${quoted(lease)})`;
+  } },
+  { name: 'work_cancel', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const { root, part } = await tree();
+    await asking(await partOf(part));
+    await asking(part);
+    await asking(await partOf(root));
+    return `work_cancel(${quoted(part)})`;
+  } },
+  { name: 'work_sweep', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const { root, part } = await tree();
+    for (const item of [part, await partOf(root), root]) await asking(item);
+    await first.run(`update foci set lease_expires_at = now() - interval '1 minute', crash_count = case when work_item_id <> ${quoted(root)} then 100 else 0 end where lease_owner is not null;
+      delete from graphile_worker._private_jobs`);
+    return `work_sweep()`;
+  } },
+  { name: 'work_message that interrupts', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `work_message(${quoted((await asking((await tree()).part)).item)}, 'Stop', true)` },
+  { name: 'work_pause', comesTo: ['items', 'jobs'], prepare: async () => {
+    const { root, part } = await tree();
+    const driven = await asking(part);
+    await first.run(`select iteration_release(${args(driven)})`);
+    await partOf(root);
+    return `work_pause(${quoted(part)})`;
+  } },
+  { name: 'work_resume', comesTo: ['items', 'jobs'], prepare: async () => {
+    const { part } = await tree();
+    await first.run(`select work_pause(${quoted(part)})`);
+    return `work_resume(${quoted(part)})`;
+  } },
+  { name: 'budget_set', comesTo: ['items', 'budgets', 'jobs'], prepare: async () => {
+    const { root, part } = await tree();
+    await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
+    await first.run(`select iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`);
+    return `budget_set(${quoted(root)}, 'tokens', 10000000)`;
+  } },
+  { name: 'tool_call_approve', comesTo: ['items', 'rows', 'jobs'], prepare: async () => {
+    const driven = await asking((await tree()).part);
+    await answered(driven, use('send'));
+    await first.run(`select iteration_finish(${args(driven)})`);
+    return `tool_call_approve((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
+  } },
+  { name: 'session_rollback', comesTo: ['items', 'rows'], prepare: async () => {
+    const driven = await asking((await tree()).root);
+    const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
+    await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
+    await first.run(`select iteration_finish(${args(driven)})`);
+    return `session_rollback(${quoted(driven.item)}, ${quoted(driven.turn)})`;
+  } },
+  { name: 'ledger_append', comesTo: ['items'], prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')` },
+];
+
+test.each(functions)('$name locks in the one order', async ({ prepare, comesTo }) => {
+  await Promise.all([second, third].map((session) => session.run('rollback')));
+  const call = await prepare();
+  const met = new Set<Stage>();
+  for (const [stage, tables] of Object.entries(stages) as [Stage, readonly string[]][]) {
+    for (const table of tables) {
+      await second.run(`begin; lock table ${table} in exclusive mode`);
+      await third.run('begin');
+      const running = third.begin(`select ${call}`);
+      if (await running.waitsFor(second)) {
+        met.add(stage);
+        // What it has written, or locked rows of, before it came here.
+        const held = (await second.run(`
+          select array_agg(distinct replace(relation::regclass::text, 'ledger.', '')) from pg_locks
+           where pid = ${third.pid} and granted and locktype = 'relation' and mode in ('RowShareLock', 'RowExclusiveLock')`)) as string[] | null;
+        expect((held ?? []).filter((other) => stageOf(other) > stageOf(table)), `before ${table}`).toEqual([]);
+      }
+      await second.run('rollback');
+      expect(await running.outcome).toBe('done');
+      await third.run('rollback');
+    }
+  }
+  expect([...met]).toEqual(comesTo);
+});
+
+/** The item's row, as each function that writes for it locks it. */
+const holding = (item: string): string => `begin; select from _open_item(${quoted(item)})`;
+const enqueued = (...items: string[]): string => `select _enqueue_all(${quoted(`{${items.join()}}`)})`;
+
+test('children are claimed, driven and ended while a tool of their parent takes its time', async () => {
+  const { root, part } = await tree();
+  const driven = await asking(root);
+  const [call] = await answered(driven, use('slow'));
+  await second.run('select pg_advisory_lock(7)');
+  const slow = third.begin(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
+  expect(await slow.waitsFor(second)).toBe(true);
+  const fourth = await Session.open(database.url);
+  const passes = async (sql: string): Promise<void> => {
+    const running = fourth.begin(sql);
+    expect(await running.waitsFor(third), sql).toBe(false);
+    expect(await running.outcome, sql).toBe('done');
+  };
+  await passes(`create temporary table driven as select (focus_claim(${quoted(part)}, 'worker') ->> 'lease')::uuid as lease`);
+  const lease = String(await fourth.run('select lease from driven'));
+  const child = `${quoted(part)}, ${quoted(lease)}`;
+  await passes(`select ledger_append_batch(${quoted(part)}, '[{"entry_type": "note", "content": "a"}, {"entry_type": "note", "content": "b"}]', ${quoted(lease)})`);
+  await passes(`select iteration_begin(${child})`);
+  await passes(`select iteration_fail(${child}, '{"class": "server_error", "message": "x", "retry_after_seconds": 0}')`);
+  await first.run(`update work_items set run_at = now() where id = ${quoted(part)}`);
+  await passes(`update driven set lease = (focus_claim(${quoted(part)}, 'worker') ->> 'lease')::uuid`);
+  await passes(`select work_complete(${quoted(part)}, 'done', p_lease => lease) from driven`);
+  await second.run('select pg_advisory_unlock(7)');
+  expect(await slow.outcome).toBe('done');
+  await fourth.close();
+});
+
+test('a faculty with few places goes on while one of its items is held by somebody', async () => {
+  const { root, part } = await tree();
+  const other = await partOf(root);
+  await second.run(holding(part));
+  const waiting = third.begin(`select focus_claim(${quoted(part)}, 'worker')`);
+  expect(await waiting.waitsFor(second)).toBe(true);
+  expect(await claim(other)).not.toBe('null');
+  await second.run('rollback');
+  expect(await waiting.outcome).toBe('done');
+});
+
+test('a heartbeat waits for nobody, and what its holder is writing just now is held', async () => {
+  const { root, part } = await tree();
+  const leases = [await claim(root), await claim(part)];
+  await second.run(`begin; select iteration_begin(${quoted(part)}, ${quoted(leases[1])})`);
+  const beat = third.begin(`create temporary table renewed as select lease_renew('worker', ${quoted(`{${leases.join()}}`)}) as lease`);
+  expect(await beat.waitsFor(second)).toBe(false);
+  expect(await beat.outcome).toBe('done');
+  expect(((await third.run('select array_agg(lease) from renewed')) as string[]).toSorted()).toEqual(leases.toSorted());
+  await second.run('rollback');
+});
+
+test('a tree is cancelled beside a sibling that ends: the one who has the budgets rings first', async () => {
+  const { root, part: sibling } = await tree();
+  const idle = await partOf(root);
+  const driven = await asking(await partOf(idle));
+  await first.run(`select ledger.work_message(${quoted(driven.item)}, 'x')`);
+  const queued = await partOf(root); // gets the sibling's place
+  const lease = await claim(sibling);
+  // Whoever holds the bell of the item that gets the place stops the sibling when it has the budgets already.
+  await first.run(enqueued(root, queued));
+  await second.run(`begin; update graphile_worker._private_jobs set priority = priority where key like '%' || ${quoted(queued)} || '%' or key like '%' || ${quoted(root)} || '%'`);
+  const ending = third.begin(`select work_complete(${quoted(sibling)}, 'done', p_lease => ${quoted(lease)})`);
+  expect(await ending.waitsFor(second)).toBe(true);
+  const fourth = await Session.open(database.url);
+  const cancelling = fourth.begin(`select count(*) from work_cancel(${quoted(idle)})`);
+  expect(await cancelling.waitsFor(third)).toBe(true);
+  await second.run('rollback');
+  expect([await ending.outcome, await cancelling.outcome]).toEqual(['done', 'done']);
+  await fourth.close();
+});
+
+test('two who ring for the same items wait for each other, whatever their order', async () => {
+  const { root, part } = await tree();
+  await second.run(`begin; ${enqueued(root)}`);
+  const running = third.begin(enqueued(part, root));
+  expect(await running.waitsFor(second)).toBe(true);
+  await second.run(enqueued(part));
+  await second.run('commit');
+  expect(await running.outcome).toBe('done');
+});
+
+test('a budget is raised while a parked item is held by somebody', async () => {
+  const { root, part } = await tree();
+  await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
+  await first.run(`select iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`);
+  await first.run('delete from graphile_worker._private_jobs');
+  await second.run(holding(part));
+  const raise = third.begin(`select budget_set(${quoted(root)}, 'tokens', 1000000)`);
+  expect(await raise.waitsFor(second)).toBe(false);
+  expect(await raise.outcome).toBe('done');
+  await second.run('rollback');
+  expect(await first.run(`select count(*)::int from graphile_worker.jobs where key like '%' || ${quoted(part)} || '%'`)).toBe(1);
+  expect(await claim(part)).not.toBe('null');
+});
