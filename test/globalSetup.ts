@@ -19,6 +19,7 @@ import { placePljs } from './pljs.ts';
 declare module 'vitest' {
   export interface ProvidedContext {
     serverUrl: string;
+    serverLog: string;
   }
 }
 
@@ -49,6 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await client.end();
 
   project.provide('serverUrl', serverUrl);
+  project.provide('serverLog', join(dataDir, 'postgres.log'));
   return async () => {
     await stopEmbedded(dataDir);
     await rm(dataDir, { recursive: true, force: true });

@@ -18,6 +18,7 @@ export class Session {
 
   static async open(url: string): Promise<Session> {
     const [client, watch] = [new pg.Client({ connectionString: url }), new pg.Client({ connectionString: url })];
+    for (const one of [client, watch]) one.on('error', () => {}); // whoever runs a statement hears of it
     await Promise.all([client.connect(), watch.connect()]);
     const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
     return new Session(client, watch, rows[0]!.pid);
@@ -44,7 +45,9 @@ export class Session {
     return rows[0]!.pids;
   }
 
+  /** Whatever it does. */
   async close(): Promise<void> {
+    await this.#watch.query('select pg_terminate_backend($1)', [this.pid]);
     await Promise.all([this.#client.end(), this.#watch.end()]);
   }
 }

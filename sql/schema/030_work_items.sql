@@ -1,6 +1,6 @@
 -- Units of work, in a tree. The row lock of a work item orders everything that is written for it.
--- root_id has no foreign key: its check would lock the root for every child that is spawned, upwards, against the order in
--- which a tree is cancelled. Only work_submit() sets it.
+-- root_id has no foreign key: its check would write to the root's row for every child that is spawned. Only work_submit()
+-- sets it.
 
 create table work_items (
   id uuid primary key default _uuidv7(),

@@ -9,7 +9,6 @@ import { createModelClient } from '../../runtime/focus/callModel.ts';
 import { startWorker } from '../../runtime/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
-import { response } from '../player.ts';
 import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
 import type { Seen } from '../team.ts';
 import { until } from '../workerProcess.ts';
@@ -195,61 +194,4 @@ test('depth, children of a run and size of a tree are bounded', async () => {
   const summaries = await database.query<{ s: string }>(`select outcome_data ->> 'summary' as s from ledger.work_items where root_id = '${root.id}'`);
   expect(summaries.some(({ s }) => s.includes('has 2 children already'))).toBe(true);
   expect(summaries.some(({ s }) => s.includes('has 7 descendants already'))).toBe(true);
-});
-
-const RUNS = Number(process.env['RUNS'] ?? 150);
-test(`the last child ends while its parent parks, ${RUNS} times: no wake-up is lost, each result is delivered once`, { timeout: 600_000 }, async () => {
-  let parked = 0;
-  const hold = async (id: string) => {
-    const claim = await db.focusClaim(id, 'racer', 60);
-    if (claim.kind !== 'claimed') throw new Error(`not claimed: ${claim.kind}`);
-    const begin = await db.iterationBegin(claim);
-    return { claim, turnId: 'turn_id' in begin ? begin.turn_id : '' };
-  };
-  const say = (name: string, input: object) => response(name === '' ? [{ type: 'text', text: 'Done.' }] : [{ type: 'tool_use', id: 'a', name, input }], name === '' ? 'end_turn' : 'tool_use', 10);
-  for (let round = 0; round < RUNS; round++) {
-    const parent = await db.workSubmit({ workType: 'lead', description: `Race ${round}`, runAt: new Date().toISOString() });
-    const first = await hold(parent.id);
-    for (const open of await db.turnRecord(first.claim, first.turnId, say('spawn_child_work', { work_type: 'part', description: `Part of race ${round}` }))) await db.toolCallExecute(first.claim, open.id);
-    await db.iterationFinish(first.claim);
-    const [child] = await database.query<{ id: string }>(`select id from ledger.work_items where parent_id = '${parent.id}'`);
-    const [waiting, ending] = [await hold(parent.id), await hold(child!.id)];
-    for (const open of await db.turnRecord(waiting.claim, waiting.turnId, say('await_child_work', { work_item_ids: [child!.id] }))) await db.toolCallExecute(waiting.claim, open.id);
-    await db.turnRecord(ending.claim, ending.turnId, say('', {}));
-    await database.query(`delete from graphile_worker._private_jobs`);
-    const [finish] = await Promise.all([db.iterationFinish(waiting.claim), db.iterationFinish(ending.claim)]);
-    if (finish.kind === 'parked') {
-      parked++;
-      const jobs = await database.query(`select from graphile_worker.jobs where key like '%${parent.id}%'`);
-      expect(jobs, `round ${round}: nobody rings for the parent`).toHaveLength(1);
-      const again = await hold(parent.id);
-      await db.iterationFinish(again.claim);
-    }
-    const [result] = await database.query<{ result: string; delivered: string | null }>(`
-      select k.result #>> '{}' as result, i.tool_call_id as delivered from ledger.inbox i join ledger.tool_calls k on k.id = i.tool_call_id where i.work_item_id = '${parent.id}'`);
-    expect(result?.result).toContain('"state": "completed"');
-    await db.workCancel(parent.id, null);
-  }
-  console.log(`${parked} of ${RUNS} parked`);
-});
-
-test(`a tree is cancelled while it grows and ends, ${RUNS} times: no deadlock, nothing survives`, { timeout: 600_000 }, async () => {
-  const settle = async (work: Promise<unknown>): Promise<string> => work.then(() => 'done', (error: { code?: string }) => error.code ?? 'an error without a code');
-  const seen = new Set<string>();
-  for (let round = 0; round < RUNS; round++) {
-    const root = await db.workSubmit({ workType: 'lead', description: `Cancelled ${round}` });
-    const spawned = (parent: string, what: string, lease?: string) =>
-      database.query<{ id: string }>(`select id from ledger.spawn_child_work('${parent}', 'part', '${what} ${round}'${lease ? `, p_lease => '${lease}'` : ''})`);
-    const branches = await Promise.all([1, 2, 3].map(async (n) => (await spawned(root.id, `Branch ${n}`))[0]!.id));
-    const claims = await Promise.all(branches.map((id) => db.focusClaim(id, 'racer', 60)));
-    const leases = claims.map((claim) => (claim.kind === 'claimed' ? claim.lease : ''));
-    const outcomes = await Promise.all([
-      ...branches.map((id, n) => settle(n === 0 ? database.query(`select ledger.work_complete('${id}', 'over', p_lease => '${leases[n]}')`) : spawned(id, `Part ${n}`, leases[n]))),
-      settle(database.query(`select ledger.work_cancel('${root.id}')`)),
-    ]);
-    for (const outcome of outcomes) seen.add(outcome);
-    expect(outcomes.at(-1)).toBe('done');
-    expect(await database.query(`select state from ledger.work_items where root_id = '${root.id}' and resolved_at is null`)).toEqual([]);
-  }
-  expect([...seen].filter((outcome) => !['done', 'WL003', 'WL004'].includes(outcome))).toEqual([]);
 });

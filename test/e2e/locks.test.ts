@@ -1,7 +1,7 @@
 // The one order of locks (sql/README.md): each function that writes is stopped at each stage by somebody who holds it, and must not
 // have touched a later one by then. And families of deadlocks, interleaved by hand: who waits for whom is read from the server.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
@@ -14,8 +14,7 @@ let third: Session;
 beforeAll(async () => {
   database = await createDatabase();
   await database.query(`alter database ${new URL(database.url).pathname.slice(1)} set deadlock_timeout = '100ms'`);
-  [first, second, third] = await Promise.all([1, 2, 3].map(() => Session.open(database.url))) as [Session, Session, Session];
-  await first.run(`
+  await database.query(`
     create function public.slow(input jsonb) returns jsonb language sql as $$ select pg_advisory_xact_lock(7); select '{}'::jsonb $$;
     select from ability_register('slow', 'Takes its time.', '{"type": "object"}', 'unsafe', 'safe', 'public.slow(jsonb)');
     select from ability_register('send', 'Sends.', '{"type": "object"}', 'unsafe', 'dangerous');
@@ -24,18 +23,19 @@ beforeAll(async () => {
     select from faculty_save('{"name": "part", "accepts": ["part"], "max_concurrent": 3, "engage": {"tools": ["send"], "require_approval": "dangerous", "ledger_nudge_interval": 0}}');
     select from faculty_save('{"name": "hooked", "accepts": ["hooked"], "orient": {"command": "true"}}')`);
 });
-afterAll(async () => {
-  await Promise.all([first, second, third].map((session) => session?.close()));
-  await database?.drop();
+afterAll(() => database?.drop());
+beforeEach(async () => {
+  [first, second, third] = await Promise.all([1, 2, 3].map(() => Session.open(database.url))) as [Session, Session, Session];
 });
+afterEach(() => Promise.all([first, second, third].map((session) => session.close())));
 
 const quoted = (value: unknown): string => `'${typeof value === 'string' ? value : JSON.stringify(value)}'`;
 type Driven = { item: string; lease: string; turn: string };
 
-/** Nothing else, a root with budgets, and a child of it, whose faculty has three places. */
-async function tree(): Promise<{ root: string; part: string }> {
+/** Nothing else, a root with its budgets, and a child of it, whose faculty has three places. */
+async function tree(budget: object = { tokens: 10_000_000, seconds: 10_000, calls: 10_000, children: 1000 }): Promise<{ root: string; part: string }> {
   await first.run(`select count(c) from work_items w cross join lateral work_cancel(w.id) c where w.parent_id is null and w.resolved_at is null`);
-  const root = String(await first.run(`select id from work_submit('lead', ${quoted(`Lead ${crypto.randomUUID()}`)}, p_budget => '{"tokens": 10000000, "seconds": 10000, "calls": 10000, "children": 1000}')`));
+  const root = String(await first.run(`select id from work_submit('lead', ${quoted(`Lead ${crypto.randomUUID()}`)}, p_budget => ${quoted(budget)})`));
   return { root, part: await partOf(root) };
 }
 const partOf = async (root: string): Promise<string> => String(await first.run(`select id from work_submit('part', ${quoted(`Part ${crypto.randomUUID()}`)}, p_parent_id => ${quoted(root)})`));
@@ -192,7 +192,6 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
 ];
 
 test.each(functions)('$name locks in the one order', async ({ prepare, comesTo }) => {
-  await Promise.all([second, third].map((session) => session.run('rollback')));
   const call = await prepare();
   const met = new Set<Stage>();
   for (const [stage, tables] of Object.entries(stages) as [Stage, readonly string[]][]) {
@@ -311,4 +310,48 @@ test('a budget is raised while a parked item is held by somebody', async () => {
   await second.run('rollback');
   expect(await first.run(`select count(*)::int from graphile_worker.jobs where key like '%' || ${quoted(part)} || '%'`)).toBe(1);
   expect(await claim(part)).not.toBe('null');
+});
+
+/** A parent whose newest call waits for its child, which works. */
+async function awaiting(): Promise<{ parent: Driven; child: string; childLease: string }> {
+  const { root, part: child } = await tree({}); // a budget of both would let one wait for the other
+  const [parent, childLease] = [await asking(root), await claim(child)];
+  const [call] = await answered(parent, use('await_child_work', { work_item_ids: [child] }));
+  await first.run(`select tool_call_execute(${args(parent)}, ${quoted(call)})`);
+  await first.run('delete from graphile_worker._private_jobs');
+  return { parent, child, childLease };
+}
+test.each(['the parent first', 'the child first'])('the last child ends while its parent parks, %s: no wake-up is lost, its result is delivered once', async (order) => {
+  const { parent, child, childLease } = await awaiting();
+  const both = [`select iteration_finish(${args(parent)})`, `select work_complete(${quoted(child)}, 'It is done', p_lease => ${quoted(childLease)})`];
+  const [one, other] = order === 'the parent first' ? both : both.toReversed();
+  await second.run(`begin; ${one}`);
+  const running = third.begin(other!);
+  expect(await running.waitsFor(second)).toBe(false);
+  expect(await running.outcome).toBe('done');
+  await second.run('commit');
+  expect(await first.run(`select state from work_items where id = ${quoted(parent.item)}`)).toBe('waiting');
+  expect(await first.run(`select count(*)::int from graphile_worker.jobs where key like '%' || ${quoted(parent.item)} || '%'`), 'nobody rings for the parent').toBe(1);
+  await claim(parent.item);
+  expect(await first.run(`select k.result #>> '{}' from inbox i join tool_calls k on k.id = i.tool_call_id where i.work_item_id = ${quoted(parent.item)}`)).toContain('It is done');
+  expect(await first.run(`select count(*)::int from inbox where work_item_id = ${quoted(parent.item)}`)).toBe(1);
+});
+
+const grows = (item: string): string => `select spawn_child_work(${quoted(item)}, 'part', 'A part of it')`;
+test.each([
+  { what: 'spawns', change: grows, refused: 'WL003' },
+  { what: 'ends', change: (item: string) => `select work_complete(${quoted(item)}, 'done')`, refused: 'WL003' },
+  { what: 'is paused', change: (item: string) => `select work_pause(${quoted(item)})`, refused: 'WL003' },
+])('a tree is cancelled while an item of it $what: one waits for the other, nothing survives', async ({ change, refused }) => {
+  for (const isCancelFirst of [false, true]) {
+    const { root, part } = await tree();
+    await partOf(part);
+    const cancel = `select count(*) from work_cancel(${quoted(root)})`;
+    await second.run(`begin; ${isCancelFirst ? cancel : change(part)}`);
+    const running = third.begin(isCancelFirst ? change(part) : cancel);
+    expect(await running.waitsFor(second)).toBe(true);
+    await second.run('commit');
+    expect(await running.outcome).toBe(isCancelFirst ? refused : 'done');
+    expect(await first.run(`select count(*)::int from work_items where root_id = ${quoted(root)} and resolved_at is null`)).toBe(0);
+  }
 });
