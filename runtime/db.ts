@@ -17,15 +17,15 @@ import type { DatabasePool, Interceptor, PrimitiveValueExpression, QuerySqlToken
 import { z } from 'zod';
 
 import { storableJson, storableText } from '../plv8/storable.ts';
-import type { ModelError, ModelResponse } from './focus/callModel.ts';
+import type { ContentBlock, ModelError, ModelResponse } from './focus/callModel.ts';
 import type { HookResult } from './focus/runHook.ts';
 import type { ToolOutcome } from './tools/tool.ts';
 import { journalQueries } from './dbJournal.ts';
 import { errorCodes, LedgerError, sqlState } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
-import { begin, call, claim, contextPart, entry, failure, finish, hookRecorded, json, nestedCall, toolHookRecorded, workItem } from './rows.ts';
+import { activity, begin, call, claim, contextPart, entry, failure, finish, hookRecorded, json, nestedCall, toolHookRecorded, workItem } from './rows.ts';
 
-export type { Begin, Claim, Claimed, ContextPart, Failure, Finish, HookOrder, LedgerEntry, OpenCall, WorkItem } from './rows.ts';
+export type { Activity, Begin, Claim, Claimed, ContextPart, Failure, Finish, HookOrder, LedgerEntry, OpenCall, WorkItem } from './rows.ts';
 
 export type Submission = {
   workType: string;
@@ -297,6 +297,11 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     iterationBegin: (lease: Lease) =>
       value(begin, (row) => sql.type(row)`select ${fn('iteration_begin')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid) as value`),
 
+    /** Not repeated: the next one holds all of it. False: nobody watches. */
+    turnStream: async (lease: Lease, turnId: string, content: readonly ContentBlock[]) =>
+      (await pool.one(sql.type(z.object({ value: z.boolean() }))`
+        select ${fn('turn_stream')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${turnId}::uuid, ${storableJson(content)}::json) as value`)).value,
+
     turnRecord: async (lease: Lease, turnId: string, response: ModelResponse) =>
       (await value(z.object({ calls: z.array(call) }), (row) => sql.type(row)`
         select ${fn('turn_record')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${turnId}::uuid, ${responseJson(response)}::json) as value`)).calls,
@@ -352,6 +357,11 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 
     iterationRelease: (lease: Lease) =>
       run(() => sql.type(z.unknown())`select ${fn('iteration_release')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid)::text`),
+
+    /** From `fromTurnId` on, or the newest turn. */
+    workActivity: (workItemId: string, fromTurnId: string | null) =>
+      run(() => sql.type(activity)`
+        select turn_id, iteration, status, thinking, said, coalesce(calls, '[]') as calls from ${fn('work_activity')}(${workItemId}::uuid, ${fromTurnId}::uuid)`),
 
     // A worker's own upkeep. The heartbeat is never repeated: a late one proves nothing.
 

@@ -67,12 +67,21 @@ const ended = { kind: z.enum(['completed', 'failed', 'dead', 'queued', 'paused']
 export const begin = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('parked'), until: z.string() }),
   z.object({ kind: z.literal('retry'), run_at: z.string(), reason: z.string() }),
-  z.object({ kind: z.literal('call_model'), turn_id: z.string(), request: json }),
-  z.object({ kind: z.literal('summarize'), turn_id: z.string(), request: json }),
+  z.object({ kind: z.literal('call_model'), turn_id: z.string(), is_watched: z.boolean(), request: json }),
+  z.object({ kind: z.literal('summarize'), turn_id: z.string(), is_watched: z.boolean(), request: json }),
   runHook,
   z.object({ kind: z.literal('run_tools'), turn_id: z.string(), calls: z.array(call) }),
   z.object({ ...ended }),
 ]);
+
+export const activity = z.object({
+  turn_id: z.string(),
+  iteration: z.number().nullable(),
+  status: z.enum(['pending', 'streaming', 'completed', 'failed']),
+  thinking: z.string().nullable(),
+  said: z.string().nullable(),
+  calls: z.array(z.object({ id: z.string(), parent_call_id: z.string().nullable(), name: z.string(), input: z.string(), status: z.string() })),
+});
 
 export const finish = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('continued'), iteration: z.number() }),
@@ -160,6 +169,7 @@ export type Checkpoint = z.infer<typeof checkpoint>;
 export type ResumptionContext = z.infer<typeof resumptionContext>;
 export type Claim = z.infer<typeof claim>;
 export type Claimed = Extract<Claim, { kind: 'claimed' }>;
+export type Activity = z.infer<typeof activity>;
 export type Begin = z.infer<typeof begin>;
 export type Finish = z.infer<typeof finish>;
 export type Failure = z.infer<typeof failure>;

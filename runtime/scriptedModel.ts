@@ -24,6 +24,8 @@ type PlainReply = {
   usage?: Partial<ScriptedUsage>;
   delayMs?: number;
   chunkDelayMs?: number;
+  /** Called when so many events of the stream are out; the next one waits for it. */
+  afterEvent?: (count: number) => Promise<void> | undefined;
 };
 
 export type ScriptedReply =
@@ -135,7 +137,7 @@ async function stream(reply: ScriptedReply, message: Message, wire: Wire): Promi
     return sendEvents(wire, [...begun, { type: 'error', error: { type, message: text }, request_id: requestId }], 0);
   }
   if (reply.delayMs) await sleep(reply.delayMs, null, { signal: wire.signal });
-  return sendEvents(wire, events, reply.chunkDelayMs ?? 0);
+  return sendEvents(wire, events, reply.chunkDelayMs ?? 0, reply.afterEvent);
 }
 
 async function sendWhole(reply: ScriptedReply, message: Message, { response, signal }: Wire): Promise<void> {
@@ -219,12 +221,13 @@ function frame(event: Event): string {
   return `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-async function sendEvents({ response, signal }: Wire, events: readonly Event[], chunkDelayMs: number): Promise<void> {
+async function sendEvents({ response, signal }: Wire, events: readonly Event[], chunkDelayMs: number, afterEvent?: (count: number) => Promise<void> | undefined): Promise<void> {
   begin(response);
-  for (const event of events) {
+  for (const [n, event] of events.entries()) {
     if (response.destroyed) return;
     response.write(frame(event));
     if (chunkDelayMs > 0) await sleep(chunkDelayMs, null, { signal });
+    await afterEvent?.(n + 1);
   }
   response.end();
 }

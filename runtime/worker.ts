@@ -14,6 +14,7 @@ import type { Db } from './db.ts';
 import type { ModelClient } from './focus/callModel.ts';
 import { openContainers } from './focus/containers.ts';
 import { executeCode } from './focus/runCode.ts';
+import { Watchers } from './focus/watchers.ts';
 import { listen } from './listener.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -50,7 +51,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
-  const runtime = { db, model: options.model, tools, log, ...(containers && { containers }), ...(options.onDelta && { onDelta: options.onDelta }) };
+  const watchers = new Watchers(db, log);
+  const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(options.onDelta && { onDelta: options.onDelta }) };
   const newCrew = (): Promise<Crew> => startCrew({ url, schema, db, log, concurrency, leaseSeconds, runtime });
   let crew = await newCrew();
 
@@ -65,8 +67,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
   await sweep();
   const sweeper = setInterval(() => void sweep(), Math.min(5000, (leaseSeconds * 1000) / 3));
-  const listener = listen(url, ['work_item_completed', 'work_lease_revoked'], {
-    onNotification: (channel, payload) => (channel === 'work_lease_revoked' ? crew.leases.revoke(payload) : crew.leases.lose(payload)),
+  const listener = listen(url, ['work_item_completed', 'work_lease_revoked', 'work_watched'], {
+    onNotification: (channel, payload) => {
+      if (channel === 'work_watched') watchers.came(payload);
+      else if (channel === 'work_lease_revoked') crew.leases.revoke(payload);
+      else crew.leases.lose(payload);
+    },
   });
   const tending = tend();
   log.info({ workerId: crew.leases.workerId, schema, concurrency }, 'worker started');

@@ -1,5 +1,7 @@
 // Watching a work item: its entries as they come, until it ends. Hints make it prompt, polling makes it sure.
 
+import { ActivityReader } from '../activity.ts';
+import type { ActivityEvent } from '../activity.ts';
 import type { Db, LedgerEntry, WorkItem } from '../db.ts';
 import { listen } from '../listener.ts';
 
@@ -7,19 +9,20 @@ const finalStates = new Set(['completed', 'failed', 'dead', 'cancelled']);
 
 export const isFinal = (state: string): boolean => finalStates.has(state);
 
-/** Yields to `onEntry` every entry once and in order; resolves with the item when it is final or paused, or when `signal` fires. */
+/** Yields to `onEntry` every entry once and in order, to `onActivity` what the agent says and calls meanwhile; resolves with the item when it is final or paused, or when `signal` fires. */
 export async function follow(
   db: Db,
   url: string,
   workItemId: string,
-  handlers: { onEntry?(entry: LedgerEntry): void; onPoll?(): Promise<void> },
+  handlers: { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(): Promise<void> },
   signal: AbortSignal,
 ): Promise<WorkItem | null> {
   let wake = (): void => {};
-  const listener = listen(url, ['work_ledger', 'work_item_completed'], {
+  const listener = listen(url, ['work_ledger', 'work_item_completed', ...(handlers.onActivity ? ['work_activity'] : [])], {
     onNotification: (_channel, payload) => payload === workItemId && wake(),
     onConnected: () => wake(),
   });
+  const activity = new ActivityReader(db, workItemId);
   let seq = 0;
   let watchedUntil = 0;
   try {
@@ -38,6 +41,7 @@ export async function follow(
         handlers.onEntry?.(entry);
         seq = entry.seq;
       }
+      if (handlers.onActivity) for (const event of await activity.read()) handlers.onActivity(event);
       await handlers.onPoll?.();
       if (item && (isFinal(item.state) || item.state === 'paused')) return item;
       await woken;

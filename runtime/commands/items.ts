@@ -7,7 +7,7 @@ import type { Db } from '../db.ts';
 import { UsageError } from '../errors.ts';
 import { follow } from './follow.ts';
 import { withLedger } from './ledger.ts';
-import { entryLine, exit, itemLine, itemText, print, visible } from './output.ts';
+import { entryLine, exit, itemLine, itemText, print, visible, Words } from './output.ts';
 import { saveFaculties } from './work.ts';
 
 export type SubmitOptions = Settings & {
@@ -104,9 +104,15 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
     const item = await itemOf(db, workItemId);
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());
+    const words = new Words();
     const ended = await follow(db, url, item.id, {
-      onEntry: (entry) => print(entry, entryLine(entry), options.json ?? false),
+      onEntry: (entry) => {
+        words.end();
+        print(entry, entryLine(entry), options.json ?? false);
+      },
+      onActivity: (event) => (options.json ? print(event, '', true) : words.show(event)),
     }, interrupted.signal);
+    words.end();
     if (!interrupted.signal.aborted && ended && !options.json) print(ended, itemText(ended), false);
     return exit.ok;
   });

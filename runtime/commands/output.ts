@@ -1,5 +1,6 @@
 // What the CLI prints: data on stdout, everything else on stderr. With --json one document, or one line per event.
 
+import type { ActivityEvent } from '../activity.ts';
 import type { LedgerEntry, WorkItem } from '../db.ts';
 
 /** Exit codes, as documented in the README. */
@@ -59,5 +60,38 @@ export class StatusLine {
   clear(): void {
     if (this.#shown) this.#stream.write('\r\u001b[2K');
     this.#shown = false;
+  }
+}
+
+/** What an agent does, as it does it: its words grow on a line of their own, each call and its end has one. */
+export class Words {
+  #open = '';
+
+  show(event: ActivityEvent): void {
+    const turn = event.iteration === null ? 'a summary' : `turn ${event.iteration}`;
+    switch (event.kind) {
+      case 'thinking':
+      case 'said': {
+        const head = `${turn} ${event.kind === 'said' ? 'says' : 'thinks'}: `;
+        if (this.#open !== head) this.end();
+        process.stdout.write((this.#open === head ? '' : head) + visible(event.text).replaceAll('\n', '\n    '));
+        this.#open = head;
+        break;
+      }
+      case 'broken_off':
+        this.end();
+        process.stdout.write(`${turn}: the response broke off\n`);
+        break;
+      case 'call':
+        this.end();
+        process.stdout.write(event.status === 'running' ? `${turn} calls ${event.name} ${visible(event.input)}\n` : `${turn}: ${event.name} ${event.status}\n`);
+        break;
+    }
+  }
+
+  /** Before anything else is printed. */
+  end(): void {
+    if (this.#open !== '') process.stdout.write('\n');
+    this.#open = '';
   }
 }

@@ -1,12 +1,15 @@
 // The model call of an iteration: the request as the database assembled it is checked, sent as it is, and answered.
 
-import type { Claimed } from '../db.ts';
+import type { Begin, Claimed } from '../db.ts';
 import type { ModelOutcome, ModelRequest } from './callModel.ts';
 import type { Runtime } from './runFocus.ts';
 import { validateRequest } from './validateRequest.ts';
 
+type Asked = Extract<Begin, { kind: 'call_model' | 'summarize' }>;
+
 /** An invalid request is an error outcome that was never sent. */
-export async function askModel(request: Record<string, unknown>, claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<ModelOutcome> {
+export async function askModel(asked: Asked, claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<ModelOutcome> {
+  const { request } = asked;
   const broken = validateRequest(request as ModelRequest);
   if (broken.length > 0) {
     runtime.log.error({ workItemId: claim.work_item_id, broken }, 'the assembled request breaks the rules of the API and was not sent');
@@ -15,9 +18,15 @@ export async function askModel(request: Record<string, unknown>, claim: Claimed,
       error: { class: 'invalid_request', message: `not sent: ${broken.slice(0, 3).join('; ')}`, status: null, retryAfterSeconds: null, requestId: null },
     };
   }
-  const onDelta = runtime.onDelta;
-  return runtime.model.call(request as ModelRequest, {
-    signal,
-    ...(onDelta && { onDelta: (text: string) => onDelta(claim.work_item_id, text) }),
-  });
+  const { onDelta } = runtime;
+  const showing = runtime.watchers.show(claim, asked.turn_id, asked.is_watched);
+  try {
+    return await runtime.model.call(request as ModelRequest, {
+      signal,
+      onGrowth: showing.grew,
+      ...(onDelta && { onDelta: (text: string) => onDelta(claim.work_item_id, text) }),
+    });
+  } finally {
+    showing.end();
+  }
 }

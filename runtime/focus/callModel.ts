@@ -61,8 +61,8 @@ export type ModelError = {
 export type ModelOutcome = { kind: 'response'; response: ModelResponse } | { kind: 'error'; error: ModelError } | { kind: 'aborted' };
 
 export type ModelClient = {
-  /** Never throws. onDelta gets the text as it arrives, also that of a message which then fails; it must not throw. */
-  call(request: ModelRequest, how: { signal: AbortSignal; onDelta?: (text: string) => void }): Promise<ModelOutcome>;
+  /** Never throws. onDelta gets the text as it arrives, onGrowth a look at all blocks as far as they have, both also of a message which then fails; they must not throw. */
+  call(request: ModelRequest, how: { signal: AbortSignal; onDelta?: (text: string) => void; onGrowth?: (soFar: () => ContentBlock[]) => void }): Promise<ModelOutcome>;
 };
 
 export type ModelClientOptions = {
@@ -89,11 +89,12 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     logLevel: 'off',
   });
 
-  const call: ModelClient['call'] = async (request, { signal, onDelta }) => {
+  const call: ModelClient['call'] = async (request, { signal, onDelta, onGrowth }) => {
     if (signal.aborted) return { kind: 'aborted' };
     const startedAt = performance.now();
     const watchdog = startWatchdog(idleTimeoutMs, totalTimeoutMs);
     const draft = new Draft();
+    const soFar = (): ContentBlock[] => draft.soFar();
     let requestId: string | null = null;
     let failure: unknown = null;
     try {
@@ -106,6 +107,7 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
         watchdog.heard();
         const text = draft.take(event);
         if (text !== '') onDelta?.(text);
+        onGrowth?.(soFar);
         if (draft.isComplete) watchdog.drain();
       }
       if (!draft.isComplete) failure = new CutOffError('the stream ended before the message was complete');

@@ -79,6 +79,11 @@ export class Draft {
     return it.type === 'content_block_delta' && it.delta.type === 'text_delta' ? it.delta.text : '';
   }
 
+  /** The blocks as far as they have arrived; the input of a call is the beginning of its JSON. */
+  soFar(): ContentBlock[] {
+    return this.blocks.map(({ block, json }) => (json === '' ? block : { ...block, input: json }));
+  }
+
   finish(): Omit<ModelResponse, 'requestId' | 'durationMs'> {
     if (!this.start || this.stopReason === null) throw new MalformedError('the message has no stop reason');
     const stopReason = this.stopReason;

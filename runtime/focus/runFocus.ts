@@ -12,11 +12,13 @@ import type { ModelClient } from './callModel.ts';
 import type { Containers } from './containers.ts';
 import { runHook } from './runHook.ts';
 import { runTools } from './runTools.ts';
+import type { Watchers } from './watchers.ts';
 import { checkPlace, operatorPlace } from './workspaceOf.ts';
 
 export type Runtime = {
   db: Db;
   leases: Leases;
+  watchers: Watchers;
   model: ModelClient;
   tools: ReadonlyMap<string, Tool>;
   log: Logger;
@@ -57,7 +59,7 @@ async function runIteration(claim: Claimed, signal: AbortSignal, runtime: Runtim
   const { db } = runtime;
   const begin = await db.iterationBegin(claim);
   if (begin.kind === 'summarize') {
-    const answer = await askModel(begin.request, claim, signal, runtime);
+    const answer = await askModel(begin, claim, signal, runtime);
     if (answer.kind === 'aborted') return giveBack(claim, signal, db);
     if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
     await db.summaryRecord(claim, begin.turn_id, answer.response);
@@ -68,7 +70,7 @@ async function runIteration(claim: Claimed, signal: AbortSignal, runtime: Runtim
 
   let calls = begin.kind === 'run_tools' ? begin.calls : [];
   if (begin.kind === 'call_model') {
-    const answer = await askModel(begin.request, claim, signal, runtime);
+    const answer = await askModel(begin, claim, signal, runtime);
     if (answer.kind === 'aborted') return giveBack(claim, signal, db);
     if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
     calls = await db.turnRecord(claim, begin.turn_id, answer.response);

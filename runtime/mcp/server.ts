@@ -56,8 +56,7 @@ export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
     const schema = tools.find((tool) => tool.name === name)?.inputSchema;
     if (!schema) return; // the database says that there is no such ability
     const errors = schemaErrors(schema, input);
-    if (errors.length > 0) throw new LedgerError('WL002', `the input of ${name} does not fit its schema`, '', errors.join('
-'));
+    if (errors.length > 0) throw new LedgerError('WL002', `the input of ${name} does not fit its schema`, '', errors.join('\n'));
   }
 
   const handle = serveStdio(() => {

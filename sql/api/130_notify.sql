@@ -4,6 +4,8 @@
 --   work_lease_revoked    a lease was taken away by a person; payload: the token, which is void
 --   work_journal          an entry was logged to a work item's journal; payload: the work item's id
 --   work_ledger           an entry was appended to a watched work item; payload: the work item's id
+--   work_activity         a watched work item has something new to show in work_activity(); payload: its id
+--   work_watched          somebody began to watch a work item, or goes on to; payload: its id
 
 create or replace function _notify_completed()
   returns trigger
@@ -73,9 +75,10 @@ begin
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
+  perform pg_notify('work_watched', p_work_item_id::text);
   return v_until;
 end
 $$;
 
 comment on function ledger_watch(uuid, integer) is
-  'Asks for a notification on channel work_ledger (payload: the work item''s id) at each append to this work item, for the next p_seconds (60; at most 3600). Renew before it ends; returns when it does. Read the ledger again at each hint and every few seconds without one. Raises WL001.';
+  'Watches a work item for the next p_seconds (60; at most 3600): each append sends a notification on channel work_ledger (payload: the work item''s id), each step of its agent one on work_activity, and what the model says is shown as it arrives, see work_activity(). Renew before it ends; returns when it does. Read the ledger again at each hint and every few seconds without one. Raises WL001.';

@@ -179,6 +179,7 @@ begin
     due := v_end.due;
   else
     update foci set lease_owner = null, lease_expires_at = null, crash_count = p_focus.crash_count where id = p_focus.id;
+    perform _stream_break(p_focus.id);
     due := _lease_due(p_focus);
     update work_items set lease_token = null where id = p_item.id returning * into item;
   end if;

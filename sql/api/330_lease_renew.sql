@@ -83,6 +83,8 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
 begin
+  perform from foci where id = v_item.focus_id for no key update;
+  perform _stream_break(v_item.focus_id);
   perform _lease_drop(v_item);
   perform _enqueue(v_item.id);
 end

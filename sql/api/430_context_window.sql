@@ -257,7 +257,7 @@ begin
   select id into v_turn_id
     from turns
    where focus_id = p_focus_id and config_hash is not null
-     and (v_focus.ended_at is not null or (status <> 'failed' and (iteration = v_focus.iteration + 1 or status = 'pending')))
+     and (v_focus.ended_at is not null or (status <> 'failed' and (iteration = v_focus.iteration + 1 or status in ('pending', 'streaming'))))
    order by depth desc, started_at desc
    limit 1;
   if found then

@@ -32,7 +32,7 @@ begin
       v_item := _focus_end(v_item, 'failed', 'failed', format('reached max_turns (%s) before the work was done', v_focus.iteration), null);
       return json_build_object('kind', v_item.state, 'reason', v_item.state_reason);
     end if;
-    select * into v_turn from turns where focus_id = v_focus.id and turn_type = 'compaction' and status = 'pending' for no key update;
+    select * into v_turn from turns where focus_id = v_focus.id and turn_type = 'compaction' and status in ('pending', 'streaming') for no key update;
     if not found then
       select * into v_created from _turn_create(v_item, v_focus);
       v_turn := v_created.turn;
@@ -46,14 +46,14 @@ begin
   if v_held is not null then
     return v_held::json;
   end if;
-  update turns set call_count = call_count + 1 where id = v_turn.id;
+  update turns set call_count = call_count + 1, status = 'pending' where id = v_turn.id;
   return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
-                           'turn_id', v_turn.id, 'request', context_at(v_turn.id));
+                           'turn_id', v_turn.id, 'is_watched', coalesce(v_item.watch_ends_at > _now(), false), 'request', context_at(v_turn.id));
 end
 $$;
 
 comment on function iteration_begin(uuid, uuid) is
-  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, request}: send the request and report with turn_record() or iteration_fail(). {kind: summarize, turn_id, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with the input as JSON on stdin, report with hook_record(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: retry, run_at, reason}: the model''s provider wants to be left alone until then, or what is left of a budget is held by others; the lease is free. {kind: parked, until, reason}: a budget is used up, and budget_set() wakes it. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
+  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, request}: send the request and report with turn_record() or iteration_fail(); what arrives meanwhile is for turn_stream(), while somebody watches. {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with the input as JSON on stdin, report with hook_record(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: retry, run_at, reason}: the model''s provider wants to be left alone until then, or what is left of a budget is held by others; the lease is free. {kind: parked, until, reason}: a budget is used up, and budget_set() wakes it. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
 
 create or replace function _turn_create(p_item work_items, p_focus foci, out turn turns, out reason text)
   language plpgsql

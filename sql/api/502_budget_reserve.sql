@@ -99,7 +99,7 @@ begin
     return '{}';
   end if;
   v_spent := jsonb_build_object('seconds', extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at));
-  select * into v_turn from turns where focus_id = p_focus.id and status = 'pending' and reserved_tokens is not null;
+  select * into v_turn from turns where focus_id = p_focus.id and status in ('pending', 'streaming') and reserved_tokens is not null;
   if found then
     update turns set reserved_tokens = null, reserved_money = null where id = v_turn.id;
     v_released := jsonb_build_object('tokens', v_turn.reserved_tokens, 'money', v_turn.reserved_money, 'calls', 1);

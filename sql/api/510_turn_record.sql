@@ -35,6 +35,7 @@ begin
   update models set cooldown_ends_at = null, cooldown_reason = null
    where name = (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash) and cooldown_ends_at <= _now();
   perform _calibrate(v_turn); -- after the other model's row, if it is another's: this one is not waited for
+  perform _tell_watchers(v_item);
   return json_build_object('calls', _open_calls(v_turn.id));
 end
 $$;

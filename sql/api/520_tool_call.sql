@@ -42,6 +42,7 @@ begin
   update tool_calls
      set status = 'running', attempts = attempts + 1, started_at = _now()
    where id = v_call.id and status = 'pending';
+  perform _tell_watchers(v_item);
 end
 $$;
 
@@ -74,6 +75,7 @@ begin
   if v_call.completed_at is null then
     update tool_calls set value = p_value where id = v_call.id and parent_call_id is not null and p_value is not null;
     perform _call_settle(v_call, p_content, p_is_error, p_images, p_whole);
+    perform _tell_watchers(v_item);
   end if;
 end
 $$;
@@ -203,6 +205,7 @@ begin
           set_config('work_ledger.lease', '', true),
           set_config('work_ledger.turn_id', '', true),
           set_config('work_ledger.tool_call_id', '', true);
+  perform _tell_watchers(v_item);
 end
 $$;
 

@@ -17,8 +17,8 @@ declare
   v_delay double precision;
 begin
   select * into v_focus from foci where id = v_item.focus_id for no key update;
-  select * into v_turn from turns where focus_id = v_focus.id and status = 'pending';
-  update turns set error = p_error where id = v_turn.id;
+  select * into v_turn from turns where focus_id = v_focus.id and status in ('pending', 'streaming');
+  update turns set error = p_error, status = 'pending' where id = v_turn.id;
   v_due := _lease_due(v_focus, true);
   update foci set model_error_count = model_error_count + 1, lease_owner = null, lease_expires_at = null where id = v_focus.id returning * into v_focus;
 
@@ -76,7 +76,7 @@ begin
   -- A summary tells the agent nothing and takes nothing from it: while the focus lives it is asked for again.
   update turns t set status = 'failed', completed_at = _now(), error = coalesce(p_error, t.error)
     from foci f
-   where t.focus_id = p_focus_id and t.status = 'pending' and f.id = t.focus_id and (t.turn_type = 'normal' or f.ended_at is not null)
+   where t.focus_id = p_focus_id and t.status in ('pending', 'streaming') and f.id = t.focus_id and (t.turn_type = 'normal' or f.ended_at is not null)
   returning t.id into v_turn_id;
   update compactions set is_applied = false, error = coalesce(p_error, '{"message": "abandoned"}') where turn_id = v_turn_id and is_applied is null;
   update inbox set consumed_at = null, turn_id = null where turn_id = v_turn_id;

@@ -50,9 +50,9 @@ create table turns (
 );
 
 create unique index turns_one_an_iteration on turns (focus_id, iteration) where status <> 'failed';
-create unique index turns_one_pending on turns (focus_id) where status = 'pending';
+create unique index turns_one_pending on turns (focus_id) where status in ('pending', 'streaming');
 create index turns_parent on turns (parent_turn_id);
-create index turns_work_item on turns (work_item_id);
+create index turns_work_item on turns (work_item_id, id);
 
 alter table sessions add foreign key (head_turn_id) references turns (id);
 alter table sessions add foreign key (parent_turn_id) references turns (id);
@@ -130,6 +130,7 @@ create index tool_calls_tool on tool_calls (tool_name);
 
 comment on table turn_configs is 'Everything of a request but its messages (model, limits, system prompt, tools), stored once for each content.';
 comment on table turns is 'One row for each model call: what was asked (config_hash, elision_id and the chain of parents), what came back, what it cost. Never deleted.';
+comment on column turns.status is 'pending: being asked, or to be asked. streaming: the same, and its response arrives while somebody watches, see work_activity().';
 comment on column turns.block is 'The block that was open when this turn was asked; a step that rides with other calls opens the next one with its own exchange.';
 comment on column turns.elision_id is 'What the turn''s request leaves out; null: nothing. Without a foreign key: elisions point at turns already, and no circle may be closed (see 050_foci.sql).';
 comment on column turns.fork_turn_id is 'The newest turn above that belongs to another work item, from which this conversation goes on; null: there is none.';

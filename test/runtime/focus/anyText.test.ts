@@ -18,6 +18,7 @@ import type { CodeCallAnswer } from '../../../sandbox/toolSocket.ts';
 import { openDb } from '../../../runtime/db.ts';
 import type { Db, WorkItem } from '../../../runtime/db.ts';
 import { runFocus } from '../../../runtime/focus/runFocus.ts';
+import { Watchers } from '../../../runtime/focus/watchers.ts';
 import type { Runtime } from '../../../runtime/focus/runFocus.ts';
 import { Leases } from '../../../runtime/leases.ts';
 import { executeCode } from '../../../runtime/focus/runCode.ts';
@@ -59,10 +60,11 @@ async function play(call: Call, more: { tools?: Tool[]; code?: (code: Code) => P
   const item = await db.workSubmit({ workType: 'text', description: 'x', faculty: name });
   const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
   let asked = 0;
-  const leases = new Leases({ db, workerId: 'w', leaseSeconds: 60, host: '', log: pino({ level: 'silent' }) });
+  const log = pino({ level: 'silent' });
+  const leases = new Leases({ db, workerId: 'w', leaseSeconds: 60, host: '', log });
   const run = async (given: Code): Promise<CodeResult> => ({ verdict: 'ok', returned: null, error: null, output: '', durationMs: 1, ...(await code?.(given)) });
   const runtime: Runtime = {
-    db, leases, log: pino({ level: 'silent' }), tools: new Map(tools.map((tool) => [tool.name, tool])),
+    db, leases, watchers: new Watchers(db, log), log, tools: new Map(tools.map((tool) => [tool.name, tool])),
     model: { call: async () => ({ kind: 'response', response: {
       id: `m${++asked}`, model: 'm', stopDetails: null, usage, requestId: null, durationMs: 1, stopReason: asked === 1 ? 'tool_use' : 'end_turn',
       content: [asked === 1 ? { type: 'tool_use', id: `t_${randomUUID()}`, ...call } : { type: 'text', text: 'Done.' }] } }) },

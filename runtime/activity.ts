@@ -1,0 +1,62 @@
+// What the agent of a work item does, as events: words as they arrive, calls as they begin and end. Made from what
+// work_activity() shows each time it is read, so that nothing is lost or doubled however seldom that is.
+
+import type { Activity, Db } from './db.ts';
+
+type Where = { turn_id: string; iteration: number | null };
+export type ActivityEvent = Where &
+  (
+    /** More of what the model thinks or says. */
+    | { kind: 'thinking' | 'said'; text: string }
+    /** The response broke off; what comes from here on of this turn is another one. */
+    | { kind: 'broken_off' }
+    /** status: running, waiting (for a person, for children), then completed, failed or uncertain. */
+    | { kind: 'call'; id: string; parent_call_id: string | null; name: string; input: string; status: string }
+  );
+
+type Shown = { thinking: string; said: string; calls: Map<string, string> };
+
+export class ActivityReader {
+  readonly #db: Db;
+  readonly #workItemId: string;
+  #fromTurnId: string | null = null;
+  #shown: Shown = { thinking: '', said: '', calls: new Map() };
+
+  constructor(db: Db, workItemId: string) {
+    this.#db = db;
+    this.#workItemId = workItemId;
+  }
+
+  /** What is new since it was last read; at first the newest turn from its beginning. */
+  async read(): Promise<ActivityEvent[]> {
+    const events: ActivityEvent[] = [];
+    for (;;) {
+      const before = this.#fromTurnId;
+      const turns = await this.#db.workActivity(this.#workItemId, before);
+      for (const turn of turns) events.push(...this.#newOf(turn));
+      if (turns.length < 2 || this.#fromTurnId === before) return events;
+    }
+  }
+
+  *#newOf(turn: Activity): Generator<ActivityEvent> {
+    const { turn_id, iteration } = turn;
+    if (turn_id !== this.#fromTurnId) this.#shown = { thinking: '', said: '', calls: new Map() };
+    this.#fromTurnId = turn_id;
+    const shown = this.#shown;
+    const isAnew = (['thinking', 'said'] as const).some((kind) => !(turn[kind] ?? '').startsWith(shown[kind]));
+    if (isAnew) {
+      yield { turn_id, iteration, kind: 'broken_off' };
+      shown.thinking = shown.said = '';
+    }
+    for (const kind of ['thinking', 'said'] as const) {
+      const text = (turn[kind] ?? '').slice(shown[kind].length);
+      shown[kind] += text;
+      if (text !== '') yield { turn_id, iteration, kind, text };
+    }
+    for (const { id, parent_call_id, name, input, status } of turn.calls) {
+      if (status === 'pending' || shown.calls.get(id) === status) continue;
+      shown.calls.set(id, status);
+      yield { turn_id, iteration, kind: 'call', id, parent_call_id, name, input, status };
+    }
+  }
+}

@@ -1,0 +1,72 @@
+// A response as it arrives, for whoever watches its work item from elsewhere. Nothing is sent while nobody does.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Logger } from 'pino';
+
+import type { Claimed, Db } from '../db.ts';
+import type { ContentBlock } from './callModel.ts';
+
+const INTERVAL_MS = 1000;
+
+export type Showing = {
+  /** There is more of it. */
+  grew: (soFar: () => ContentBlock[]) => void;
+  /** All of it is there, or none will be. */
+  end: () => void;
+};
+
+export class Watchers {
+  readonly #db: Db;
+  readonly #log: Logger;
+  /** What arrives here at this moment, by work item; called when somebody begins to watch it. */
+  readonly #begun = new Map<string, () => void>();
+
+  constructor(db: Db, log: Logger) {
+    this.#db = db;
+    this.#log = log;
+  }
+
+  /** A hint that somebody watches a work item. */
+  came(workItemId: string): void {
+    this.#begun.get(workItemId)?.();
+  }
+
+  show(claim: Claimed, turnId: string, watched: boolean): Showing {
+    let isWatched = watched;
+    let isSending = false;
+    let news: (() => ContentBlock[]) | null = null;
+    let last: (() => ContentBlock[]) | null = null;
+    const send = async (): Promise<void> => {
+      if (isSending) return;
+      isSending = true;
+      while (isWatched && news !== null) {
+        const soFar = news();
+        news = null;
+        try {
+          isWatched = await this.#db.turnStream(claim, turnId, soFar);
+        } catch (error) {
+          this.#log.debug({ err: error, turnId }, 'not shown to who watches');
+        }
+        await sleep(INTERVAL_MS, undefined, { ref: false });
+      }
+      isSending = false;
+    };
+    const begun = (): void => {
+      isWatched = true;
+      news = last;
+      void send();
+    };
+    this.#begun.set(claim.work_item_id, begun);
+    return {
+      grew: (soFar) => {
+        news = last = soFar;
+        if (isWatched) void send();
+      },
+      end: () => {
+        news = null;
+        if (this.#begun.get(claim.work_item_id) === begun) this.#begun.delete(claim.work_item_id);
+      },
+    };
+  }
+}

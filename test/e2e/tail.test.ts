@@ -1,0 +1,102 @@
+// Watching a running agent from another process: what it says while it says it, its calls as they begin and end.
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Db } from '../../runtime/db.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
+import type { ScriptedModel } from '../../runtime/scriptedModel.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { startWorkerProcess, until } from '../workerProcess.ts';
+import type { WorkerProcess } from '../workerProcess.ts';
+
+const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+let database: TestDatabase;
+let db: Db;
+let model: ScriptedModel;
+let worker: WorkerProcess;
+let workspace: string;
+/** The response stands still behind so many events until it is let on. */
+let held: { count: number; go(): void; gone: Promise<void> };
+
+function hold(count: number): void {
+  let go = (): void => {};
+  const gone = new Promise<void>((resolve) => (go = resolve));
+  held = { count, go, gone };
+}
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  workspace = await mkdtemp(join(tmpdir(), 'work-ledger-test-'));
+  await db.facultySave({ name: 'engineer', accepts: ['fix'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] } });
+  const afterEvent = (count: number): Promise<void> | undefined => (count === held.count ? held.gone : undefined);
+  model = await startScriptedModel(scriptOf([
+    { content: [{ type: 'thinking', thinking: 'First I look at it.', signature: 'c2lnbmVk' }, { type: 'text', text: 'I look at the log before anything else, whatever it may hold.' }, { type: 'tool_use', name: 'bash', input: { command: 'echo seen' } }], afterEvent },
+    { content: [{ type: 'text', text: 'All is well.' }] },
+  ]));
+  worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 30 });
+});
+afterEach(() => held.go());
+afterAll(async () => {
+  await worker?.end('SIGTERM');
+  await model?.close();
+  await db?.close();
+  await database?.drop();
+  await rm(workspace, { recursive: true, force: true });
+});
+
+function startTail(...args: string[]): { said(): string; ended: Promise<unknown[]> } {
+  const child = spawn(process.execPath, [main, 'tail', ...args], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url }, stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  return { said: () => said, ended: once(child, 'exit') };
+}
+const asked = (id: string) => until(async () => (await database.query<{ call_count: number }>(`select call_count from ledger.turns where work_item_id = '${id}'`))[0]?.call_count);
+
+test('another process shows a response while it arrives, and the calls that follow', { timeout: 300_000 }, async () => {
+  hold(8); // message_start, the thinking whole, two pieces of the text, of which the SDK may hold back the last
+  const item = await db.workSubmit({ workType: 'fix', description: 'Look at it' });
+  await asked(item.id);
+  expect(await database.query('select * from ledger.turn_streams')).toEqual([]); // nobody watches yet
+
+  const [words, lines] = [startTail(item.id), startTail(item.id, '--json')];
+  await until(() => words.said().includes('turn 1 thinks: First I look at it.\nturn 1 says: I look at the log') && lines.said().includes('"kind":"said"'));
+  expect(words.said()).not.toContain('may hold');
+  const [row] = await database.query<{ said: string; status: string }>('select v.said, t.status from ledger.v_streaming v join ledger.turns t on t.id = v.turn_id');
+  expect(row).toEqual({ said: expect.stringMatching(/^I look at the log before/), status: 'streaming' });
+
+  held.go();
+  await Promise.all([words.ended, lines.ended]);
+  expect(words.said()).toMatch(/^turn 1 thinks: First I look at it\.\nturn 1 says: I look at the log before anything else, whatever it may hold\.\n(?:turn 1 calls bash \{"command":"echo seen"\}\n)?turn 1: bash completed\nturn 2 says: All is well\.\n/);
+  expect(words.said()).toContain('completed');
+  const events = lines.said().trim().split('\n').map((line) => JSON.parse(line) as { kind: string; iteration: number; text: string });
+  expect(events.filter(({ kind, iteration }) => kind === 'said' && iteration === 1).map(({ text }) => text).join('')).toBe('I look at the log before anything else, whatever it may hold.');
+  expect(await database.query('select * from ledger.turn_streams')).toEqual([]);
+  expect(await database.query(`select status from ledger.turns where work_item_id = '${item.id}' and status <> 'completed'`)).toEqual([]);
+});
+
+test('who is not watched writes nothing', { timeout: 120_000 }, async () => {
+  hold(8);
+  await database.query(`create table public.written (turn_id uuid); create function public.note() returns trigger language plpgsql as 'begin insert into public.written values (new.turn_id); return null; end';
+    create trigger note after insert or update on ledger.turn_streams for each row execute function public.note()`);
+  const item = await db.workSubmit({ workType: 'fix', description: 'Look at it' });
+  await asked(item.id);
+  held.go();
+  await until(async () => (await db.workItem(item.id))?.resolved_at);
+  expect(await database.query('select * from public.written')).toEqual([]);
+
+  hold(8);
+  const watched = await db.workSubmit({ workType: 'fix', description: 'Look at it' });
+  await asked(watched.id);
+  await db.ledgerWatch(watched.id, 60);
+  await until(async () => (await database.query('select * from public.written')).length > 0);
+});
