@@ -34,8 +34,9 @@ begin
   if p_risk is null or p_risk not in ('safe', 'moderate', 'dangerous') then
     perform _raise_invalid(format('"%s" is not a risk', p_risk), 'One of: safe, moderate, dangerous.');
   end if;
-  if exists (select from abilities where name = p_name and is_builtin) then
-    perform _raise_invalid(format('ability "%s" belongs to Work Ledger', p_name), 'Choose another name.');
+  select * into v_ability from abilities where tool_name = _tool_name(p_name);
+  if v_ability.is_builtin then
+    perform _raise_invalid(format('ability "%s" belongs to Work Ledger', v_ability.name), 'Choose another name.');
   end if;
   if p_function is not null then
     select format('%I.%I', n.nspname, p.proname)
@@ -48,23 +49,27 @@ begin
         'It must take one jsonb argument (the input) and return one value.');
     end if;
   end if;
-  insert into abilities (name, description, input_schema, output_schema, effect, risk, implementation, function_name)
-  values (p_name, p_description, p_input_schema, p_output_schema, p_effect, p_risk,
-          case when v_function is null then 'runtime' else 'sql' end, v_function)
-  on conflict (name) do update
-     set description = excluded.description,
-         input_schema = excluded.input_schema,
-         output_schema = excluded.output_schema,
-         effect = excluded.effect,
-         risk = excluded.risk,
-         implementation = excluded.implementation,
-         function_name = excluded.function_name,
-         updated_at = _now()
-   where (abilities.description, abilities.input_schema::text, abilities.output_schema::text, abilities.effect,
-          abilities.risk, abilities.implementation, abilities.function_name)
-     is distinct from (excluded.description, excluded.input_schema::text, excluded.output_schema::text, excluded.effect,
-          excluded.risk, excluded.implementation, excluded.function_name)
-  returning * into v_ability;
+  begin
+    insert into abilities (name, description, input_schema, output_schema, effect, risk, implementation, function_name)
+    values (p_name, p_description, p_input_schema, p_output_schema, p_effect, p_risk,
+            case when v_function is null then 'runtime' else 'sql' end, v_function)
+    on conflict (name) do update
+       set description = excluded.description,
+           input_schema = excluded.input_schema,
+           output_schema = excluded.output_schema,
+           effect = excluded.effect,
+           risk = excluded.risk,
+           implementation = excluded.implementation,
+           function_name = excluded.function_name,
+           updated_at = _now()
+     where (abilities.description, abilities.input_schema::text, abilities.output_schema::text, abilities.effect,
+            abilities.risk, abilities.implementation, abilities.function_name)
+       is distinct from (excluded.description, excluded.input_schema::text, excluded.output_schema::text, excluded.effect,
+            excluded.risk, excluded.implementation, excluded.function_name)
+    returning * into v_ability;
+  exception when unique_violation then
+    perform _raise_invalid(format('a model calls ability "%s" by the name %s, and so it calls another one: %s', p_name, _tool_name(p_name), v_ability.name), 'Choose another name.');
+  end;
   if not found then
     select * into v_ability from abilities where name = p_name;
   end if;
@@ -74,7 +79,7 @@ end
 $$;
 
 comment on function ability_register(text, text, json, text, text, regprocedure, json, json) is
-  'Adds a tool to the registry or changes it; a faculty offers it by naming it in engage.tools. p_effect says what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_function f(input jsonb) returns text, json or jsonb runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item; without a function the worker must bring the tool (TypeScript). p_touches says what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}], key: of the input, key.key within objects or lists of them; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or values}, where it depends on another; form: patch, where it is a patch as apply_patch takes it, which says the action itself; [] says that it touches nothing, null that the names of known tools decide (touch_rules). Registering the same again changes nothing. Raises WL002.';
+  'Adds a tool to the registry or changes it; a faculty offers it by naming it in engage.tools. p_effect says what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_function f(input jsonb) returns text, json or jsonb runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item; without a function the worker must bring the tool (TypeScript). p_touches says what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}], key: of the input, key.key within objects or lists of them; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or values}, where it depends on another; form: patch, where it is a patch as apply_patch takes it, which says the action itself; [] says that it touches nothing, null that the names of known tools decide (touch_rules). a:b and a_b are one name. Registering the same again changes nothing. Raises WL002.';
 
 create or replace function _touch_rules_save(p_ability abilities, p_touches json)
   returns void
@@ -83,7 +88,7 @@ create or replace function _touch_rules_save(p_ability abilities, p_touches json
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_name text := _tool_name(p_ability.name);
+  v_name text := p_ability.tool_name;
   v_touch jsonb;
   v_rules touch_rules[] := '{}';
 begin
@@ -139,7 +144,7 @@ begin
     from (select string_agg(format('@.%s == %s', to_jsonb(e.key), v.value), ' || ') as any
             from jsonb_each(p_touch -> 'when') e cross join lateral jsonb_path_query(e.value, '$[*]') v(value)
            group by e.key) w;
-  return row(_tool_name(p_ability.name), false, p_position,
+  return row(p_ability.tool_name, false, p_position,
              ('$' || coalesce(' ? (' || v_when || ')', '') || (select string_agg('.' || to_json(k)::text, '' order by n) from unnest(v_keys) with ordinality as u(k, n)))::jsonpath,
              v_form, v_kind, p_touch ->> 'action', false)::touch_rules;
 end

@@ -86,14 +86,14 @@ declare
   v_own text;
 begin
   select string_agg(
-           '{"name":' || to_json(_tool_name(a.name))::text
+           '{"name":' || to_json(a.tool_name)::text
              || ',"description":' || to_json(a.description)::text
              || ',"input_schema":' || _json_compact(a.input_schema) || '}',
            ',' order by a.n),
          array_agg(a.name)
     into v_tools, v_names
     from _toolset(v_faculty) with ordinality as a(
-      name, description, input_schema, output_schema, effect, risk, implementation, function_name, is_builtin, position,
+      name, tool_name, description, input_schema, output_schema, effect, risk, implementation, function_name, is_builtin, position,
       created_at, updated_at, n);
   v_engine := engine_prompt(v_names, (v_faculty -> 'awareness' ->> 'enabled')::boolean);
   v_own := nullif(btrim(coalesce(v_faculty -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');

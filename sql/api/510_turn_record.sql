@@ -149,7 +149,7 @@ begin
     v_ability := null;
     select a.* into v_ability
       from turn_configs c, json_array_elements(c.config -> 'tools') t
-      join abilities a on _tool_name(a.name) = t ->> 'name'
+      join abilities a on a.tool_name = t ->> 'name'
      where c.content_hash = p_turn.config_hash and t ->> 'name' = v_block.value ->> 'name';
     v_refusal := case
       when p_turn.stop_reason not in ('tool_use', 'end_turn', 'stop_sequence', 'pause_turn') then format(

@@ -73,7 +73,7 @@ as $$
            'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
            'implementation', coalesce(a.implementation, 'runtime'),
            'code_tools', case when p_call.tool_name = 'execute_code' then (
-             select json_agg(json_build_object('name', _tool_name(c.name), 'description', c.description, 'input_schema', c.input_schema) order by c.name)
+             select json_agg(json_build_object('name', c.tool_name, 'description', c.description, 'input_schema', c.input_schema) order by c.name)
                from turns t
                join foci o on o.id = t.focus_id
                join faculties f on f.content_hash = o.faculty_hash
@@ -81,7 +81,7 @@ as $$
               where t.id = p_call.turn_id and _is_for_code(c.name)) end)
     from (values (1)) as v(one)
     -- A tool that was taken off the registry meanwhile is still answered: by a worker that says it does not have it.
-    left join abilities a on _tool_name(a.name) = p_call.tool_name;
+    left join abilities a on a.tool_name = p_call.tool_name;
 $$;
 
 comment on function _open_call(tool_calls) is 'A call that waits to be run, as the runtime takes it.';

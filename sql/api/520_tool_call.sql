@@ -98,7 +98,7 @@ begin
   if char_length(v_content) > v_max then
     if v_whole is not null then
       v_content := _cap_text(v_content, v_max);
-    elsif p_call.parent_call_id is null and exists (select from abilities where _tool_name(name) = p_call.tool_name and implementation = 'engine') then
+    elsif p_call.parent_call_id is null and exists (select from abilities where tool_name = p_call.tool_name and implementation = 'engine') then
       v_content := _cap_text(v_content, v_max); -- what is read from the ledger is there to be read again
     else
       v_whole := _cap_text(v_content, 33554000);
@@ -164,7 +164,7 @@ begin
   if v_call.completed_at is not null or v_call.status = 'waiting' then
     return;
   end if;
-  select * into v_ability from abilities where _tool_name(name) = v_call.tool_name and implementation <> 'runtime';
+  select * into v_ability from abilities where tool_name = v_call.tool_name and implementation <> 'runtime';
   if not found then
     perform _raise_invalid(format('tool "%s" is not implemented in the database', v_call.tool_name));
   end if;

@@ -34,7 +34,7 @@ begin
         p_ordinal + 1, v_call.tool_name, _one_line(v_call.input::text, 200), p_name, _one_line(p_input::text, 200)));
     end if;
   else
-    select a.* into v_ability from _toolset(v_config) a where _tool_name(a.name) = p_name and _is_for_code(a.name);
+    select a.* into v_ability from _toolset(v_config) a where a.tool_name = p_name and _is_for_code(a.name);
     if not found then
       return json_build_object('kind', 'unknown', 'reason', format('there is no tool "%s" to call from code', _one_line(p_name, 64)));
     end if;

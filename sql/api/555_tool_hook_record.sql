@@ -55,7 +55,7 @@ begin
   end if;
   update tool_calls set rewritten_input = _hook_said(v_run, 'input')::json where id = v_call.id returning * into v_call;
   perform _touches_store(v_call);
-  v_risk := (select risk from abilities where _tool_name(name) = v_call.tool_name);
+  v_risk := (select risk from abilities where tool_name = v_call.tool_name);
   if _needs_approval(v_risk, v_config -> 'engage') then
     perform _approval_ask(v_call, v_risk, v_config -> 'engage');
     return jsonb_build_object('kind', 'waiting');

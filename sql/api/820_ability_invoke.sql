@@ -11,7 +11,7 @@ declare
   v_path text := current_setting('search_path');
   v_result jsonb;
 begin
-  select * into v_ability from abilities where name = p_name;
+  select * into v_ability from abilities where tool_name = _tool_name(p_name);
   if not found then
     raise exception using errcode = 'WL001', message = format('there is no ability "%s"', p_name);
   end if;
@@ -49,7 +49,7 @@ end
 $$;
 
 comment on function ability_invoke(text, jsonb, uuid, uuid) is
-  'Calls an ability by its name: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need the work item that calls, and its lease where a focus drives it. Input that does not fit the ability''s schema is refused (with a JavaScript engine to its depth, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and what the ability raises.';
+  'Calls an ability by its name, as it was registered or as models call it (ldg_task_get): select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need the work item that calls, and its lease where a focus drives it. Input that does not fit the ability''s schema is refused (with a JavaScript engine to its depth, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and what the ability raises.';
 
 create or replace function _schema_check(p_what text, p_schema jsonb, p_value jsonb)
   returns void

@@ -51,7 +51,7 @@ create or replace view work_journal with (security_invoker = true) as
        where m.role = 'assistant' and exists (select from json_array_elements(m.content) b where b ->> 'type' = 'thinking' or b ->> 'text' ~ '\S')
       union all
       select k.work_item_id, k.id, 'tool_request', k.created_at, 3,
-             jsonb_build_object('type', 'tool_request', 'toolName', k.tool_name, 'toolInput', _jsonb_of(k.input), 'riskLevel', coalesce((select a.risk from abilities a where _tool_name(a.name) = k.tool_name), 'moderate')), 'normal'
+             jsonb_build_object('type', 'tool_request', 'toolName', k.tool_name, 'toolInput', _jsonb_of(k.input), 'riskLevel', coalesce((select a.risk from abilities a where a.tool_name = k.tool_name), 'moderate')), 'normal'
         from tool_calls k where k.tool_name <> 'ledger_append'
       union all
       select k.work_item_id, k.id, case a.decision when 'approved' then 'tool_approved' else 'tool_rejected' end, a.decided_at, 4,

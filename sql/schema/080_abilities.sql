@@ -2,6 +2,7 @@
 
 create table abilities (
   name text primary key,
+  tool_name text not null generated always as (replace(name, ':', '_')) stored,
   description text not null,
   input_schema json not null,
   output_schema json,
@@ -21,7 +22,10 @@ create table abilities (
   constraint input_schema_describes_an_object check (input_schema ->> 'type' = 'object')
 );
 
+create unique index abilities_tool_name on abilities (tool_name);
+
 comment on table abilities is 'Everything that can be called: its schemas, what a crash does to a call (effect), how dangerous it is (risk) and what runs it. Written by ability_register().';
+comment on column abilities.tool_name is 'The name as providers accept it, by which a model calls it: as _tool_name() makes it.';
 comment on column abilities.implementation is
   'engine: a function of this ledger, always offered. sql: a user''s SQL function, run in the transaction that stores its result. runtime: run by the worker.';
 comment on column abilities.function_name is 'Schema-qualified name of the SQL function f(input jsonb).';

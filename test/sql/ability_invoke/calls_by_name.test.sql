@@ -1,5 +1,5 @@
 begin;
-select plan(18);
+select plan(20);
 
 create function pg_temp.double(p_input jsonb) returns integer language sql as $$ select (p_input ->> 'n')::integer * 2 $$;
 select from ability_register('double', 'Doubles.', '{"type": "object", "properties": {"n": {"type": "integer", "description": "What to double."}, "how": {"type": "string", "enum": ["fast", "slow"]}, "maybe": {"type": ["string", "null"]}}, "required": ["n"], "additionalProperties": false}', 'pure', 'safe', 'pg_temp.double(jsonb)');
@@ -8,6 +8,9 @@ create temporary table item as select * from work_submit('a', 'x');
 
 select is(ability_invoke('double', '{"n": 21}'), '42', 'a user''s function');
 select is(ability_invoke('double', '{"n": 21, "how": "fast", "maybe": null}'), '42', 'with more');
+select from ability_register('my:double', 'Doubles.', '{"type": "object"}', 'pure', 'safe', 'pg_temp.double(jsonb)');
+select is(ability_invoke('my:double', '{"n": 1}'), '2', 'by the name it was registered with');
+select is(ability_invoke('my_double', '{"n": 1}'), '2', 'and by the one that models call it');
 select throws_ok($$ select ability_invoke('double', '{}') $$, 'WL002', 'the input of double needs "n"', 'what is required');
 select throws_ok($$ select ability_invoke('double', '{"n": "x"}') $$, 'WL002', '"n" of the input of double must be integer, not string', 'what type it is');
 select throws_ok($$ select ability_invoke('double', '{"n": 1.5}') $$, 'WL002', null, 'integers are whole');
