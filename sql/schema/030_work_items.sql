@@ -24,6 +24,7 @@ create table work_items (
   run_at timestamptz not null default _now(),
   focus_id uuid,
   fork_turn_id uuid,
+  spawn_tool_call_id uuid,
   lease_token uuid,
   slot_faculty text,
   ledger_count integer not null default 0,
@@ -69,6 +70,7 @@ create index work_items_root on work_items (root_id);
 comment on table work_items is
   'Units of work in a tree by parent_id. Made by work_submit(); states: created, queued, claimed, running, waiting, paused, and the final completed, failed, dead, cancelled.';
 comment on column work_items.fork_turn_id is 'The turn that its conversation goes on from, where work_fork() made it. No foreign key: turns point at work items.';
+comment on column work_items.spawn_tool_call_id is 'The call of its parent''s agent, or of a SQL tool of that, which made it; null: no call did. No foreign key: calls point at work items.';
 comment on column work_items.faculty is 'Name of the faculty asked for; null routes by work_type through the faculties'' accepts.';
 comment on column work_items.priority is 'Higher is more urgent.';
 comment on column work_items.dedup_key is 'At most one unfinished work item has a given key.';

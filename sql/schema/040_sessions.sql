@@ -45,4 +45,8 @@ create index sessions_origin on sessions (origin, origin_session_id) where origi
 comment on table session_aliases is 'Other names of sessions: looked up where no session has the name itself.';
 comment on table sessions is 'Stable labels pointing at the newest turn of a conversation. A session holds no turns; the chain does.';
 comment on column sessions.head_turn_id is 'Newest turn; null before the first. Moved only by functions, each move logged in session_history.';
+comment on column sessions.is_subagent is 'It is an attempt at work that another agent delegated, here or in an imported run.';
+comment on column sessions.parent_session_label is 'The conversation that delegated it, or that it was forked from.';
+comment on column sessions.parent_turn_id is 'The turn of that conversation which delegated it, or from which it was forked.';
+comment on column sessions.spawn_tool_call_id is 'The call that delegated it; null: it was forked, or no call did.';
 comment on table session_history is 'Append-only log of every move of a session''s head.';

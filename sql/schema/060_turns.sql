@@ -153,6 +153,7 @@ comment on column tool_calls.given_id is 'The provider''s own id, where that can
 comment on column tool_calls.status is 'waiting: for children, until wait_ends_at at most. uncertain: its worker died while it ran and it may or may not have happened.';
 comment on column tool_calls.rewritten_input is 'What a before_tool hook made of the input: the tool ran with this.';
 comment on column tool_calls.result is 'Content of the tool_result block as the model sees it: a string, or text and image blocks.';
+comment on column tool_calls.spawned_work_item_id is 'The child that the call made; of several the first. Each child says it too: work_items.spawn_tool_call_id.';
 comment on column tool_calls.value is 'Of a call made from code: what the code was given, where that is more than the text of the result.';
 comment on column tool_calls.artifact_hash is 'Where the whole output is, when the result shows only its head and its tail.';
 comment on column tool_calls.is_truncated is 'The output was over 32 MiB, and its middle is lost.';
