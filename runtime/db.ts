@@ -310,8 +310,10 @@ export async function openDb(url: string, schema: string, options: { maximumPool
       value(z.boolean(), (row) => sql.type(row)`
         select ${fn('summary_record')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${turnId}::uuid, ${responseJson(response)}::json) as value`),
 
+    /** The calls that have to end first; none: it has begun. */
     toolCallBegin: (lease: Lease, toolCallId: string) =>
-      run(() => sql.type(z.unknown())`select ${fn('tool_call_begin')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
+      value(z.array(z.string()), (row) => sql.type(row)`
+        select to_json(${fn('tool_call_begin')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)) as value`),
 
     /** `whole`: what the content was made of, kept as an artifact. */
     toolCallSettle: (lease: Lease, toolCallId: string, outcome: ToolOutcome, whole: string | null = null) =>
@@ -328,8 +330,10 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     toolCallSuspend: (lease: Lease, toolCallId: string) =>
       run(() => sql.type(z.unknown())`select ${fn('tool_call_suspend')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
 
+    /** The calls that have to end first; none: it has run. */
     toolCallExecute: (lease: Lease, toolCallId: string) =>
-      run(() => sql.type(z.unknown())`select ${fn('tool_call_execute')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)::text`),
+      value(z.array(z.string()), (row) => sql.type(row)`
+        select to_json(${fn('tool_call_execute')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)) as value`),
 
     hookRecord: (lease: Lease, hookRunId: string, result: HookResult) =>
       value(hookRecorded, (row) => sql.type(row)`

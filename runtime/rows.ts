@@ -49,6 +49,8 @@ export const call = z.object({
   is_cleared: z.boolean(),
   input_schema: json,
   implementation: z.enum(['engine', 'sql', 'runtime']),
+  /** The calls that have to end before it begins. */
+  behind: z.array(z.string()),
   /** Of execute_code: what code may call. */
   code_tools: z.array(z.object({ name: z.string(), description: z.string(), input_schema: json })).nullable(),
 });

@@ -9,7 +9,7 @@ import { packFiles, unpackFiles } from './fileArchive.ts';
 import type { ArchiveLimits } from './fileArchive.ts';
 import { containerOptions, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
 import type { ContainerKind, ContainerSettings } from './sandboxContainer.ts';
-import { WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
+import { changedMeanwhile, WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
 import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
 
 export type WorkspaceSettings = ContainerSettings & {
@@ -62,8 +62,14 @@ export class ContainerWorkspace implements Workspace {
     return Buffer.from(String(data), 'base64');
   }
 
-  async writeFile(path: string, content: string | Buffer): Promise<void> {
-    await this.#ask({ op: 'write', path, data: Buffer.from(content).toString('base64') }, 60);
+  async hashFile(path: string): Promise<string | null> {
+    const { hash } = await this.#ask({ op: 'hash', path }, 60);
+    return hash as string | null;
+  }
+
+  async writeFile(path: string, content: string | Buffer, expected?: string | null): Promise<void> {
+    const { is_changed } = await this.#ask({ op: 'write', path, data: Buffer.from(content).toString('base64'), ...(expected !== undefined && { expected }) }, 60);
+    if (is_changed === true) throw changedMeanwhile(path);
   }
 
   async *files(path: string, options: { isEverything?: boolean; signal?: AbortSignal } = {}): AsyncGenerator<FoundFile> {

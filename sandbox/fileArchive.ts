@@ -88,7 +88,7 @@ export async function unpackFiles(archive: NodeJS.ReadableStream, directory: str
       }
       bytes += entry.size ?? 0;
       if (bytes > limits.maxBytes || ++files > limits.maxFiles) throw new WorkspaceError(`there is more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files`);
-      await target.writeFile(name, stream, (entry.mode ?? 0o644) & 0o777);
+      await target.writeFile(name, stream, undefined, (entry.mode ?? 0o644) & 0o777);
     };
     void (async () => {
       try {

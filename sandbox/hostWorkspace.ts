@@ -4,20 +4,22 @@
 // symbolic link while we walk gets us out: there is no moment between check and use. Symbolic links are not followed.
 // Where there is no /proc/self/fd (macOS) each component is opened by its path after an lstat; there the race remains.
 
-import { randomBytes } from 'node:crypto';
-import { constants, existsSync } from 'node:fs';
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, existsSync, lstatSync, renameSync } from 'node:fs';
 import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 
 import { runProcess } from './hostProcess.ts';
-import { WorkspaceError } from './workspace.ts';
+import { changedMeanwhile, WorkspaceError } from './workspace.ts';
 import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 const hasProc = existsSync('/proc/self/fd');
 
 type Directory = { handle: FileHandle; path: string };
+
+class Absent extends WorkspaceError {}
 
 export class HostWorkspace implements Workspace {
   readonly root: string;
@@ -44,7 +46,16 @@ export class HostWorkspace implements Workspace {
     });
   }
 
-  async writeFile(path: string, content: string | Buffer | AsyncIterable<Buffer>, newMode = 0o644): Promise<void> {
+  async hashFile(path: string): Promise<string | null> {
+    try {
+      return await this.#inParent(path, false, async (parent, name) => (await this.#stateOf(parent, name, path)).hash);
+    } catch (error) {
+      if (error instanceof Absent) return null;
+      throw error;
+    }
+  }
+
+  async writeFile(path: string, content: string | Buffer | AsyncIterable<Buffer>, expected?: string | null, newMode = 0o644): Promise<void> {
     await this.#inParent(path, true, async (parent, name) => {
       const mode = await this.#modeOf(parent, name, path);
       const temporary = at(parent, `.work-ledger-${randomBytes(8).toString('hex')}`);
@@ -53,7 +64,8 @@ export class HostWorkspace implements Workspace {
         await file.writeFile(content);
         if (mode !== null) await file.chmod(mode);
         await file.close();
-        await rename(temporary, at(parent, name));
+        if (expected === undefined) await rename(temporary, at(parent, name));
+        else await this.#replace(parent, name, path, temporary, expected);
       } catch (error) {
         await file.close().catch(() => {});
         await unlink(temporary).catch(() => {});
@@ -67,6 +79,30 @@ export class HostWorkspace implements Workspace {
     const components = this.#components(path);
     const start = await this.#walk(components, false, path);
     yield* this.#below(start, components.join('/'), options);
+  }
+
+  /** Puts a new file into the place of one that is what is expected. */
+  async #replace(parent: Directory, name: string, asked: string, temporary: string, expected: string | null): Promise<void> {
+    const { hash, stamp } = await this.#stateOf(parent, name, asked).catch((error: unknown) => {
+      if (error instanceof Absent) return { hash: null, stamp: null };
+      throw error;
+    });
+    // Hashing takes its time, and somebody may come by meanwhile; between these two lines nobody of this process does.
+    if (hash !== expected || stampAt(parent, name) !== stamp) throw changedMeanwhile(asked);
+    renameSync(temporary, at(parent, name));
+  }
+
+  /** What a file holds, and by what it is known to be still the same. Throws Absent. */
+  async #stateOf(parent: Directory, name: string, asked: string): Promise<{ hash: string; stamp: string | null }> {
+    const stamp = stampAt(parent, name);
+    const file = await this.#openFile(parent, name, asked);
+    try {
+      const hash = createHash('sha256');
+      for await (const chunk of file.createReadStream({ autoClose: false })) hash.update(chunk as Buffer);
+      return { hash: hash.digest('hex'), stamp };
+    } finally {
+      await file.close();
+    }
   }
 
   async *#below(directory: Directory, prefix: string, options: { isEverything?: boolean; signal?: AbortSignal }): AsyncGenerator<FoundFile> {
@@ -155,7 +191,7 @@ export class HostWorkspace implements Workspace {
     const code = (error as NodeJS.ErrnoException).code;
     const found = await lstat(at(directory, name)).catch(() => null);
     if (found?.isSymbolicLink()) return new WorkspaceError(`${asked} leads through a symbolic link; links are not followed`);
-    if (code === 'ENOENT') return new WorkspaceError(`${asked} does not exist`);
+    if (code === 'ENOENT') return new Absent(`${asked} does not exist`);
     if (code === 'ENOTDIR') return new WorkspaceError(`${name} in ${asked} is not a directory`);
     if (code === 'EACCES' || code === 'EPERM') return new WorkspaceError(`permission denied: ${asked}`);
     if (code === 'ENXIO') return new WorkspaceError(`${asked} is not a regular file`);
@@ -165,6 +201,12 @@ export class HostWorkspace implements Workspace {
 
 const at = (directory: Directory, name: string): string =>
   hasProc ? `/proc/self/fd/${directory.handle.fd}/${name}` : join(directory.path, name);
+
+/** Changes with whatever is done to a file; null where there is none. */
+function stampAt(directory: Directory, name: string): string | null {
+  const found = lstatSync(at(directory, name), { bigint: true, throwIfNoEntry: false });
+  return found ? `${found.ino} ${found.size} ${found.ctimeNs}` : null;
+}
 
 async function openDirectory(directory: Directory, name: string): Promise<Directory> {
   return { handle: await open(at(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path: join(directory.path, name) };

@@ -1,6 +1,7 @@
 // The tool calls of one response, side by side: each begins, runs and settles on its own, and a result is stored as
-// soon as it is there. A tool that is a SQL function runs in the transaction that stores its result; these keep the
-// order in which the model asked for them, so that a plan comes before the step that follows it.
+// soon as it is there. Which call has to wait for which is the database's word: calls that touch the same thing keep the
+// order in which the model made them, and so do tools that are SQL functions, which run in the transaction that stores
+// their result.
 
 import { z } from 'zod';
 
@@ -14,39 +15,79 @@ import { executeCode, runCode } from './runCode.ts';
 import { runHook } from './runHook.ts';
 import { operatorPlace, workspaceOf } from './workspaceOf.ts';
 
-/** Runs the calls, at most as many at once as the faculty allows. False where some were left open because work has to stop. */
+/** What the calls of an iteration share. */
+type Batch = { claim: Claimed; runtime: Runtime; ends: CallEnds };
+
+/** Runs the calls, at most as many tools at once as the faculty allows. False where some were left open because work has to stop. */
 export async function runTools(calls: readonly OpenCall[], claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<boolean> {
-  const { parallel_tool_execution: isParallel, max_parallel_tools: max } = claim.faculty.engage;
+  const batch: Batch = { claim, runtime, ends: new CallEnds() };
+  const waiting = new Set(calls);
+  const underWay = new Map<OpenCall, Promise<void>>();
   let allSettled = true;
-  const lane = async (queue: OpenCall[]): Promise<void> => {
-    for (let call = queue.shift(); call; call = queue.shift()) {
-      if (!(await runCall(call, claim, signal, runtime))) allSettled = false;
+  const failures: unknown[] = [];
+  const run = async (call: OpenCall): Promise<void> => {
+    try {
+      if (!(await runCall(call, batch, signal))) allSettled = false;
+    } catch (error) {
+      failures.push(error);
+      waiting.clear();
+    } finally {
+      underWay.delete(call);
     }
   };
-  const inDatabase = isParallel ? calls.filter((call) => call.implementation !== 'runtime') : [];
-  const elsewhere = calls.filter((call) => !inDatabase.includes(call));
-  const width = isParallel ? Math.min(max, elsewhere.length) : 1;
-  const lanes = [lane(inDatabase), ...Array.from({ length: width }, () => lane(elsewhere))];
-  // Every lane ends before the first failure is passed on: nothing may run on behind a stage that is over.
-  const ends = await Promise.allSettled(lanes);
-  const broken = ends.find((end) => end.status === 'rejected');
-  if (broken) throw broken.reason;
+  const isNext = (call: OpenCall): boolean =>
+    ![...waiting, ...underWay.keys()].some(({ id }) => call.behind.includes(id))
+    && (call.implementation !== 'runtime' || [...underWay.keys()].filter(({ implementation }) => implementation === 'runtime').length < claim.faculty.engage.max_parallel_tools);
+  while (underWay.size > 0 || waiting.size > 0) {
+    for (const call of waiting) {
+      if (!isNext(call)) continue;
+      waiting.delete(call);
+      underWay.set(call, run(call));
+    }
+    await Promise.race(underWay.values());
+  }
+  // All that began has ended before the first failure is passed on: nothing may run on behind a stage that is over.
+  if (failures.length > 0) throw failures[0];
   return allSettled;
 }
 
-/** What the database cannot take of one call, its answer above all, ends that call and not the iteration. */
-async function runCall(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, isFromCode = false): Promise<boolean> {
-  try {
-    return await attempt(call, claim, signal, runtime, isFromCode);
-  } catch (error) {
-    if (!isUnstorable(error)) throw error;
-    await runtime.db.toolCallSettle(claim, call.id, failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`));
-    return true;
+/** How calls of an iteration ended, for those that wait for them. */
+class CallEnds {
+  readonly #ends = new Map<string, PromiseWithResolvers<boolean>>();
+
+  note(id: string, isSettled: boolean): void {
+    this.#of(id).resolve(isSettled);
+  }
+
+  /** Waits until all of these have ended. False where one was left open. */
+  async allSettled(ids: readonly string[]): Promise<boolean> {
+    return (await Promise.all(ids.map((id) => this.#of(id).promise))).every(Boolean);
+  }
+
+  #of(id: string): PromiseWithResolvers<boolean> {
+    let end = this.#ends.get(id);
+    if (!end) this.#ends.set(id, (end = Promise.withResolvers()));
+    return end;
   }
 }
 
-async function attempt(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, isFromCode: boolean): Promise<boolean> {
-  const { db } = runtime;
+/** What the database cannot take of one call, its answer above all, ends that call and not the iteration. */
+async function runCall(call: OpenCall, batch: Batch, signal: AbortSignal, isFromCode = false): Promise<boolean> {
+  let isSettled = false;
+  try {
+    return (isSettled = await runStages(call, batch, signal, isFromCode));
+  } catch (error) {
+    if (!isUnstorable(error)) throw error;
+    await batch.runtime.db.toolCallSettle(batch.claim, call.id, failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`));
+    return (isSettled = true);
+  } finally {
+    batch.ends.note(call.id, isSettled);
+  }
+}
+
+/** False where the call was left open because work has to stop. */
+async function runStages(call: OpenCall, batch: Batch, signal: AbortSignal, isFromCode: boolean): Promise<boolean> {
+  const { claim, runtime, runtime: { db } } = batch;
   if (signal.aborted) return false;
   const prepared = prepare(call, runtime);
   if (prepared.kind === 'refused') {
@@ -58,14 +99,11 @@ async function attempt(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
     const said = await runHook(before, timeout, hookInput('before_tool', call, claim), operatorPlace(claim), signal);
     if (said === null) return false;
     const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
-    return verdict.kind === 'go' ? runCall({ ...call, input: verdict.input, is_cleared: true }, claim, signal, runtime, isFromCode) : true;
+    return verdict.kind === 'go' ? runStages({ ...call, input: verdict.input, is_cleared: true }, batch, signal, isFromCode) : true;
   }
-  if (prepared.kind === 'code') return runCode(call, claim, signal, runtime, (nested, until) => runCall(nested, claim, until, runtime, true));
-  if (prepared.kind === 'database') {
-    await db.toolCallExecute(claim, call.id);
-    return true;
-  }
-  await db.toolCallBegin(claim, call.id);
+  if (prepared.kind === 'code') return runCode(call, claim, signal, runtime, (nested, until) => runCall(nested, batch, until, true));
+  if (prepared.kind === 'database') return inTurn(() => db.toolCallExecute(claim, call.id), batch);
+  if (!(await inTurn(() => db.toolCallBegin(claim, call.id), batch))) return false;
   const outcome = await execute(prepared.run, contextOf(call, claim, signal, runtime, isFromCode));
   // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return false;
@@ -78,6 +116,15 @@ async function attempt(call: OpenCall, claim: Claimed, signal: AbortSignal, runt
   else if (prepared.isRepeatable) return false;
   else await db.toolCallSettle(claim, call.id, failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'));
   return true;
+}
+
+/** Asks until the database says that a call need not wait, each time when those that it has to wait for have ended: a call of code, or one that a hook rewrote. False where one of these was left open. */
+async function inTurn(ask: () => Promise<string[]>, { ends }: Batch): Promise<boolean> {
+  for (;;) {
+    const behind = await ask();
+    if (behind.length === 0) return true;
+    if (!(await ends.allSettled(behind))) return false;
+  }
 }
 
 const hookInput = (hook: string, call: OpenCall, claim: Claimed): Record<string, unknown> =>

@@ -1,4 +1,4 @@
-// write_file: a whole file, made or replaced in one step.
+// write_file: a whole file, made or replaced in one step; what it replaces is what was there when the call began.
 
 import { z } from 'zod';
 
@@ -7,7 +7,7 @@ import { inWorkspace } from './workspace.ts';
 
 export const writeFile = defineTool({
   name: 'write_file',
-  description: 'Write a file of the workspace, replacing what it held; directories on the way are made.',
+  description: 'Write a file of the workspace, replacing what it holds when the call begins; fails where somebody else changes it meanwhile. Directories on the way are made.',
   input: z.strictObject({
     path: z.string().min(1).describe('Path of the file, relative to the workspace.'),
     content: z.string().describe('The whole new content.'),
@@ -16,7 +16,7 @@ export const writeFile = defineTool({
   risk: 'moderate',
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
-      await workspace.writeFile(input.path, input.content);
+      await workspace.writeFile(input.path, input.content, await workspace.hashFile(input.path));
       return ok(`Wrote ${Buffer.byteLength(input.content)} bytes to ${input.path}.`);
     }),
 });

@@ -6,6 +6,7 @@ import base64
 import collections
 import ctypes
 import errno
+import hashlib
 import json
 import os
 import select
@@ -31,6 +32,10 @@ def say(**event):
 
 class Refused(Exception):
     """Said to whoever asked; fit for a model."""
+
+
+class Absent(Refused):
+    pass
 
 
 class Kept:
@@ -199,8 +204,10 @@ def inside(fd, asked):
 def opened(path, flags, asked):
     try:
         fd = os.open(os.path.join(ROOT, path), flags | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError:
+        raise Absent(f"{asked}: does not exist") from None
     except OSError as error:
-        reasons = {errno.ENOENT: "does not exist", errno.EACCES: "permission denied", errno.EPERM: "permission denied", errno.ENXIO: "is not a regular file",
+        reasons = {errno.EACCES: "permission denied", errno.EPERM: "permission denied", errno.ENXIO: "is not a regular file",
                    errno.ENOTDIR: "is not a directory", errno.ELOOP: "leads through too many symbolic links", errno.ENAMETOOLONG: "is too long a path"}
         raise Refused(f"{asked}: {reasons.get(error.errno, errno.errorcode.get(error.errno))}") from None
     try:
@@ -211,24 +218,43 @@ def opened(path, flags, asked):
     return fd
 
 
-def read(request, _usage):
-    path, most = request["path"], request["max_bytes"]
+def chunks(path):
     fd = opened(path, os.O_RDONLY, path)
     try:
         found = os.fstat(fd)
         if not stat.S_ISREG(found.st_mode):
             raise Refused(f"{path} is a directory" if stat.S_ISDIR(found.st_mode) else f"{path} is not a regular file")
-        data = b""
-        while len(data) <= most:
-            chunk = os.read(fd, 1 << 20)
-            if not chunk:
-                break
-            data += chunk
+        while chunk := os.read(fd, 1 << 20):
+            yield chunk
     finally:
         os.close(fd)
+
+
+def read(request, _usage):
+    path, most = request["path"], request["max_bytes"]
+    data = b""
+    for chunk in chunks(path):
+        data += chunk
+        if len(data) > most:
+            break
     if len(data) > most:
-        raise Refused(f"{path} is too large: {max(found.st_size, len(data))} bytes, the most is {most}")
+        raise Refused(f"{path} is too large: the most is {most} bytes")
     return {"data": base64.b64encode(data).decode()}
+
+
+def hash_of(path):
+    """What it holds, by its hash; None where there is no file."""
+    found = hashlib.sha256()
+    try:
+        for chunk in chunks(path):
+            found.update(chunk)
+    except Absent:
+        return None
+    return found.hexdigest()
+
+
+def hashed(request, _usage):
+    return {"hash": hash_of(request["path"])}
 
 
 def write(request, usage):
@@ -257,6 +283,9 @@ def write(request, usage):
                 file.write(data)
                 if mode is not None:
                     os.fchmod(fd, mode)
+            if "expected" in request and hash_of(path) != request["expected"]:
+                os.unlink(temporary, dir_fd=parent)
+                return {"is_changed": True}
             os.rename(temporary, name, src_dir_fd=parent, dst_dir_fd=parent)
         except BaseException:
             os.unlink(temporary, dir_fd=parent)
@@ -287,7 +316,7 @@ def files(request, _usage):
     return {"files": found}
 
 
-FILE_REQUESTS = {"read": read, "write": write, "files": files}
+FILE_REQUESTS = {"read": read, "hash": hashed, "write": write, "files": files}
 
 
 def answer_file(request, usage):

@@ -41,7 +41,7 @@ end
 $$;
 
 comment on function turn_record(uuid, uuid, uuid, json) is
-  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id}. Returns {calls: [{id, name, input, input_schema, implementation}]}: those to be run now; a call of an unknown tool, or one cut off by the output limit, is answered here and not among them. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id}. Returns {calls: [{id, name, input, input_schema, implementation, behind}]}: those to be run now, side by side but for those that have to end first (behind); a call of an unknown tool, or one cut off by the output limit, is answered here and not among them. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb)
   returns turns

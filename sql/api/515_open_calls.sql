@@ -72,6 +72,7 @@ as $$
            'is_cleared', exists (select from hook_runs h where h.tool_call_id = p_call.id and h.hook = 'before_tool' and h.status in ('completed', 'failed')),
            'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
            'implementation', coalesce(a.implementation, 'runtime'),
+           'behind', _runs_behind(p_call) || _order_kept(p_call, coalesce(a.implementation, 'runtime')),
            'code_tools', case when p_call.tool_name = 'execute_code' then (
              select json_agg(json_build_object('name', c.tool_name, 'description', c.description, 'input_schema', c.input_schema) order by c.name)
                from turns t
@@ -84,7 +85,7 @@ as $$
     left join abilities a on a.tool_name = p_call.tool_name;
 $$;
 
-comment on function _open_call(tool_calls) is 'A call that waits to be run, as the runtime takes it.';
+comment on function _open_call(tool_calls) is 'A call that waits to be run, as the runtime takes it: {id, name, input, is_cleared, input_schema, implementation, behind, code_tools}. behind: the calls that have to end first.';
 
 create or replace function _open_calls(p_turn_id uuid)
   returns json

@@ -25,7 +25,7 @@ create or replace function tool_call_begin(
     p_work_item_id uuid,
     p_lease uuid,
     p_tool_call_id uuid)
-  returns void
+  returns uuid[]
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -33,21 +33,26 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_call tool_calls := _call_of(v_item, p_tool_call_id);
+  v_behind uuid[] := '{}';
 begin
   if v_call.completed_at is not null then
     raise exception using
       errcode = 'WL008',
       message = format('tool call %s is %s and cannot begin', v_call.id, v_call.status);
   end if;
-  update tool_calls
-     set status = 'running', attempts = attempts + 1, started_at = _now()
-   where id = v_call.id and status = 'pending';
+  if v_call.status = 'pending' then
+    v_behind := _runs_behind(v_call);
+    update tool_calls
+       set status = 'running', attempts = attempts + 1, started_at = _now()
+     where id = v_call.id and v_behind = '{}';
+  end if;
   perform _tell_watchers(v_item);
+  return v_behind;
 end
 $$;
 
 comment on function tool_call_begin(uuid, uuid, uuid) is
-  'Says that a tool is about to run: after a crash from here on, an unsafe call counts as uncertain. Repeating it under the same lease changes nothing. Raises WL001, WL003, WL004, WL008 (the call is settled).';
+  'Says that a tool is about to run: after a crash from here on, an unsafe call counts as uncertain. Returns nothing ({}), or the calls that touch what it touches and have to end first: it has not begun then; ask again when they have ended. Repeating it under the same lease changes nothing. Raises WL001, WL003, WL004, WL008 (the call is settled).';
 
 create or replace function tool_call_settle(
     p_work_item_id uuid,
@@ -148,7 +153,7 @@ create or replace function tool_call_execute(
     p_work_item_id uuid,
     p_lease uuid,
     p_tool_call_id uuid)
-  returns void
+  returns uuid[]
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -160,9 +165,14 @@ declare
   v_path text := current_setting('search_path');
   v_result jsonb;
   v_hint text;
+  v_behind uuid[];
 begin
   if v_call.completed_at is not null or v_call.status = 'waiting' then
-    return;
+    return '{}';
+  end if;
+  v_behind := _runs_behind(v_call);
+  if v_behind <> '{}' then
+    return v_behind;
   end if;
   select * into v_ability from abilities where tool_name = v_call.tool_name and implementation <> 'runtime';
   if not found then
@@ -206,8 +216,9 @@ begin
           set_config('work_ledger.turn_id', '', true),
           set_config('work_ledger.tool_call_id', '', true);
   perform _tell_watchers(v_item);
+  return '{}';
 end
 $$;
 
 comment on function tool_call_execute(uuid, uuid, uuid) is
-  'Runs a tool that is a SQL function: what it does and its result commit together, so that a crash can neither lose nor repeat it. An error becomes the result and undoes what the function did; only a deadlock is raised, so that the call is made again. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';
+  'Runs a tool that is a SQL function: what it does and its result commit together, so that a crash can neither lose nor repeat it. An error becomes the result and undoes what the function did; only a deadlock is raised, so that the call is made again. Returns nothing ({}), or, as tool_call_begin(), the calls that have to end first: then nothing was run. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';

@@ -126,6 +126,7 @@ create unique index tool_calls_external_id on tool_calls (external_id) where ext
 create index messages_time on messages (turn_id, created_at, sequence);
 create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
 create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where status = 'uncertain';
+create index tool_calls_open on tool_calls (turn_id) where completed_at is null;
 create index tool_calls_tool on tool_calls (tool_name);
 
 comment on table turn_configs is 'Everything of a request but its messages (model, limits, system prompt, tools), stored once for each content.';

@@ -86,6 +86,23 @@ const rows = (item: WorkItem) => database.query<Row>(`
     from ledger.tool_calls where work_item_id = '${item.id}' order by parent_call_id is not null, ordinal`);
 
 describe.skipIf(noDocker !== null)('execute_code', () => {
+  test('threads of code that edit one file lose no edit, beside an edit of the model\'s own', { timeout: 120_000 }, async () => {
+    const name = `coder ${++number}:`;
+    const code = `
+from concurrent.futures import ThreadPoolExecutor
+def edit(n):
+    return edit_file('threads.txt', 'line %d.' % n, 'edited %d.' % n)
+with ThreadPoolExecutor(6) as pool:
+    return list(pool.map(edit, range(12)))`;
+    await writeFile(join(directory, 'threads.txt'), [...Array.from({ length: 14 }, (_, n) => `line ${n}.\n`), 'x'.repeat(2_000_000)].join(''));
+    roles[name] = ({ exchange, results }) =>
+      exchange === 0 ? calls(...[12, 13].map((n) => call('edit_file', { path: 'threads.txt', old_string: `line ${n}.`, new_string: `edited ${n}.` })), call('execute_code', { code })) : done(results.join('|'));
+    await db.facultySave({ name, awareness: { enabled: false }, engage: { code_execution: true, workspace: 'host', workspace_dir: directory, tools: ['edit_file'], ledger_nudge_interval: 0 } });
+    const item = await db.workSubmit({ workType: 'code', description: `${name} compute`, faculty: name });
+    expect(await answered(item)).not.toContain('somebody else');
+    expect((await readFile(join(directory, 'threads.txt'), 'utf8')).split('\n').slice(0, 14)).toEqual(Array.from({ length: 14 }, (_, n) => `edited ${n}.`));
+  });
+
   test('the samples of the design run: output filtered, steps composed, only the answer returned', { timeout: 60_000 }, async () => {
     await writeFile(join(directory, 'config.rs'), 'fn main() {\n    timezone = "UTC",\n}\n');
     await writeFile(join(directory, 'suite.sh'), 'for i in $(seq 1 5000); do echo "test case $i ... ok"; done; echo "test last ... FAILED" >&2; exit 1\n');

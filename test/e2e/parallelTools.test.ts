@@ -1,5 +1,8 @@
-// Tools of one response run side by side, at most as many at once as the faculty allows, or one after another.
+// Tools of one response run side by side, at most as many at once as the faculty allows, or one after another; what has to wait for what.
 
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { pino } from 'pino';
@@ -9,8 +12,10 @@ import { z } from 'zod';
 import { openDb } from '../../runtime/db.ts';
 import type { Db } from '../../runtime/db.ts';
 import { createModelClient } from '../../runtime/focus/callModel.ts';
+import type { ContentBlock } from '../../runtime/focus/callModel.ts';
 import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
 import { defineTool, ok } from '../../runtime/tools/tool.ts';
+import type { Tool } from '../../runtime/tools/tool.ts';
 import { startWorker } from '../../runtime/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
@@ -81,4 +86,69 @@ test('one after another, in order, where the faculty switches parallel execution
   const { most, ended } = await runTen(1, { parallel_tool_execution: false });
   expect(most).toBe(1);
   expect(ended).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+/** Runs these calls in one response of a worker's. */
+async function runCalls(content: ContentBlock[], tools: Tool[], faculty: { engage: object; hooks: object }): Promise<void> {
+  const model = await startScriptedModel(scriptOf([{ content }, { content: [{ type: 'text', text: 'Done.' }] }]));
+  const worker = await startWorker({
+    url: database.url, schema: 'ledger', tools, log: pino({ level: 'silent' }), model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+  await db.facultySave({ name: 'hooked', accepts: ['hooked'], ...faculty });
+  const item = await db.workSubmit({ workType: 'hooked', description: 'x' });
+  await until(async () => (await db.workItem(item.id))?.state === 'completed');
+  await worker.stop();
+  await model.close();
+}
+
+test('SQL tools keep the model\'s order, and nothing else waits for them', { timeout: 60_000 }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'parallel-test-'));
+  await database.query(`
+    create table public.said (n serial, word text);
+    create function public.say_word(input jsonb) returns text language sql as $$ insert into public.said (word) values (input ->> 'word') returning word $$;
+    select ledger.ability_register('say_word', 'Says it.', '{"type": "object"}', 'idempotent', 'safe', 'public.say_word(jsonb)')`);
+  const mark = defineTool({
+    name: 'mark', description: 'Marks.', input: z.strictObject({}), effect: 'pure', risk: 'safe',
+    execute: async () => {
+      await writeFile(join(directory, 'marked'), '');
+      return ok('marked');
+    },
+  });
+  // The first of the SQL tools is held until a tool that was called behind it has run, and then long enough for the second to overtake it.
+  const hook = `read -r call; case "$call" in *first*) until [ -e marked ]; do sleep 0.05; done; for n in 1 2 3 4 5 6 7 8 9 10; do [ -e overtaken ] || sleep 0.1; done;; *second*) touch overtaken;; esac`;
+  const say = (word: string): ContentBlock => ({ type: 'tool_use', name: 'say_word', input: { word } });
+  await runCalls([say('first'), say('second'), { type: 'tool_use', name: 'mark', input: {} }, say('third')], [mark], {
+    engage: { tools: ['say_word', 'mark'], workspace: 'host', workspace_dir: directory }, hooks: { before_tool: hook },
+  });
+  expect((await database.query<{ word: string }>('select word from public.said order by n')).map(({ word }) => word)).toEqual(['first', 'second', 'third']);
+  await rm(directory, { recursive: true });
+});
+
+test('a call that a hook leads to what another one is changing waits for it', { timeout: 60_000 }, async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'parallel-test-'));
+  const changing = new Map<string, number>();
+  const order: string[] = [];
+  let most = 0;
+  const change = defineTool({
+    name: 'change', description: 'Changes a record.', input: z.strictObject({ record: z.string() }), effect: 'unsafe', risk: 'safe',
+    touches: [{ key: 'record', kind: 'record', action: 'modify' }],
+    async execute({ record }) {
+      changing.set(record, (changing.get(record) ?? 0) + 1);
+      most = Math.max(most, changing.get(record) ?? 0);
+      // The first waits until the second is through with its hook, and then long enough for it to begin.
+      if (order.push(record) === 1) {
+        await until(async () => readFile(join(directory, 'rewritten')).then(() => true, () => false));
+        await sleep(500);
+      }
+      changing.set(record, (changing.get(record) ?? 0) - 1);
+      return ok('changed');
+    },
+  });
+  const hook = `read -r call; case "$call" in *other*) echo '{"input": {"record": "one"}}'; touch rewritten;; esac`;
+  await runCalls(['one', 'other'].map((record) => ({ type: 'tool_use', name: 'change', input: { record } })), [change], {
+    engage: { tools: ['change'], workspace: 'host', workspace_dir: directory }, hooks: { before_tool: hook },
+  });
+  expect(order).toEqual(['one', 'one']);
+  expect(most).toBe(1);
+  await rm(directory, { recursive: true });
 });

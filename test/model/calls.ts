@@ -25,7 +25,12 @@ export async function runCalls(worker: Worker, open: readonly Open[]): Promise<v
   const inDatabase = pairs.filter(([one]) => one.implementation !== 'runtime');
   const elsewhere = pairs.filter(([one]) => one.implementation === 'runtime');
   if (worker.work.isBackwards) elsewhere.reverse();
-  for (const [one, call] of [...elsewhere.slice(0, 1), ...inDatabase, ...elsewhere.slice(1)]) await runCall(worker, one, call);
+  const wanted = [...elsewhere.slice(0, 1), ...inDatabase, ...elsewhere.slice(1)];
+  while (wanted.length > 0) {
+    const next = wanted.findIndex(([one]) => !one.behind.some((id) => wanted.some(([other]) => other.id === id)));
+    const [[one, call]] = wanted.splice(next, 1) as [[Open, Call]];
+    await runCall(worker, one, call);
+  }
 }
 
 /** Which calls are open, and which of these wait: the engine answers waits by itself. */

@@ -1,14 +1,14 @@
 // The path guard against everything that tries to get out of a workspace. Each test looks outside too.
 
 import { execFileSync, spawn } from 'node:child_process';
-import { link, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 import { HostWorkspace } from '../../sandbox/hostWorkspace.ts';
-import { WorkspaceError } from '../../sandbox/workspace.ts';
+import { hashOf, WorkspaceError } from '../../sandbox/workspace.ts';
 
 let base: string;
 let root: string;
@@ -113,6 +113,28 @@ test('listing shows regular files only and follows no link', async () => {
   };
   expect(await list(false)).toEqual(['src/a.txt']);
   expect(await list(true)).toEqual(['.git/config', 'src/a.txt']);
+});
+
+test('a file that is another one than was read is not replaced', async () => {
+  const seen = await workspace.hashFile('src/a.txt');
+  expect(seen).toBe(hashOf(Buffer.from('inside')));
+  expect(await workspace.hashFile('src/none/at/all')).toBeNull();
+  await writeFile(join(root, 'src', 'a.txt'), 'theirs');
+  await expect(workspace.writeFile('src/a.txt', 'mine', seen)).rejects.toThrow('somebody else changed src/a.txt since it was read; read it again');
+  await expect(workspace.writeFile('src/a.txt', 'mine', null)).rejects.toThrow('somebody else changed');
+  await expect(workspace.writeFile('src/gone.txt', 'mine', seen)).rejects.toThrow('somebody else changed');
+  expect(await readFile(join(root, 'src', 'a.txt'), 'utf8')).toBe('theirs');
+  expect(await readdir(join(root, 'src'))).toEqual(['a.txt']);
+  await workspace.writeFile('src/a.txt', 'mine', hashOf(Buffer.from('theirs')));
+  await workspace.writeFile('src/new.txt', 'new', null);
+  expect([await read('src/a.txt'), await read('src/new.txt')]).toEqual(['mine', 'new']);
+});
+
+test('of many who replace what they have read, one does', async () => {
+  const seen = await workspace.hashFile('src/a.txt');
+  const writers = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => new HostWorkspace(root).writeFile('src/a.txt', `${n}`.repeat(1_000_000), seen)));
+  expect(writers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect(await readFile(join(root, 'src', 'a.txt'), 'utf8')).toBe(`${writers.findIndex(({ status }) => status === 'fulfilled')}`.repeat(1_000_000));
 });
 
 test('a swapper that changes a directory for a link all the time never gets a read or a write outside', async () => {

@@ -132,6 +132,36 @@ describe.each([['on the host', onHost, null], ['in a container', inContainer, no
       expect((await call('edit_file', { path: 'a.txt', old_string: 'a', new_string: 'd', replace_all: true })).content).toContain('2 occurrences');
     });
 
+    test('says on which lines without counting them all', async () => {
+      await put('a.txt', 'a\n'.repeat(500_000));
+      expect((await call('edit_file', { path: 'a.txt', old_string: 'a\n', new_string: 'd' })).content).toContain(`500000 times in a.txt (lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20)`);
+    });
+
+    test('fails in words where somebody else was there, and so does write_file', async () => {
+      await put('a.txt', 'one\ntwo\n');
+      const place = workspace!;
+      // Somebody who writes just after the tool has read.
+      const meddle = async <T>(read: Promise<T>): Promise<T> => {
+        const seen = await read;
+        await place.writeFile('a.txt', 'theirs\ntwo\n');
+        return seen;
+      };
+      workspace = {
+        readFile: (path, most) => meddle(place.readFile(path, most)), hashFile: (path) => meddle(place.hashFile(path)),
+        writeFile: (...args) => place.writeFile(...args), files: (...args) => place.files(...args), run: (...args) => place.run(...args),
+      };
+      const refused = { content: 'somebody else changed a.txt since it was read; read it again', isError: true };
+      expect(await call('edit_file', { path: 'a.txt', old_string: 'two', new_string: 'three' })).toEqual(refused);
+      await place.writeFile('a.txt', 'one\n');
+      expect(await call('write_file', { path: 'a.txt', content: 'mine' })).toEqual(refused);
+      workspace = place;
+      expect(await contentOf('a.txt')).toBe('theirs\ntwo\n');
+      expect((await call('write_file', { path: 'a.txt', content: 'mine' })).isError).toBe(false);
+      expect((await call('write_file', { path: 'b/new.txt', content: 'new' })).isError).toBe(false);
+      expect([await contentOf('a.txt'), await contentOf('b/new.txt')]).toEqual(['mine', 'new']);
+      expect((await call('glob', { pattern: '**' })).value).toHaveLength(2);
+    });
+
     test('does not touch what is not text', async () => {
       await put('b.bin', Buffer.from([0x61, 0xff]));
       expect((await call('edit_file', { path: 'b.bin', old_string: 'a', new_string: 'b' })).isError).toBe(true);
