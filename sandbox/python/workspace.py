@@ -238,7 +238,8 @@ def read(request, _usage):
         if len(data) > most:
             break
     if len(data) > most:
-        raise Refused(f"{path} is too large: the most is {most} bytes")
+        size = os.stat(os.path.join(ROOT, path)).st_size
+        raise Refused(f"{path} is too large: {max(size, len(data))} bytes, the most is {most}")
     return {"data": base64.b64encode(data).decode()}
 
 

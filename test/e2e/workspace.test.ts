@@ -78,13 +78,12 @@ async function answered(item: WorkItem): Promise<string> {
 }
 
 /** Edits of one file and of others in one response: every one of them happens, in the model's order. */
-async function edits(engage: object, content: string): Promise<string> {
+async function edits(engage: object): Promise<string> {
   const name = `editor ${++number}:`;
   roles[name] = ({ exchange, results }) => [
-    calls(call('write_file', { path: 'f.txt', content })),
     calls(
       ...Array.from({ length: 4 }, (_, n) => call('edit_file', { path: n % 2 ? './f.txt' : 'f.txt', old_string: `line ${n}`, new_string: `edited ${n}` })),
-      call('write_file', { path: 'g.txt', content: 'first' }), call('edit_file', { path: 'x/../g.txt', old_string: 'first', new_string: 'second' }), call('read_file', { path: 'g.txt' }),
+      call('write_file', { path: 'g.txt', content: 'first' }), call('edit_file', { path: './/g.txt', old_string: 'first', new_string: 'second' }), call('read_file', { path: 'g.txt' }),
     ),
     calls(call('grep', { pattern: '^(edited|line) [0-3]$', path: 'f.txt' })),
   ][exchange] ?? done(results.join('|'));
@@ -99,18 +98,20 @@ async function edits(engage: object, content: string): Promise<string> {
   expect(read.map(({ said }) => said)).toEqual(['second']);
   return summary;
 }
+const lines = Array.from({ length: 4 }, (_, n) => `line ${n}\n`).join('');
 const edited = Array.from({ length: 4 }, (_, n) => `f.txt:${n + 1}:edited ${n}`).join('\n');
 
 test('edits of one file in one response all happen, in the model\'s order, on the host', { timeout: 60_000 }, async () => {
   await start(null);
-  const lines = Array.from({ length: 4 }, (_, n) => `line ${n}\n`).join('');
-  expect(await edits({ workspace: 'host', workspace_dir: directory }, lines + 'x'.repeat(4_000_000))).toBe(edited);
+  await writeFile(join(directory, 'f.txt'), lines + 'x'.repeat(4_000_000));
+  expect(await edits({ workspace: 'host', workspace_dir: directory })).toBe(edited);
 });
 
 describe.skipIf(noDocker !== null)('a workspace in a container', () => {
   test('edits of one file in one response all happen, in the model\'s order', { timeout: 60_000 }, async () => {
     await start();
-    expect(await edits({}, Array.from({ length: 4 }, (_, n) => `line ${n}\n`).join(''))).toBe(edited);
+    await writeFile(join(directory, 'f.txt'), lines);
+    expect(await edits({ workspace_dir: directory })).toBe(edited);
   });
 
   test('is the default: tools, code and check meet the same files, and none of the host', { timeout: 90_000 }, async () => {
