@@ -15,6 +15,7 @@ export type CodeCall = { ordinal: number; name: string; input: Record<string, un
 export type CodeCallAnswer = { value: unknown } | { error: string; is_final?: boolean };
 
 const MAX_BODY = 16 * 1024 * 1024;
+const MAX_DEPTH = 64;
 
 export class ToolSocket {
   /** The directory to mount, or null where calls come as frames. */
@@ -121,7 +122,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -129,13 +130,30 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     if (length <= MAX_BODY) chunks.push(chunk); // the rest is read for the sake of the answer, which would not be otherwise
   }
   if (length > MAX_BODY) throw new Error(`a call holds at most ${MAX_BODY} bytes`);
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks);
 }
 
-function readCall(body: string): CodeCall {
-  const { ordinal, name, input } = JSON.parse(body) as Partial<CodeCall>;
+function readCall(body: Buffer): CodeCall {
+  if (depthOf(body) > MAX_DEPTH) throw new Error(`a call is at most ${MAX_DEPTH} levels deep`);
+  const { ordinal, name, input } = JSON.parse(body.toString('utf8')) as Partial<CodeCall>;
   if (!Number.isSafeInteger(ordinal) || (ordinal ?? -1) < 0 || typeof name !== 'string' || typeof input !== 'object' || input === null || Array.isArray(input)) {
     throw new Error('this is no tool call');
   }
   return { ordinal: ordinal ?? 0, name, input };
+}
+
+/** How deep the lists and objects of a JSON text are nested, without parsing it: what is very deep ends whoever walks it. */
+function depthOf(json: Buffer): number {
+  let depth = 0;
+  let deepest = 0;
+  let isInString = false;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === 0x22) isInString = !isInString; // "
+    else if (byte === 0x5c) at++; // a backslash, which strings alone hold
+    else if (isInString) continue;
+    else if (byte === 0x5b || byte === 0x7b) deepest = Math.max(deepest, ++depth); // [ {
+    else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return deepest;
 }
