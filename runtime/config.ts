@@ -1,8 +1,10 @@
 // Where the ledger is: flags beat environment beats the embedded default.
 
 import pg from 'pg';
+import { z } from 'zod';
 
 import { ensureEmbedded } from './embedded.ts';
+import type { HostHeaders } from './tools/tool.ts';
 
 export type Settings = {
   databaseUrl?: string;
@@ -45,4 +47,18 @@ export function modelAccess(): { apiKey: string; baseURL?: string } | null {
   const baseURL = process.env['ANTHROPIC_BASE_URL'];
   if (!apiKey) return null;
   return { apiKey, ...(baseURL && { baseURL }) };
+}
+
+const hostHeaders = z.record(z.string().regex(/^[a-z0-9.-]+(:\d+)?$/), z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t -~]+$/)));
+
+/** What web_fetch sends to which host: WORK_LEDGER_WEB_FETCH_HEADERS, `{"api.example.org": {"authorization": "Bearer …"}}`. Throws where it is something else. */
+export function webFetchHeaders(): HostHeaders | null {
+  const given = process.env['WORK_LEDGER_WEB_FETCH_HEADERS'];
+  if (!given) return null;
+  try {
+    return hostHeaders.parse(JSON.parse(given));
+  } catch {
+    // What is wrong is not said by quoting it: these are secrets.
+    throw new Error('WORK_LEDGER_WEB_FETCH_HEADERS must be JSON such as {"api.example.org": {"authorization": "Bearer TOKEN"}}, with hosts in lower case, name or name:port');
+  }
 }

@@ -7,6 +7,7 @@ import { runMigrations } from 'graphile-worker';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 
+import { webFetchHeaders } from './config.ts';
 import { graphileLogger, startCrew } from './crew.ts';
 import type { Crew } from './crew.ts';
 import { openDb } from './db.ts';
@@ -40,6 +41,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { url, schema, log } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
   const concurrency = options.concurrency ?? 4;
+  const headers = webFetchHeaders();
   await runMigrations({ connectionString: url, logger: graphileLogger(log) });
   const db = await openDb(url, schema, { maximumPoolSize: concurrency * 2 + 2 });
   await registerTools(options.tools, db);
@@ -52,7 +54,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const isStopping = (): boolean => stopping.signal.aborted;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const watchers = new Watchers(db, log);
-  const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(options.onDelta && { onDelta: options.onDelta }) };
+  const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
   const newCrew = (): Promise<Crew> => startCrew({ url, schema, db, log, concurrency, leaseSeconds, runtime });
   let crew = await newCrew();
 

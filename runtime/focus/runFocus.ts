@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import type { Begin, Claim, Claimed, Db, Failure, Finish, HookOrder } from '../db.ts';
 import { isLeaseLost } from '../errors.ts';
 import type { Leases } from '../leases.ts';
-import type { Tool } from '../tools/tool.ts';
+import type { HostHeaders, Tool } from '../tools/tool.ts';
 import { askModel } from './askModel.ts';
 import type { ModelClient } from './callModel.ts';
 import type { Containers } from './containers.ts';
@@ -24,6 +24,8 @@ export type Runtime = {
   log: Logger;
   /** None on a worker without Docker. */
   containers?: Containers;
+  /** What web_fetch sends to a host besides; see config.ts. */
+  webFetchHeaders?: HostHeaders;
   /** Text of the model as it arrives, for whoever watches. */
   onDelta?: (workItemId: string, text: string) => void;
 };

@@ -166,6 +166,7 @@ function contextOf(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime:
   return {
     workspace: workspaceOf(claim, runtime),
     webFetchAllow: claim.faculty.engage.web_fetch_allow,
+    ...(runtime.webFetchHeaders && { webFetchHeaders: runtime.webFetchHeaders }),
     workItemId: claim.work_item_id,
     toolCallId: call.id,
     isFromCode,

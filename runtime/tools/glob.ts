@@ -1,10 +1,10 @@
 // glob: the files of the workspace that match a pattern.
 
-import { matchesGlob } from 'node:path';
-
 import { z } from 'zod';
 
-import { defineTool, ok } from './tool.ts';
+import { globProblem, patternsModule } from './patterns.ts';
+import { Thread, TooSlow } from './thread.ts';
+import { defineTool, failed, ok } from './tool.ts';
 import { inWorkspace } from './workspace.ts';
 
 const MAX_FILES = 1000;
@@ -21,11 +21,15 @@ export const glob = defineTool({
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
       const prefix = input.path.replace(/^\.\/?/, '').replace(/\/$/, '');
-      const found: { path: string; modifiedMs: number }[] = [];
+      const problem = globProblem(input.pattern);
+      if (problem !== null) return failed(problem);
+      const files = new Map<string, { path: string; modifiedMs: number }>();
       for await (const file of workspace.files(input.path, { isEverything: namesHidden(input.pattern), signal: context.signal })) {
-        const below = prefix === '' || !file.path.startsWith(`${prefix}/`) ? file.path : file.path.slice(prefix.length + 1);
-        if (matches(below, input.pattern)) found.push(file);
+        files.set(prefix === '' || !file.path.startsWith(`${prefix}/`) ? file.path : file.path.slice(prefix.length + 1), file);
       }
+      const matching = await matchingPaths([...files.keys()], input.pattern);
+      if (matching === null) return failed('the glob pattern takes too long: make it simpler');
+      const found = matching.map((path) => files.get(path)!);
       if (found.length === 0) return { ...ok('No files match.'), value: [] };
       const sorted = found.toSorted((a, b) => b.modifiedMs - a.modifiedMs || (a.path < b.path ? -1 : 1));
       const more = sorted.length > MAX_FILES ? `\n[${sorted.length - MAX_FILES} more]` : '';
@@ -35,7 +39,16 @@ export const glob = defineTool({
 
 export const namesHidden = (pattern: string): boolean => /(^|\/)(\.git|node_modules)(\/|$)/.test(pattern);
 
-/** A pattern without a slash matches the name anywhere, as people expect. */
-export function matches(path: string, pattern: string): boolean {
-  return matchesGlob(path, pattern) || (!pattern.includes('/') && matchesGlob(path.slice(path.lastIndexOf('/') + 1), pattern));
+/** Those of the paths that a glob pattern matches; null where that takes too long. */
+export async function matchingPaths(paths: readonly string[], pattern: string): Promise<string[] | null> {
+  let thread: Thread<readonly string[], string[]> | undefined;
+  try {
+    thread = await Thread.start(patternsModule, 'globMatcher', pattern);
+    return await thread.ask(paths);
+  } catch (error) {
+    if (error instanceof TooSlow) return null;
+    throw error;
+  } finally {
+    await thread?.end();
+  }
 }

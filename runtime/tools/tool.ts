@@ -9,11 +9,16 @@ import type { Workspace } from '../../sandbox/workspace.ts';
 export type Effect = 'pure' | 'idempotent' | 'unsafe';
 export type Risk = 'safe' | 'moderate' | 'dangerous';
 
+/** Headers by host: `name` (https alone) or `name:port`. */
+export type HostHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 export type ToolContext = {
   /** Where files are and commands run; null where the faculty grants none, or wants a container and there is no Docker. */
   workspace: Workspace | null;
   /** Hosts (`name` or `name:port`) that web_fetch may reach even when they resolve to private addresses. */
   webFetchAllow: readonly string[];
+  /** What web_fetch sends to a host besides; from the worker's environment. */
+  webFetchHeaders?: HostHeaders;
   workItemId: string;
   toolCallId: string;
   /** Code made the call: it can take more than a model. */

@@ -8,6 +8,9 @@ import { BlockList, isIP } from 'node:net';
 
 import { z } from 'zod';
 
+import { pageModule } from './pageText.ts';
+import type { PageSettings } from './pageText.ts';
+import { Thread, TooSlow } from './thread.ts';
 import { defineTool, failed, ok } from './tool.ts';
 import type { ToolContext } from './tool.ts';
 
@@ -21,7 +24,7 @@ export const webFetch = defineTool({
   description: 'Fetch a web page or text file by GET and return it as text. Private addresses cannot be reached.',
   input: z.strictObject({
     url: z.url({ protocol: /^https?$/ }).describe('http or https address.'),
-    prompt: z.string().optional().describe('What you want to learn from the page; repeated above its text.'),
+    prompt: z.string().optional().describe('What you want to learn from the page: its passages that speak of this come first.'),
   }),
   effect: 'pure',
   risk: 'safe',
@@ -29,29 +32,48 @@ export const webFetch = defineTool({
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {
       const page = await fetchPage(new URL(input.url), context, signal);
-      const text = page.isHtml ? textOfHtml(page.text) : page.text;
-      const shown = text.slice(0, MAX_CHARS);
+      const { text, isCut } = await read(page.text, { isHtml: page.isHtml, prompt: input.prompt ?? null, maxChars: MAX_CHARS });
       const head = [
         `[${page.status} ${page.url}]`,
         ...(input.prompt ? [`[question: ${input.prompt}]`] : []),
-        ...(shown.length < text.length || page.isCut ? ['[only the beginning of the page]'] : []),
+        ...(isCut || page.isCut ? ['[only the beginning of the page]'] : []),
       ];
-      const content = `${head.join('\n')}\n\n${shown}`;
+      const content = withoutSecrets(`${head.join('\n')}\n\n${text}`, context);
       return page.status >= 400 ? failed(content) : ok(content);
     } catch (error) {
-      return failed(error instanceof Refused ? error.message : signal.aborted ? 'the page took too long' : `the page cannot be fetched (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
+      return failed(error instanceof Refused ? error.message : error instanceof TooSlow ? 'the page takes too long to read' : signal.aborted ? 'the page took too long' : `the page cannot be fetched (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
     }
   },
 });
 
 class Refused extends Error {}
 
+async function read(page: string, settings: PageSettings): Promise<{ text: string; isCut: boolean }> {
+  const thread = await Thread.start<string, { text: string; isCut: boolean }>(pageModule, 'pageReader', settings);
+  try {
+    return await thread.ask(page);
+  } finally {
+    await thread.end();
+  }
+}
+
+/** The headers that this worker sends to a host. Without a port they are for https alone. */
+const headersFor = (url: URL, { webFetchHeaders }: ToolContext): Record<string, string> =>
+  webFetchHeaders?.[url.host] ?? (url.protocol === 'https:' ? webFetchHeaders?.[url.hostname] : undefined) ?? {};
+
+/** A page that says back what it was sent says it to nobody. */
+function withoutSecrets(text: string, { webFetchHeaders }: ToolContext): string {
+  // A scheme such as Bearer is no secret, what follows it is.
+  const secrets = Object.values(webFetchHeaders ?? {}).flatMap((headers) => Object.values(headers)).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
+  return secrets.filter((secret) => secret.length >= 6).toSorted((a, b) => b.length - a.length).reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text);
+}
+
 type Page = { url: string; status: number; isHtml: boolean; isCut: boolean; text: string };
 
 async function fetchPage(start: URL, context: ToolContext, signal: AbortSignal): Promise<Page> {
   let url = start;
   for (let hops = 0; hops <= MAX_REDIRECTS; hops++) {
-    const answer = await get(url, await checkedAddress(url, context), signal);
+    const answer = await get(url, await checkedAddress(url, context), headersFor(url, context), signal);
     const location = answer.headers.location;
     if (answer.status < 300 || answer.status >= 400 || !location) {
       const type = answer.headers['content-type'] ?? '';
@@ -96,13 +118,13 @@ function isPrivate(address: string): boolean {
 
 type Answer = { status: number; headers: http.IncomingHttpHeaders; body: Buffer; isCut: boolean };
 
-function get(url: URL, address: string, signal: AbortSignal): Promise<Answer> {
+function get(url: URL, address: string, own: Record<string, string>, signal: AbortSignal): Promise<Answer> {
   const client = url.protocol === 'https:' ? https : http;
   const family = isIP(address);
   return new Promise((resolve, reject) => {
     const request = client.get(url, {
       signal,
-      headers: { 'user-agent': 'work-ledger', accept: 'text/html, text/*, application/json', 'accept-encoding': 'identity' },
+      headers: { 'user-agent': 'work-ledger', accept: 'text/html, text/*, application/json', 'accept-encoding': 'identity', ...own },
       // Only the checked address is ever connected to.
       lookup: (_host, options, callback) =>
         options.all ? callback(null, [{ address, family }]) : callback(null, address, family),
@@ -124,28 +146,4 @@ function get(url: URL, address: string, signal: AbortSignal): Promise<Answer> {
     });
     request.on('error', reject);
   });
-}
-
-const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ', ndash: '–', mdash: '—', hellip: '…', copy: '©' };
-
-/** The words of a page: scripts, styles and tags gone, blocks on lines of their own, links with their targets. */
-export function textOfHtml(html: string): string {
-  return html
-    .replace(/<!--[\s\S]*?-->/g, '')
-    .replace(/<(script|style|noscript|template|svg|head)\b[\s\S]*?<\/\1\s*>/gi, (block) => /<title[^>]*>([\s\S]*?)<\/title>/i.exec(block)?.[1] ?? '')
-    .replace(/<a\b[^>]*\bhref="([^"#][^"]*)"[^>]*>([\s\S]*?)<\/a>/gi, '$2 ($1)')
-    .replace(/<li\b[^>]*>/gi, '\n- ')
-    .replace(/<\/?(br|p|div|section|article|tr|h[1-6]|ul|ol|table|pre|blockquote|header|footer|main)\b[^>]*>/gi, '\n')
-    .replace(/<[^>]+>/g, '')
-    .replace(/&(#x?[0-9a-f]+|\w+);/gi, (whole, name: string) => decodeEntity(name) ?? whole)
-    .replace(/[ \t]+/g, ' ')
-    .replace(/ ?\n ?/g, '\n')
-    .replace(/\n{3,}/g, '\n\n')
-    .trim();
-}
-
-function decodeEntity(name: string): string | undefined {
-  if (!name.startsWith('#')) return entities[name.toLowerCase()];
-  const code = /^#x/i.test(name) ? Number.parseInt(name.slice(2), 16) : Number.parseInt(name.slice(1), 10);
-  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '�';
 }

@@ -6,11 +6,15 @@ import type { AddressInfo } from 'node:net';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { textOfHtml, webFetch } from '../../../runtime/tools/web_fetch.ts';
+import type { HostHeaders } from '../../../runtime/tools/tool.ts';
+import { webFetch } from '../../../runtime/tools/web_fetch.ts';
+import { heldWhile } from './heldWhile.ts';
 
 let server: Server;
 let port: number;
 let hits = 0;
+/** What a page may repeat for a megabyte. */
+const hostile = ['<!--', '<a ', '<', '<script>', '<a href=', '<a>', '<div><p>', '<b>x</i>', '&#', '&amp', '<a a=', '</x>', '<pre> ', '<ul><li>', '<!', '<![CDATA[', '<svg><p>', '\n', ' ', '<x y="'];
 
 beforeAll(async () => {
   server = createServer((request: IncomingMessage, response: ServerResponse) => {
@@ -27,6 +31,17 @@ beforeAll(async () => {
     } else if (request.url === '/big') {
       response.setHeader('content-type', 'text/plain');
       response.end('x'.repeat(3_000_000));
+    } else if (request.url === '/echo') {
+      response.setHeader('content-type', 'text/plain');
+      response.end(`you said ${JSON.stringify(request.headers)}`);
+    } else if (request.url === '/away') {
+      response.writeHead(302, { location: `http://localhost:${port}/echo` }).end();
+    } else if (request.url === '/long') {
+      response.setHeader('content-type', 'text/html');
+      response.end(`<h1>Manual</h1>${Array.from({ length: 200 }, (_, n) => `<h2>Chapter ${n}</h2><p>${n === 150 ? 'The backoff doubles after each retry, up to ten minutes.' : `Words about words, number ${n}, which retry nothing.`}</p>`).join('')}`);
+    } else if (request.url?.startsWith('/hostile/')) {
+      response.setHeader('content-type', 'text/html');
+      response.end((hostile[Number(request.url.slice(9))] ?? '').repeat(1_000_000).slice(0, 999_990));
     } else if (request.url === '/binary') {
       response.setHeader('content-type', 'image/png');
       response.end('png');
@@ -37,14 +52,14 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-const fetchIt = (url: string, webFetchAllow: string[] = [], prompt?: string) =>
-  webFetch.execute({ url, prompt }, { workspace: null, webFetchAllow, workItemId: 'w', toolCallId: 't', isFromCode: false, signal: new AbortController().signal });
+const fetchIt = (url: string, webFetchAllow: string[] = [], prompt?: string, webFetchHeaders: HostHeaders = {}) =>
+  webFetch.execute({ url, prompt }, { workspace: null, webFetchAllow, webFetchHeaders, workItemId: 'w', toolCallId: 't', isFromCode: false, signal: new AbortController().signal });
 const allowed = (path: string, prompt?: string) => fetchIt(`http://127.0.0.1:${port}${path}`, [`127.0.0.1:${port}`], prompt);
 
 test('a page comes back as its words', async () => {
   const { content, isError } = await allowed('/page', 'What does it say?');
   expect(isError).toBe(false);
-  expect(content).toBe(`[200 http://127.0.0.1:${port}/page]\n[question: What does it say?]\n\nT\nHello\n\na & b\nc`);
+  expect(content).toBe(`[200 http://127.0.0.1:${port}/page]\n[question: What does it say?]\n\n# T\n\n# Hello\n\na & b\nc`);
 });
 
 test.each([
@@ -75,6 +90,29 @@ test('credentials in an address are refused', async () => {
   expect((await fetchIt(`http://user:pw@127.0.0.1:${port}/`, ['127.0.0.1'])).content).toContain('not fetched');
 });
 
-test('tags, scripts and comments never become words', () => {
-  expect(textOfHtml('<!-- x --><style>p{}</style><ul><li>one</li><li>&lt;two&gt; &#x41;&#66;</li></ul><a href="https://e.org/a">link</a>')).toBe('- one\n- <two> AB\nlink (https://e.org/a)');
+test('what a page says of the question comes first', async () => {
+  const { content } = await allowed('/long', 'How long is the backoff after retries?');
+  const [said, page] = content.split('\n\n[the page]\n');
+  expect(said).toMatch(/\n\n\[what speaks of it\]\n(?=[^]*## Chapter 150\n\nThe backoff doubles after each retry)/);
+  expect(page).toMatch(/^# Manual\n\n## Chapter 0\n/);
+  expect((await allowed('/long', 'Zebras?')).content).toContain('[no passage has words of the question]');
+});
+
+test('headers of the environment go to their host alone, and come back to nobody', async () => {
+  const headers = { [`127.0.0.1:${port}`]: { authorization: 'Bearer t0psecret' }, localhost: { 'x-other': 'for https alone' } };
+  const both = [`127.0.0.1:${port}`, `localhost:${port}`];
+  const echoed = (await fetchIt(`http://127.0.0.1:${port}/echo`, both, undefined, headers)).content;
+  expect(echoed).toContain('"authorization":"[redacted]"');
+  expect(echoed).not.toContain('t0psecret');
+  for (const url of [`http://127.0.0.1:${port}/away`, `http://localhost:${port}/echo`]) {
+    const { content } = await fetchIt(url, both, undefined, headers);
+    expect(content).toContain('you said');
+    expect(content).not.toMatch(/authorization|x-other/);
+  }
+});
+
+test.each(hostile.map((text, n) => [JSON.stringify(text), n]))('a megabyte of %s holds up nothing', { timeout: 60_000 }, async (_, n) => {
+  const { result, wasHeld } = await heldWhile(() => allowed(`/hostile/${n}`, 'What is it?'));
+  expect(result.content).toMatch(/^\[200 /); // read to its end, not given up
+  expect(wasHeld).toBe(false);
 });

@@ -1,0 +1,69 @@
+// The patterns of glob and grep, which a model writes: some take for ever, so that they run in a thread (thread.ts).
+
+import { matchesGlob } from 'node:path';
+
+/** Where a thread finds this module. */
+export const patternsModule = import.meta.url;
+
+const MAX_ALTERNATIVES = 1000;
+
+export type Match = { path: string; line: number; content: string };
+
+/** Says which of these paths a glob pattern matches. One without a slash matches the name anywhere, as people expect. */
+export function globMatcher(pattern: string): (paths: readonly string[]) => string[] {
+  return (paths) => paths.filter((path) => matchesGlob(path, pattern) || (!pattern.includes('/') && matchesGlob(path.slice(path.lastIndexOf('/') + 1), pattern)));
+}
+
+/** Finds the lines of a text that a regular expression matches. Throws where it is none. */
+export function lineMatcher({ pattern, max, maxLine }: { pattern: string; max: number; maxLine: number }): (file: { path: string; text: string }) => Match[] {
+  const expression = new RegExp(pattern);
+  return ({ path, text }) => {
+    const found: Match[] = [];
+    for (const [index, content] of text.split('\n').entries()) {
+      if (found.length >= max) break;
+      if (expression.test(content)) found.push({ path, line: index + 1, content: content.slice(0, maxLine) });
+    }
+    return found;
+  };
+}
+
+/** Why a glob pattern is refused before it is tried; null: it is not. */
+export function globProblem(pattern: string): string | null {
+  if (pattern.length > 10_000) return 'the glob pattern is too long: at most 10,000 characters';
+  return alternatives(pattern) > MAX_ALTERNATIVES ? `the braces of the glob pattern stand for more than ${MAX_ALTERNATIVES} patterns: make it simpler` : null;
+}
+
+/** How many patterns the braces of one stand for: at least as many as they are expanded to. */
+export function alternatives(pattern: string): number {
+  // Of each brace that is open: the alternatives that are complete, the one that is being read, and where its text begins.
+  const open = [{ complete: 0, current: 1, start: 0 }];
+  for (let at = 0; at < pattern.length; at++) {
+    const innermost = open.at(-1)!;
+    switch (pattern.charAt(at)) {
+      case '\\':
+        at++;
+        break;
+      case '{':
+        open.push({ complete: 0, current: 1, start: at + 1 });
+        break;
+      case ',':
+        innermost.complete += innermost.current;
+        innermost.current = 1;
+        break;
+      case '}':
+        if (open.length > 1) {
+          open.pop();
+          open.at(-1)!.current *= innermost.complete + innermost.current + steps(pattern.slice(innermost.start, Math.min(at, innermost.start + 100)));
+        }
+    }
+  }
+  return open.reduce((product, { complete, current }) => product * (complete + current), 1);
+}
+
+/** {1..9}, {a..z..2} */
+function steps(range: string): number {
+  const [, from, to, by = '1'] = /^(-?\d+|[^.])\.\.(-?\d+|[^.])(?:\.\.(-?\d+))?$/.exec(range) ?? [];
+  if (from === undefined || to === undefined) return 0;
+  const place = (end: string): number => (/\d/.test(end) ? Number(end) : end.charCodeAt(0));
+  return Math.abs(place(to) - place(from)) / Math.max(1, Math.abs(Number(by)));
+}

@@ -1,0 +1,84 @@
+// Work on what a model or a page has said, in a thread of its own: whatever it takes, the worker's own thread goes on (its
+// leases are renewed there), and a deadline can end it.
+
+import { Worker } from 'node:worker_threads';
+
+export class TooSlow extends Error {
+  override name = 'TooSlow';
+}
+
+const MAX_MILLISECONDS = 10_000;
+const MAX_MEMORY_MB = 512;
+
+const program = `
+const { parentPort, workerData } = require('node:worker_threads');
+const answer = (work) => {
+  try {
+    parentPort.postMessage({ output: work() });
+  } catch (error) {
+    parentPort.postMessage({ error: error instanceof Error ? error.message : String(error) });
+  }
+};
+import(workerData.module).then((module) => {
+  let run;
+  answer(() => { run = module[workerData.name](workerData.settings); });
+  parentPort.on('message', (input) => answer(() => run(input)));
+});
+`;
+
+type Answer<Output> = { output: Output } | { error: string };
+
+export class Thread<Input, Output> {
+  readonly #worker: Worker;
+  #milliseconds = MAX_MILLISECONDS;
+
+  private constructor(module: string, name: string, settings: unknown) {
+    this.#worker = new Worker(program, { eval: true, workerData: { module, name, settings }, resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB } });
+  }
+
+  /**
+   * Starts one that does what a function of a module returns for these settings: a function of an input. `module` is an URL.
+   * Throws what that throws, and TooSlow.
+   */
+  static async start<Input, Output>(module: string, name: string, settings: unknown): Promise<Thread<Input, Output>> {
+    const thread = new Thread<Input, Output>(module, name, settings);
+    try {
+      await thread.#answer(() => {});
+      return thread;
+    } catch (error) {
+      await thread.end();
+      throw error;
+    }
+  }
+
+  /** One at a time. Throws TooSlow once it has taken ten seconds for all inputs together. */
+  ask(input: Input): Promise<Output> {
+    return this.#answer(() => this.#worker.postMessage(input));
+  }
+
+  async end(): Promise<void> {
+    await this.#worker.terminate();
+  }
+
+  async #answer(ask: () => void): Promise<Output> {
+    const startedAt = performance.now();
+    try {
+      return await new Promise((resolve, reject) => {
+        const timer = setTimeout(() => reject(new TooSlow('it takes too long')), this.#milliseconds);
+        this.#worker.removeAllListeners();
+        this.#worker.once('message', (answer: Answer<Output>) => {
+          clearTimeout(timer);
+          if ('error' in answer) reject(new Error(answer.error));
+          else resolve(answer.output);
+        });
+        this.#worker.once('error', (error) => {
+          clearTimeout(timer);
+          reject(error);
+        });
+        ask();
+      });
+    } finally {
+      this.#milliseconds -= performance.now() - startedAt;
+    }
+  }
+}
