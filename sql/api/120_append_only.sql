@@ -45,6 +45,28 @@ $$;
 
 comment on function _refuse_rewrite() is 'Trigger: a settled tool call or turn and the final state of a work item are written once; a journal entry can only lose its content.';
 
+create or replace function _refuse_number()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_count integer := (select ledger_count from work_items where id = new.work_item_id);
+begin
+  -- Numbers up to the counter are taken, but for the one that was drawn from it just now. A dump that is restored brings
+  -- entries of items that are there, or not yet: those of an item that nobody knows are in nobody's way.
+  if new.seq not between 1 and coalesce(v_count, new.seq) then
+    raise exception using
+      errcode = 'WL002',
+      message = format('entry %s of work item %s does not come next: its ledger has %s', new.seq, new.work_item_id, v_count),
+      hint = 'ledger_append() numbers entries.';
+  end if;
+  return new;
+end
+$$;
+
+comment on function _refuse_number() is 'Trigger: an entry of a ledger has the number that its item''s counter gave. Raises WL002.';
+
 do $do$
 declare
   v_table text;
@@ -57,6 +79,7 @@ begin
     execute format('create or replace trigger refuse_delete before delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_delete', v_table);
   end loop;
+  create or replace trigger refuse_number before insert on work_ledger for each row execute function _refuse_number();
   -- The column lists keep them away from appends, heartbeats and claims.
   create or replace trigger refuse_rewrite before update of state, resolved_at, outcome_data on work_items
     for each row when (old.resolved_at is not null) execute function _refuse_rewrite();

@@ -42,14 +42,14 @@ begin
    where l.work_item_id = v_source.id
      and (l.created_at <= v_turn.completed_at or l.turn_id = v_turn.id
           or l.tool_call_id in (select id from tool_calls where turn_id = v_turn.id));
-  insert into work_ledger (work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited, created_at)
-  select v_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, 0, l.focus_id, l.turn_id, l.tool_call_id, l.is_auto, l.is_child_work, true, l.created_at
-    from work_ledger l
-   where l.work_item_id = v_source.id and l.seq <= v_last;
   update work_items
      set fork_turn_id = p_turn_id, ledger_count = v_last, ledger_epoch = least(v_source.ledger_epoch, v_last)
    where id = v_item.id
   returning * into v_item;
+  insert into work_ledger (work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited, created_at)
+  select v_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, 0, l.focus_id, l.turn_id, l.tool_call_id, l.is_auto, l.is_child_work, true, l.created_at
+    from work_ledger l
+   where l.work_item_id = v_source.id and l.seq <= v_last;
   if p_message ~ '\S' then
     perform work_message(v_item.id, p_message);
   end if;
