@@ -1,7 +1,7 @@
 -- The tree of turns, as people and programs ask for it.
 
 create or replace view threads with (security_invoker = true) as
-  select t.id as turn_id, coalesce(f.session_label, '') || '/' || t.id as thread_key, t.depth, t.chain_tokens + t.total_tokens as total_tokens,
+  select t.id as turn_id, coalesce(f.session_label, '') || '/' || t.id as thread_key, t.depth, t.chain_tokens as total_tokens,
          coalesce(f.faculty, s.persona_id) as persona_id, _content_hash(c.config ->> 'system') as system_prompt_hash, t.config_hash,
          t.work_item_id, t.status, t.started_at,
          not exists (select from turns n where n.parent_turn_id = t.id) as is_leaf

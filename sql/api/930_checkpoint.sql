@@ -82,7 +82,7 @@ begin
   end if;
   select * into v_now from _standing(v_item, v_turns);
   insert into work_checkpoints (work_item_id, trigger, turn_id, ledger_seq, chain_tokens, summary, key_decisions, current_state, files_modified, pending_actions)
-  values (v_item.id, p_trigger, v_turn.id, v_item.ledger_count, coalesce(v_turn.chain_tokens + v_turn.total_tokens, 0),
+  values (v_item.id, p_trigger, v_turn.id, v_item.ledger_count, coalesce(v_turn.chain_tokens, 0),
           case cardinality(v_now.steps) when 0 then 'No step is done yet.' else
             format('%s steps done. ', cardinality(v_now.steps)) || (select string_agg(_one_line(s, 300), '; ' order by n desc) from unnest(v_now.steps[:5]) with ordinality as u(s, n)) end,
           to_jsonb(v_now.decisions[:20]), _state_line(v_item, v_now.steps, v_now.asked), (select coalesce(jsonb_agg(f order by n), '[]') from (select f, min(n) as n from (
@@ -121,7 +121,7 @@ declare
 begin
   if exists (select from work_ledger where work_item_id = p_item.id and seq > coalesce(v_last.ledger_seq, 0) and entry_type = 'step' and not is_inherited) then
     v_trigger := 'block';
-  elsif p_turn.chain_tokens + p_turn.total_tokens - coalesce(v_last.chain_tokens, 0) >= 100000 then
+  elsif p_turn.chain_tokens - coalesce(v_last.chain_tokens, 0) >= 100000 then
     v_trigger := 'tokens';
   elsif v_since < _now() - interval '15 minutes' then
     v_trigger := 'time';

@@ -128,7 +128,8 @@ begin
                            input_tokens, output_tokens, cached_input_tokens, chain_tokens, external_id, workspace_path, started_at, completed_at)
         values (v_parent.id, _fork_turn(v_parent, v_item.id), coalesce(v_parent.depth + 1, 0), 'completed', v_item.id, v_focus.id, v_iteration, v_config, v_parent.elision_id, v_run.format, coalesce(v_exchange.model, v_run.model), 'tool_use', 1,
                 _recorded_count(v_exchange.usage -> 'inputTokens'), _recorded_count(v_exchange.usage -> 'outputTokens'), _recorded_count(v_exchange.usage -> 'cachedInputTokens'),
-                coalesce(v_parent.chain_tokens + v_parent.total_tokens, 0), case when v_turn.id is null then v_id else v_label || '/' || v_n end, v_run.cwd, v_at, v_at)
+                coalesce(v_parent.chain_tokens, 0) + (select coalesce(sum(_recorded_count(v_exchange.usage -> k)), 0) from unnest(array['inputTokens', 'outputTokens', 'cachedInputTokens']) k),
+                case when v_turn.id is null then v_id else v_label || '/' || v_n end, v_run.cwd, v_at, v_at)
         returning * into v_turn;
         perform _import_said(v_turn, coalesce(v_parts, json_build_array(json_build_object('text', v_said, 'isByHarness', v_source = 'event'))), v_speaker);
         v_added := _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
@@ -316,7 +317,7 @@ begin
   values (v_id, 0, p_item.id, p_focus.id, p_last.iteration + 1, p_last.depth + 2, v_root, p_last.id, 1, 0, 0, ('[' || _text_block(p_summary) || ']')::json,
           coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), 0, _tokens(char_length(p_summary), p_last.model), p_summary, p_at);
   insert into turns (parent_turn_id, fork_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, elision_id, started_at)
-  values (p_last.id, _fork_turn(p_last, p_item.id), p_last.depth + 1, 'compaction', p_item.id, p_focus.id, p_last.chain_tokens + p_last.total_tokens, v_id, p_at)
+  values (p_last.id, _fork_turn(p_last, p_item.id), p_last.depth + 1, 'compaction', p_item.id, p_focus.id, p_last.chain_tokens, v_id, p_at)
   returning * into v_turn;
   insert into compactions (turn_id, work_item_id, compaction_type, trigger, is_applied, elision_id, summarized_through_turn_id, turns_summarized, tokens_before, summary_tokens, created_at)
   values (v_turn.id, p_item.id, 'summary', 'context_limit', true, v_id, p_last.id, p_last.depth + 1, coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), _tokens(char_length(p_summary), p_last.model), p_at);

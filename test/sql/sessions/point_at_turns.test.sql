@@ -4,7 +4,7 @@ select plan(33);
 create function pg_temp.turn(p_parent uuid) returns uuid language sql as $$
   insert into turns (parent_turn_id, depth, status, completed_at, input_tokens, chain_tokens)
   select p_parent, coalesce((select depth + 1 from turns where id = p_parent), 0), 'completed', now(), 10,
-         coalesce((select chain_tokens + total_tokens from turns where id = p_parent), 0)
+         10 + coalesce((select chain_tokens from turns where id = p_parent), 0)
   returning id;
 $$;
 create temporary table t as select null::integer as n, null::uuid as id limit 0;
