@@ -7,7 +7,7 @@ import type { QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 
 import { storableJson } from '../plv8/storable.ts';
-import { checkpoint, journalEntry, journalSession, resumptionContext } from './rows.ts';
+import { checkpoint, journalEntry, journalSession, resumableSession, resumptionContext } from './rows.ts';
 
 type Run = <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => Promise<readonly z.output<Schema>[]>;
 
@@ -17,10 +17,10 @@ export function journalQueries(run: Run, fn: (name: string) => ReturnType<typeof
     s.id, s.conversation_id as "conversationId", s.original_prompt as "originalPrompt", s.status, ${fn('_ms')}(s.created_at) as "createdAt",
     ${fn('_ms')}(s.updated_at) as "updatedAt", ${fn('_ms')}(s.completed_at) as "completedAt", s.token_estimate as "tokenEstimate", s.entry_count as "entryCount"`;
   const checkpointOf = sql.fragment`
-    c.id, c.work_item_id as "sessionId", ${fn('_ms')}(c.created_at) as "createdAt", c.trigger, c.summary, c.key_decisions as "keyDecisions", c.current_state as "currentState",
+    c.id, c.work_item_id as "sessionId", ${fn('_ms')}(c.created_at) as "createdAt", c.trigger, c.trigger = 'manual' as manual, c.summary, c.key_decisions as "keyDecisions", c.current_state as "currentState",
     c.files_modified as "filesModified", c.pending_actions as "pendingActions"`;
   const entryOf = sql.fragment`
-    j.entry_id as "entryId", j.sequence_num as "sequenceNum", j.entry_type as "entryType", ${fn('_ms')}(j.created_at) as timestamp, j.content, j.token_estimate as "tokenEstimate", j.importance`;
+    j.id, j.session_id as "sessionId", j.sequence_num as "sequenceNum", j.entry_type as "entryType", ${fn('_ms')}(j.created_at) as timestamp, j.content, j.token_estimate as "tokenEstimate", j.importance`;
   const first = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>): Promise<z.output<Schema> | null> => (await run(query))[0] ?? null;
   async function one<Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>): Promise<z.output<Schema>> {
     const row = await first(query);
@@ -48,20 +48,29 @@ export function journalQueries(run: Run, fn: (name: string) => ReturnType<typeof
 
     sessionStatus: (sessionId: string, status: string) => run(() => sql.type(z.unknown())`select id from ${fn('journal_session_status')}(${sessionId}::uuid, ${status})`),
 
-    log: (sessionId: string, entryType: string, content: object, importance: string) => {
+    log: async (sessionId: string, entryType: string, content: object, importance: string) => {
       const id = randomUUID();
+      const { at } = await one(() => sql.type(z.object({ at: z.string() }))`
+        select created_at as at from ${fn('journal_log')}(${sessionId}::uuid, ${entryType}, ${storableJson(content)}::jsonb, ${importance}, ${id}::uuid)`);
       return one(() => sql.type(journalEntry)`
-        with logged as (select * from ${fn('journal_log')}(${sessionId}::uuid, ${entryType}, ${storableJson(content)}::jsonb, ${importance}, ${id}::uuid))
-        select l.entry_type || '/' || l.id as "entryId", (select count(*) from ${fn('work_journal')} j where j.work_item_id = l.work_item_id) + 1 as "sequenceNum", l.entry_type as "entryType",
-               ${fn('_ms')}(l.created_at) as timestamp, l.content || jsonb_build_object('type', l.entry_type) as content, ceil(char_length(l.content::text) / 4.0)::integer as "tokenEstimate", l.importance
-          from logged l`);
+        select ${entryOf} from ${fn('journal_read')}(${sessionId}::uuid, ${at}::timestamptz) j where j.id = ${`${entryType}/${id}`}`);
     },
 
     read: (sessionId: string, since: number, limit: number | null, importance: readonly string[] | null) =>
       run(() => sql.type(journalEntry)`
         select ${entryOf} from ${fn('journal_read')}(${sessionId}::uuid, to_timestamp(${since} / 1000.0), ${limit}::integer, ${importance === null ? null : sql.array(importance, 'text')}::text[]) j`),
 
-    checkpointCreate: (sessionId: string) => one(() => sql.type(checkpoint)`select ${checkpointOf} from ${fn('checkpoint_create')}(${sessionId}::uuid) c`),
+    /** Of the database, in milliseconds: what is written from now on is not older. */
+    now: async () => (await one(() => sql.type(z.object({ value: z.number() }))`select ${fn('_ms')}(${fn('_now')}()) as value`)).value,
+
+    heartbeat: (sessionId: string) => run(() => sql.type(z.unknown())`select ${fn('journal_heartbeat')}(${sessionId}::uuid)::text`),
+
+    resumable: (conversationId: string | null, targetTokens: number) =>
+      run(() => sql.type(resumableSession)`
+        select ${sessionOf}, s.packet from ${fn('work_sessions_resumable')}(${conversationId}, ${targetTokens}) s`),
+
+    checkpointCreate: (sessionId: string, trigger: 'manual' | 'automatic') =>
+      one(() => sql.type(checkpoint)`select ${checkpointOf} from ${fn('checkpoint_create')}(${sessionId}::uuid, ${trigger}) c`),
 
     checkpointLatest: (sessionId: string) => first(() => sql.type(checkpoint)`select ${checkpointOf} from ${fn('checkpoint_latest')}(${sessionId}::uuid) c where c.id is not null`),
 

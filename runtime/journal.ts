@@ -2,10 +2,10 @@
 // the state of one session for a user interface of any framework.
 
 import type { Db } from './db.ts';
-import type { Checkpoint, JournalEntry, JournalSession, ResumptionContext } from './rows.ts';
+import type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './rows.ts';
 import { listen } from './listener.ts';
 
-export type { Checkpoint, JournalEntry, JournalSession, ResumptionContext } from './rows.ts';
+export type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './rows.ts';
 
 export type EntryType = JournalEntry['entryType'];
 export type EntryImportance = JournalEntry['importance'];
@@ -14,6 +14,16 @@ export type JournalStatus = 'active' | 'paused' | 'completed';
 /** What commits may be seen in another order than it was written; so much of the past is read again. */
 const OVERLAP_MS = 60_000;
 const POLL_MS = 2000;
+const WATCH_MS = 30_000;
+const HEARTBEAT_MS = 60_000;
+
+/** Says every minute that the program that drives a session is alive, until what it returns is called. */
+export function keepAlive(db: Db, sessionId: string): () => void {
+  const beat = (): void => void db.journal.heartbeat(sessionId).catch(() => {}); // the next one says it as well
+  beat();
+  const timer = setInterval(beat, HEARTBEAT_MS).unref();
+  return () => clearInterval(timer);
+}
 
 export class WorkJournal {
   readonly #db: Db;
@@ -43,6 +53,21 @@ export class WorkJournal {
     await this.#db.journal.sessionStatus(sessionId, status);
   }
 
+  /** Says that the program that drives a session is alive; without a word for five minutes it has crashed. */
+  async heartbeat(sessionId: string): Promise<void> {
+    await this.#db.journal.heartbeat(sessionId);
+  }
+
+  /** Heartbeats until what it returns is called. */
+  keepAlive(sessionId: string): () => void {
+    return keepAlive(this.#db, sessionId);
+  }
+
+  /** Sessions that were paused or crashed, the newest first, each with its packet. */
+  getResumableSessions(options: { conversationId?: string; targetTokens?: number } = {}): Promise<readonly ResumableSession[]> {
+    return this.#db.journal.resumable(options.conversationId ?? null, options.targetTokens ?? 4000);
+  }
+
   /** Throws LedgerError WL002 where the content is not that of the type. */
   logEntry(sessionId: string, entryType: EntryType, content: Record<string, unknown>, importance: EntryImportance = 'normal'): Promise<JournalEntry> {
     return this.#db.journal.log(sessionId, entryType, content, importance);
@@ -52,8 +77,9 @@ export class WorkJournal {
     return this.#db.journal.read(sessionId, options.since ?? 0, options.limit ?? null, options.importance ?? null);
   }
 
-  createCheckpoint(sessionId: string): Promise<Checkpoint> {
-    return this.#db.journal.checkpointCreate(sessionId);
+  /** `manual`: a person wanted it; false: this program does it by itself. */
+  createCheckpoint(sessionId: string, { manual = true }: { manual?: boolean } = {}): Promise<Checkpoint> {
+    return this.#db.journal.checkpointCreate(sessionId, manual ? 'manual' : 'automatic');
   }
 
   getLatestCheckpoint(sessionId: string): Promise<Checkpoint | null> {
@@ -74,20 +100,29 @@ export class WorkJournal {
 
   /** Tells every entry from now on, each once; returns what ends it. Notifications only make it faster. */
   subscribe(sessionId: string, callback: (entry: JournalEntry) => void): () => void {
-    const seen = new Set<string>();
-    let since: number | null = null;
+    const seen = new Map<string, number>();
+    let began: number | null = null;
+    let since = 0;
+    let watchedUntil = 0;
+    let isPrimed = false;
     let isOver = false;
     let reading: Promise<void> | null = null;
     const read = async (): Promise<void> => {
       try {
-        const entries = await this.#db.journal.read(sessionId, since === null ? 0 : since - OVERLAP_MS, null, null);
-        for (const entry of entries) {
-          if (isOver) return;
-          const isNew = !seen.has(entry.entryId);
-          seen.add(entry.entryId);
-          if (isNew && since !== null) callback(entry);
+        began ??= since = await this.#db.journal.now();
+        if (performance.now() > watchedUntil) {
+          await this.#db.ledgerWatch(sessionId, (2 * WATCH_MS) / 1000);
+          watchedUntil = performance.now() + WATCH_MS;
         }
-        since = entries.at(-1)?.timestamp ?? since ?? 0;
+        for (const entry of await this.#db.journal.read(sessionId, since - OVERLAP_MS, null, null)) {
+          if (isOver) return;
+          const isNew = !seen.has(entry.id) && (isPrimed || entry.timestamp >= began);
+          seen.set(entry.id, entry.timestamp);
+          since = Math.max(since, entry.timestamp);
+          if (isNew) callback(entry);
+        }
+        isPrimed = true;
+        for (const [id, at] of seen) if (at < since - OVERLAP_MS) seen.delete(id);
       } catch {
         // The database is away: the next reading has it all.
       }
@@ -121,6 +156,7 @@ export class JournalStore {
   readonly #conversationId: string;
   readonly #listeners = new Set<(state: JournalState) => void>();
   #unsubscribe: (() => void) | null = null;
+  #letGo: (() => void) | null = null;
 
   constructor(journal: WorkJournal, conversationId: string) {
     this.#journal = journal;
@@ -141,12 +177,16 @@ export class JournalStore {
     return this.#act(async () => {
       const session = await this.#journal.createSession(this.#conversationId, originalPrompt);
       await this.#follow(session);
+      this.#drive(session.id);
       return session;
     });
   }
 
   async logEntry(entryType: EntryType, content: Record<string, unknown>, importance?: EntryImportance): Promise<JournalEntry | null> {
-    return this.#inSession((id) => this.#journal.logEntry(id, entryType, content, importance));
+    return this.#inSession((id) => {
+      this.#drive(id);
+      return this.#journal.logEntry(id, entryType, content, importance);
+    });
   }
 
   async createCheckpoint(): Promise<Checkpoint | null> {
@@ -175,14 +215,23 @@ export class JournalStore {
   }
 
   close(): void {
-    this.#unsubscribe?.();
-    this.#unsubscribe = null;
+    this.#leave();
     this.#listeners.clear();
   }
 
-  async #follow(session: JournalSession | null): Promise<void> {
+  /** Who only watches does not keep a session alive. */
+  #drive(sessionId: string): void {
+    this.#letGo ??= this.#journal.keepAlive(sessionId);
+  }
+
+  #leave(): void {
     this.#unsubscribe?.();
-    this.#unsubscribe = null;
+    this.#letGo?.();
+    this.#unsubscribe = this.#letGo = null;
+  }
+
+  async #follow(session: JournalSession | null): Promise<void> {
+    this.#leave();
     this.#set({ session, entries: [], latestCheckpoint: null });
     if (!session) return;
     // Subscribed first, so that nothing falls between; what both bring is there once.
@@ -192,13 +241,16 @@ export class JournalStore {
   }
 
   #add(entries: readonly JournalEntry[]): void {
-    const byId = new Map([...this.state.entries, ...entries].map((entry) => [entry.entryId, entry]));
-    this.#set({ entries: [...byId.values()].toSorted((a, b) => a.timestamp - b.timestamp || a.sequenceNum - b.sequenceNum) });
+    const byId = new Map([...this.state.entries, ...entries].map((entry) => [entry.id, entry]));
+    this.#set({ entries: [...byId.values()].toSorted((a, b) => a.sequenceNum - b.sequenceNum) });
   }
 
   async #setStatus(status: JournalStatus): Promise<void> {
     await this.#inSession(async (id) => {
       await this.#journal.updateSessionStatus(id, status);
+      this.#letGo?.();
+      this.#letGo = null;
+      if (status === 'active') this.#drive(id);
       this.#set({ session: await this.#journal.getSession(id) });
     });
   }

@@ -142,7 +142,9 @@ export const journalSession = z.object({
 
 export const journalEntry = z.object({
   /** What stays, whatever commits late. */
-  entryId: z.string(),
+  id: z.string(),
+  sessionId: z.string(),
+  /** Grows with time, with gaps. */
   sequenceNum: z.number(),
   entryType: z.enum([
     'session_start', 'thinking', 'tool_request', 'tool_approved', 'tool_rejected', 'tool_result', 'code_generated', 'file_read', 'file_written',
@@ -157,7 +159,7 @@ export const journalEntry = z.object({
 const texts = z.array(z.string());
 
 export const checkpoint = z.object({
-  id: z.string(), sessionId: z.string(), createdAt: z.number(), trigger: z.string(), summary: z.string(), keyDecisions: texts, currentState: z.string(), filesModified: texts, pendingActions: texts,
+  id: z.string(), sessionId: z.string(), createdAt: z.number(), trigger: z.string(), manual: z.boolean(), summary: z.string(), keyDecisions: texts, currentState: z.string(), filesModified: texts, pendingActions: texts,
 });
 
 export const resumptionContext = z.object({
@@ -165,6 +167,10 @@ export const resumptionContext = z.object({
   errorHistory: texts, suggestedNextSteps: texts, tokenCount: z.number(),
 });
 
+/** What can be taken up, and what has to be known for it. */
+export const resumableSession = journalSession.extend({ packet: resumptionContext });
+
+export type ResumableSession = z.infer<typeof resumableSession>;
 export type JournalSession = z.infer<typeof journalSession>;
 export type JournalEntry = z.infer<typeof journalEntry>;
 export type Checkpoint = z.infer<typeof checkpoint>;

@@ -31,11 +31,13 @@ const fileTools = new Map([['Read', 'read'], ['Write', 'create'], ['Edit', 'modi
 const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Promise<string>> = {
   /** Context for the beginning of a session: where the work stands, and what others do. */
   'session-start': async (db, sessionId) => {
+    await db.journal.sessionStatus(sessionId, 'active');
     const entries = await db.journal.read(sessionId, 0, 2, null);
     const packet = entries.length > 1 ? await db.journal.exportForResumption(sessionId, 3000) : '';
     return [packet, String(await db.abilityInvoke('awareness_digest', {}, sessionId))].filter((part) => part !== '').join('\n\n');
   },
   'user-prompt': async (db, sessionId, { prompt }) => {
+    await db.journal.sessionStatus(sessionId, 'active'); // another client in this directory may have ended meanwhile
     if (prompt !== undefined && prompt.trim() !== '') await db.journal.log(sessionId, 'user_feedback', { message: prompt }, 'high');
     return '';
   },
@@ -52,11 +54,16 @@ const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Pro
     return '';
   },
   'pre-compact': async (db, sessionId) => {
-    await db.journal.checkpointCreate(sessionId);
+    await db.journal.checkpointCreate(sessionId, 'automatic');
     return db.journal.exportForResumption(sessionId, 3000);
   },
   stop: async (db, sessionId) => {
-    await db.journal.checkpointCreate(sessionId);
+    await db.journal.checkpointCreate(sessionId, 'automatic');
+    return '';
+  },
+  'session-end': async (db, sessionId) => {
+    await db.journal.checkpointCreate(sessionId, 'automatic');
+    await db.journal.sessionStatus(sessionId, 'paused');
     return '';
   },
 };
@@ -71,7 +78,9 @@ export async function hook(name: string, options: McpOptions): Promise<number> {
     const input = hookInput.parse(given.trim() === '' ? {} : JSON.parse(given));
     await withLedger(options, async (db) => {
       const conversation = options.conversation ?? input.cwd ?? process.cwd();
-      const said = await run(db, await sessionOf(db, conversation), input);
+      const sessionId = await sessionOf(db, conversation);
+      await db.journal.heartbeat(sessionId);
+      const said = await run(db, sessionId, input);
       if (said !== '') process.stdout.write(`${said}\n`);
     });
   } catch (error) {

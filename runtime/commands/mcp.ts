@@ -11,11 +11,14 @@ export type McpOptions = Settings & { conversation?: string; workItem?: string }
 /** The client is answered at once; what opens a ledger is loaded and done behind that. */
 export async function mcp(options: McpOptions): Promise<number> {
   await serveMcp(async () => {
-    const [{ openLedger }, { sessionOf }] = await Promise.all([import('./ledger.ts'), import('./hook.ts')]);
+    const [{ openLedger }, { sessionOf }, { keepAlive }] = await Promise.all([import('./ledger.ts'), import('./hook.ts'), import('../journal.ts')]);
     const { db } = await openLedger(options);
     try {
       if (options.workItem !== undefined && (await db.workItem(options.workItem)) === null) throw new UsageError(`there is no work item ${options.workItem}`);
-      return { db, workItemId: options.workItem ?? (await sessionOf(db, options.conversation ?? process.cwd())) };
+      if (options.workItem !== undefined) return { db, workItemId: options.workItem };
+      const workItemId = await sessionOf(db, options.conversation ?? process.cwd());
+      keepAlive(db, workItemId); // as long as the client has its server
+      return { db, workItemId };
     } catch (error) {
       await db.close();
       throw error;

@@ -65,7 +65,7 @@ begin
          stop_reason = p_response ->> 'stop_reason',
          response_id = p_response ->> 'id',
          request_id = p_response ->> 'request_id',
-         error = p_error,
+         error = coalesce(nullif(p_error, 'null'), error),
          input_tokens = v_input,
          output_tokens = v_output,
          cached_input_tokens = v_cached,

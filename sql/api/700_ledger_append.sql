@@ -70,7 +70,7 @@ begin
      where id = p_work_item_id
        and resolved_at is null
        and case when v_lease is null then focus_id is null else lease_token = v_lease end
-    returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched, depth into v_item;
+    returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched, depth, work_type into v_item;
     exit when found;
     perform _fence(p_work_item_id, v_lease);
   end loop;
@@ -83,6 +83,9 @@ begin
     coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false),
     coalesce(v_item.is_watched, false), v_item.depth > 0, p_idempotency_key, v_now)
   returning * into v_entry;
+  if v_item.work_type = 'journal' then
+    perform _journal_written(p_work_item_id);
+  end if;
   return v_entry;
 end
 $$;

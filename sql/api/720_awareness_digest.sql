@@ -113,7 +113,7 @@ begin
                     (select * -- interactive sessions
                        from work_items i
                       where i.state = 'created' and i.work_type = 'journal' and i.id is distinct from p_work_item_id
-                        and i.started_at > v_since and i.created_at > v_now - interval '30 days'
+                        and i.heartbeat_ends_at > v_now and i.created_at > v_now - interval '30 days'
                         and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
                       order by i.created_at desc, i.id desc
                       limit (p_settings ->> 'max_running')::integer)) i

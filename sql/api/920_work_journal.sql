@@ -11,12 +11,13 @@ as $$
            when p_item.state in ('completed', 'failed', 'cancelled') then 'completed'
            when p_item.state = 'dead' then 'crashed'
            when p_item.state = 'paused' then 'paused'
+           when p_item.state = 'created' and p_item.work_type = 'journal' and p_item.heartbeat_ends_at <= _now() then 'crashed'
            when p_item.state in ('claimed', 'running') and exists (select from foci f where f.id = p_item.focus_id and f.lease_expires_at <= _now()) then 'crashed'
            else 'active'
          end;
 $$;
 
-comment on function _journal_state(work_items) is 'active, paused, completed or crashed. Crashed is not a thing that somebody sets: a lease that nobody renews says so.';
+comment on function _journal_state(work_items) is 'active, paused, completed or crashed. Crashed is not a thing that somebody sets: a lease that nobody renews says so, and the heartbeat of another program that stops.';
 
 create or replace function _plan_items(p_plan text)
   returns text[]
@@ -32,31 +33,70 @@ $$;
 
 comment on function _plan_items(text) is 'What a plan still wants: its lines or numbered parts, without those that are ticked.';
 
+create or replace function _item_model(p_work_item_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(
+    (select c.config #>> '{engage,model}' from foci f join faculties c on c.content_hash = f.faculty_hash where f.work_item_id = p_work_item_id order by f.attempt desc limit 1),
+    (select params ->> 'selectedModel' from work_items where id = p_work_item_id), 'claude-sonnet-5-5');
+$$;
+
+comment on function _item_model(uuid) is 'The model by whose tokens a work item''s journal and packet are counted: its newest attempt''s, or the one that its program named.';
+
+create or replace function _reasoning(p_content json)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select nullif(left(string_agg(coalesce(b ->> 'thinking', b ->> 'text'), E'\n'), 4000), '')
+    from json_array_elements(p_content) b
+   where b ->> 'type' in ('thinking', 'text') and (b ->> 'type' = 'thinking' or b ->> 'text' ~ '\S');
+$$;
+
+comment on function _reasoning(json) is 'What a response thinks and says, in at most 4,000 characters; null where it says nothing.';
+
 create or replace view work_journal with (security_invoker = true) as
-  select e.work_item_id, e.id as source_id, e.entry_type, e.created_at, e.rank, e.content, e.importance,
-         ceil(char_length(e.content::text) / 4.0)::integer as token_estimate, e.entry_type || '/' || e.id || coalesce('/' || nullif((e.rank % 1 * 1000)::integer, 0), '') as entry_id
+  select e.work_item_id, e.entry_type || '/' || e.id || coalesce('/' || nullif((e.rank % 1 * 1000)::integer, 0), '') as id, e.id as source_id, e.entry_type, e.created_at, e.rank, e.content,
+         e.importance, _tokens(char_length(e.content::text), _item_model(e.work_item_id)) as token_estimate
     from (
-      select f.work_item_id, f.id, case when f.attempt = 1 then 'session_start' else 'recovery' end as entry_type, f.created_at, 0 as rank,
-             case when f.attempt = 1 then jsonb_strip_nulls(jsonb_build_object('type', 'session_start', 'originalPrompt', w.description, 'selectedModel', c.config #>> '{engage,model}', 'selectedPersona', f.faculty))
-                  else jsonb_build_object('type', 'recovery', 'attempt', f.attempt, 'after', (select b.outcome from foci b where b.work_item_id = f.work_item_id and b.attempt = f.attempt - 1), 'mode', c.config #>> '{recover,mode}') end as content,
-             case when f.attempt = 1 then 'critical' else 'high' end as importance
-        from foci f join work_items w on w.id = f.work_item_id join faculties c on c.content_hash = f.faculty_hash
+      select f.work_item_id, f.id, 'session_start' as entry_type, f.created_at, 0 as rank,
+             jsonb_strip_nulls(jsonb_build_object('type', 'session_start', 'originalPrompt', w.description, 'selectedModel', c.config #>> '{engage,model}', 'selectedPersona', f.faculty)) as content, 'critical' as importance
+        from foci f join work_items w on w.id = f.work_item_id join faculties c on c.content_hash = f.faculty_hash where f.attempt = 1
+      union all
+      select f.work_item_id, f.id, 'recovery', f.created_at, 0,
+             jsonb_strip_nulls(jsonb_build_object('type', 'recovery', 'message', format('attempt %s began after one that %s', f.attempt, b.outcome), 'fromError', coalesce(b.error ->> 'message', b.outcome),
+               'attempt', f.attempt, 'after', b.outcome, 'mode', c.config #>> '{recover,mode}')), 'high'
+        from foci f join faculties c on c.content_hash = f.faculty_hash join foci b on b.work_item_id = f.work_item_id and b.attempt = f.attempt - 1
       union all
       select w.id, w.id, 'session_start', w.created_at, 0, jsonb_build_object('type', 'session_start', 'originalPrompt', w.description, 'selectedModel', coalesce(w.params ->> 'selectedModel', 'unknown')), 'critical'
         from work_items w where w.focus_id is null and w.attempts = 0
       union all
-      select t.work_item_id, m.id, 'thinking', m.created_at, 2,
-             jsonb_build_object('type', 'thinking', 'reasoning', left((select string_agg(coalesce(b ->> 'thinking', b ->> 'text'), E'\n') from json_array_elements(m.content) b where b ->> 'type' in ('thinking', 'text')), 4000)), 'low'
+      -- A request that failed, and was answered when it was made again.
+      select t.work_item_id, t.id, 'recovery', t.completed_at, 1,
+             jsonb_build_object('type', 'recovery', 'message', format('the model answered request %s', t.call_count), 'fromError', concat_ws(': ', t.error ->> 'class', t.error ->> 'message')), 'normal'
+        from turns t where t.status = 'completed' and t.call_count > 1 and t.error ->> 'class' is not null
+      union all
+      select t.work_item_id, m.id, 'thinking', t.completed_at, 2, jsonb_build_object('type', 'thinking', 'reasoning', _reasoning(m.content)), 'low'
         from turns t join messages m on m.turn_id = t.id
-       where m.role = 'assistant' and exists (select from json_array_elements(m.content) b where b ->> 'type' = 'thinking' or b ->> 'text' ~ '\S')
+       where m.role = 'assistant' and t.focus_id is not null and t.external_id is null and _reasoning(m.content) is not null
+      union all
+      -- What others recorded or saved has times of its own.
+      select t.work_item_id, m.id, 'thinking', m.created_at, 2, jsonb_build_object('type', 'thinking', 'reasoning', _reasoning(m.content)), 'low'
+        from turns t join messages m on m.turn_id = t.id
+       where m.role = 'assistant' and (t.focus_id is null or t.external_id is not null) and _reasoning(m.content) is not null
       union all
       select k.work_item_id, k.id, 'tool_request', k.created_at, 3,
              jsonb_build_object('type', 'tool_request', 'toolName', k.tool_name, 'toolInput', _jsonb_of(k.input), 'riskLevel', coalesce((select a.risk from abilities a where a.tool_name = k.tool_name), 'moderate')), 'normal'
         from tool_calls k where k.tool_name <> 'ledger_append'
       union all
-      select k.work_item_id, k.id, case a.decision when 'approved' then 'tool_approved' else 'tool_rejected' end, a.decided_at, 4,
+      select a.work_item_id, k.id, case a.decision when 'approved' then 'tool_approved' else 'tool_rejected' end, a.decided_at, 4,
              jsonb_strip_nulls(jsonb_build_object('type', case a.decision when 'approved' then 'tool_approved' else 'tool_rejected' end, 'toolName', k.tool_name, 'decidedBy', a.decided_by, 'reason', coalesce(a.reason, nullif(a.decision, 'approved')))), 'high'
-        from tool_calls k join approvals a on a.tool_call_id = k.id where a.decision is not null
+        from approvals a join tool_calls k on k.id = a.tool_call_id where a.decision is not null
       union all
       select k.work_item_id, k.id, 'tool_result', k.completed_at, 5,
              jsonb_strip_nulls(jsonb_build_object('type', 'tool_result', 'toolName', k.tool_name, 'success', not k.is_error, 'output', left(_result_text(k.result), 2000),
@@ -68,30 +108,46 @@ create or replace view work_journal with (security_invoker = true) as
              jsonb_build_object('type', 'code_generated', 'language', 'python', 'code', left(k.input ->> 'code', 8000), 'purpose', 'execute_code'), 'normal'
         from tool_calls k where k.tool_name = 'execute_code' and k.input ->> 'code' is not null
       union all
-      select x.work_item_id, k.id, case x.action when 'read' then 'file_read' else 'file_written' end, k.completed_at, 6 + x.ordinal / 1000.0,
+      -- Of a patch to several files the first names it.
+      select k.work_item_id, k.id, 'code_generated', k.completed_at, 6 + x.ordinal / 1000.0,
+             jsonb_build_object('type', 'code_generated', 'language', lower(substring(x.target from '\.(\w+)$')), 'code', left(w.written, 8000), 'purpose', k.tool_name, 'filePath', x.target), 'normal'
+        from tool_calls k join touches x on x.tool_call_id = k.id cross join lateral (select _text_written(_jsonb_of(k.input)) as written) w
+       where k.status = 'completed' and x.kind = 'path' and x.action in ('create', 'modify') and w.written is not null
+         and x.target ~ '\.\w+$' and x.target !~* '\.(md|txt|rst|log|csv)$'
+         and not exists (select from touches y where y.tool_call_id = k.id and y.ordinal < x.ordinal and y.kind = 'path' and y.action in ('create', 'modify'))
+      union all
+      select k.work_item_id, k.id, case x.action when 'read' then 'file_read' else 'file_written' end, k.completed_at, 6 + x.ordinal / 1000.0,
              jsonb_strip_nulls(jsonb_build_object('type', case x.action when 'read' then 'file_read' else 'file_written' end, 'filePath', x.target, 'operation', x.action,
-               'contentPreview', left(coalesce(w.written, _result_text(k.result)), 200), 'linesAffected', regexp_count(coalesce(w.written, ''), E'\n') + 1)),
+               'contentPreview', left(coalesce(w.written, _result_text(k.result)), 200), 'linesAffected', regexp_count(w.written, E'\n') + 1)),
              case x.action when 'read' then 'low' else 'normal' end
-        from touches x join tool_calls k on k.id = x.tool_call_id cross join lateral (select _text_written(_jsonb_of(k.input)) as written) w
+        from tool_calls k join touches x on x.tool_call_id = k.id cross join lateral (select case when x.action in ('create', 'modify') then _text_written(_jsonb_of(k.input)) end as written) w
        where x.kind = 'path' and x.action <> 'search' and k.status = 'completed'
       union all
+      -- What stands in the data of an entry is said there better than here.
       select l.work_item_id, l.id, case l.entry_type when 'decision' then 'decision' when 'error' then 'error' when 'step' then 'summary' else 'thinking' end, l.created_at, 7,
              case l.entry_type
-               when 'decision' then coalesce(l.data, '{}') || jsonb_build_object('type', 'decision', 'question', coalesce(l.data ->> 'question', ''), 'chosenOption', coalesce(l.data ->> 'chosenOption', l.content), 'reasoning', l.content)
-               when 'error' then coalesce(l.data, '{}') || jsonb_build_object('type', 'error', 'errorType', coalesce(l.data ->> 'errorType', 'agent'), 'message', l.content, 'recoverable', true)
-               when 'step' then jsonb_build_object('type', 'summary', 'periodCovered', jsonb_build_object('start', _ms(l.created_at), 'end', _ms(l.created_at)), 'accomplishments', jsonb_build_array(l.content), 'currentStatus', 'a step was done', 'nextSteps', '[]'::jsonb)
-               when 'plan' then jsonb_build_object('type', 'thinking', 'reasoning', 'plan', 'planSteps', to_jsonb(_plan_items(l.content)))
-               else jsonb_build_object('type', 'thinking', 'reasoning', l.content) end,
+               when 'decision' then jsonb_build_object('question', '', 'chosenOption', l.content, 'reasoning', l.content)
+               when 'error' then jsonb_build_object('errorType', 'agent', 'message', l.content, 'recoverable', true)
+               when 'step' then jsonb_build_object('periodCovered', jsonb_build_object('start', _ms(l.created_at), 'end', _ms(l.created_at)), 'accomplishments', jsonb_build_array(l.content), 'currentStatus', 'a step was done', 'nextSteps', '[]'::jsonb)
+               when 'plan' then jsonb_build_object('reasoning', l.content, 'planSteps', to_jsonb(_plan_items(l.content)))
+               else jsonb_build_object('reasoning', l.content) end
+             || case when jsonb_typeof(l.data) = 'object' then jsonb_build_object('entry', l.content) || l.data else '{}' end
+             || jsonb_build_object('type', case l.entry_type when 'decision' then 'decision' when 'error' then 'error' when 'step' then 'summary' else 'thinking' end, 'ledgerType', l.entry_type),
              case l.entry_type when 'note' then 'normal' else 'high' end
         from work_ledger l
+      union all
+      -- The step that follows an error went on from it.
+      select l.work_item_id, l.id, 'recovery', l.created_at, 8, jsonb_build_object('type', 'recovery', 'message', l.content, 'fromError', b.content), 'normal'
+        from work_ledger l
+        cross join lateral (select p.entry_type, p.content from work_ledger p where p.work_item_id = l.work_item_id and p.seq < l.seq and p.entry_type in ('step', 'error') order by p.seq desc limit 1) b
+       where l.entry_type = 'step' and b.entry_type = 'error'
       union all
       select f.work_item_id, f.id, 'error', f.ended_at, 8,
              jsonb_build_object('type', 'error', 'errorType', coalesce(f.error ->> 'class', f.outcome), 'message', coalesce(f.error ->> 'message', f.outcome), 'recoverable', w.state not in ('failed', 'dead')), 'critical'
         from foci f join work_items w on w.id = f.work_item_id where f.outcome in ('failed', 'crashed')
       union all
       select c.work_item_id, c.id, 'checkpoint', c.created_at, 9,
-             jsonb_build_object('type', 'checkpoint', 'checkpointId', c.id, 'summary', c.summary,
-               'completedTasks', (select coalesce(jsonb_agg(l.content order by l.seq), '[]') from work_ledger l where l.work_item_id = c.work_item_id and l.entry_type = 'step' and l.seq <= c.ledger_seq), 'pendingTasks', c.pending_actions), 'critical'
+             jsonb_build_object('type', 'checkpoint', 'checkpointId', c.id, 'summary', c.summary, 'completedTasks', c.completed_tasks, 'pendingTasks', c.pending_actions, 'manual', c.trigger = 'manual'), 'critical'
         from work_checkpoints c
       union all
       select i.work_item_id, i.id, 'user_feedback', i.created_at, 10, jsonb_build_object('type', 'user_feedback', 'message', i.content, 'isInterrupt', i.is_interrupt), 'high'
@@ -116,44 +172,79 @@ create or replace view work_journal with (security_invoker = true) as
         from journal_entries j where j.deleted_at is null
     ) e(work_item_id, id, entry_type, created_at, rank, content, importance);
 comment on view work_journal is
-  'The journal of work items: session_start, thinking, tool_request, tool_approved, tool_rejected, tool_result, code_generated, file_read, file_written, decision, error, recovery, checkpoint, user_feedback, summary, session_end, in order of (created_at, rank, entry_id); journal_read() numbers them. Outputs are cut at 2,000 characters; the whole is in tool_calls and artifacts.';
+  'The journal of work items: session_start, thinking, tool_request, tool_approved, tool_rejected, tool_result, code_generated, file_read, file_written, decision, error, recovery, checkpoint, user_feedback, summary, session_end, in order of (created_at, rank, id); journal_read() reads a part of one. Outputs are cut at 2,000 characters; the whole is in tool_calls and artifacts. Of ledger entries ledgerType says which they are, the keys of their data stand among the others, and where data came along their words under entry as well.';
+
+create or replace function _journal_size(p_work_item_id uuid, p_from timestamptz, p_to timestamptz default 'infinity', out entries integer, out tokens bigint)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select count(*), coalesce(_tokens(sum(char_length(j.content::text)), _item_model(p_work_item_id)), 0)
+    from work_journal j
+   where j.work_item_id = p_work_item_id and j.created_at >= p_from and j.created_at < p_to;
+$$;
+
+comment on function _journal_size(uuid, timestamptz, timestamptz) is 'How many entries a journal has between two times, and how many tokens they would take.';
 
 create or replace view work_sessions with (security_invoker = true) as
   select w.id, coalesce(w.params ->> 'conversationId', w.root_id::text) as conversation_id, w.description as original_prompt, _journal_state(w) as status,
          w.created_at, greatest(w.resolved_at, w.started_at, w.created_at) as updated_at, w.resolved_at as completed_at,
-         (select coalesce(sum(j.token_estimate), 0) from work_journal j where j.work_item_id = w.id)::integer as token_estimate,
-         (select count(*) from work_journal j where j.work_item_id = w.id)::integer as entry_count
-    from work_items w;
-comment on view work_sessions is 'Work items as the journal''s sessions: active, paused, completed or crashed, how many entries, how many tokens they would take.';
+         (coalesce(c.token_estimate, 0) + n.tokens)::integer as token_estimate, coalesce(c.entry_count, 0) + n.entries as entry_count
+    from work_items w
+    left join lateral (select * from work_checkpoints k where k.work_item_id = w.id order by k.created_at desc, k.id desc limit 1) c on true
+    cross join lateral _journal_size(w.id, coalesce(c.created_at, '-infinity')) n;
+comment on view work_sessions is 'Work items as the journal''s sessions: active, paused, completed or crashed, how many entries, how many tokens they would take: what the newest checkpoint counted, and what came since.';
 
 create or replace function journal_read(
     p_work_item_id uuid,
     p_since timestamptz default '-infinity',
     p_limit integer default null,
     p_importance text[] default null)
-  returns table (sequence_num bigint, entry_id text, entry_type text, created_at timestamptz, content jsonb, token_estimate integer, importance text)
+  returns table (id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamptz, content jsonb, token_estimate integer, importance text)
   language plpgsql
   stable
   rows 100
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
+declare
+  v_began_at timestamptz := (select w.created_at from work_items w where w.id = p_work_item_id);
+  v_model text := _item_model(p_work_item_id);
 begin
-  if p_limit < 0 then
-    perform _raise_invalid(format('a limit is 0 or more, not %s', p_limit));
-  end if;
-  if not exists (select from work_items where id = p_work_item_id) then
+  if v_began_at is null then
     perform _raise_not_found('work item', p_work_item_id);
+  elsif p_since is null or p_limit < 0 then
+    perform _raise_invalid('a journal is read from a time on, and no fewer than 0 entries of it');
   end if;
   return query
-    select n.sequence_num, n.entry_id, n.entry_type, n.created_at, n.content, n.token_estimate, n.importance
-      from (select row_number() over (order by j.created_at, j.rank, j.entry_id) as sequence_num, j.*
-              from work_journal j where j.work_item_id = p_work_item_id) n
-     where n.created_at >= p_since and (p_importance is null or n.importance = any (p_importance))
-     order by n.sequence_num
+    select j.id, j.work_item_id, (extract(epoch from j.created_at - v_began_at) * 1000000)::bigint * 16 + floor(j.rank)::integer, j.entry_type, j.created_at, j.content,
+           _tokens(char_length(j.content::text), v_model), j.importance
+      from work_journal j
+     where j.work_item_id = p_work_item_id and j.created_at >= p_since and j.created_at <= _journal_until(p_work_item_id, p_since, case when p_importance is null then p_limit end)
+       and (p_importance is null or j.importance = any (p_importance))
+     order by j.created_at, j.rank, j.id
      limit p_limit;
 end
 $$;
 
 comment on function journal_read(uuid, timestamptz, integer, text[]) is
-  'The journal of a work item in order, numbered from 1; from a time on, the first p_limit, of some importance (low, normal, high, critical), where given. What commits late may number later entries anew: entry_id is what stays. Raises WL001, WL002.';
+  'The journal of a work item in order; from a time on, the first p_limit, of some importance (low, normal, high, critical), where given: what is read is what is asked for, however long the journal is. sequence_num grows with time, with gaps; id is what stays. What was written before p_since and committed since may be new. Raises WL001, WL002.';
+
+create or replace function _journal_until(p_work_item_id uuid, p_since timestamptz, p_limit integer)
+  returns timestamptz
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  -- Each of these rows is an entry, so that the first p_limit entries are not behind the p_limit-th of any kind.
+  select case when p_limit is null then 'infinity' else least(
+    'infinity',
+    (select k.created_at from tool_calls k where k.work_item_id = p_work_item_id and k.created_at >= p_since and k.tool_name <> 'ledger_append' order by k.created_at offset greatest(p_limit - 1, 0) limit 1),
+    (select l.created_at from work_ledger l where l.work_item_id = p_work_item_id and l.created_at >= p_since order by l.created_at offset greatest(p_limit - 1, 0) limit 1),
+    (select j.created_at from journal_entries j where j.work_item_id = p_work_item_id and j.created_at >= p_since and j.deleted_at is null order by j.created_at offset greatest(p_limit - 1, 0) limit 1)) end;
+$$;
+
+comment on function _journal_until(uuid, timestamptz, integer) is 'A time by which a journal has p_limit entries since another, or is over; infinity without a limit.';

@@ -46,6 +46,8 @@ begin
   returning * into v_entry;
   if v_entry.id is null then
     select * into v_entry from journal_entries where id = p_id;
+  else
+    perform _journal_written(p_work_item_id);
   end if;
   return v_entry;
 end
@@ -126,8 +128,8 @@ as $$
   select jsonb_build_object(
     'session', (select jsonb_build_object('id', s.id, 'conversationId', s.conversation_id, 'originalPrompt', s.original_prompt, 'status', s.status, 'createdAt', _ms(s.created_at),
                   'updatedAt', _ms(s.updated_at), 'completedAt', _ms(s.completed_at), 'tokenEstimate', s.token_estimate, 'entryCount', s.entry_count) from work_sessions s where s.id = p_work_item_id),
-    'entries', (select coalesce(jsonb_agg(jsonb_build_object('sequenceNum', j.sequence_num, 'entryId', j.entry_id, 'entryType', j.entry_type, 'timestamp', _ms(j.created_at), 'content', j.content,
-                  'tokenEstimate', j.token_estimate, 'importance', j.importance) order by j.sequence_num), '[]') from journal_read(p_work_item_id) j),
+    'entries', (select coalesce(jsonb_agg(jsonb_build_object('id', j.id, 'sessionId', j.session_id, 'sequenceNum', j.sequence_num, 'entryType', j.entry_type, 'timestamp', _ms(j.created_at), 'content', j.content,
+                  'tokenEstimate', j.token_estimate, 'importance', j.importance) order by j.created_at, j.sequence_num, j.id), '[]') from journal_read(p_work_item_id) j),
     'checkpoints', (select coalesce(jsonb_agg(to_jsonb(c) order by c.created_at), '[]') from work_checkpoints c where c.work_item_id = p_work_item_id));
 $$;
 

@@ -17,8 +17,8 @@ begin
     perform _raise_invalid('params must be a JSON object');
   end if;
   perform _check_key('a conversation', p_conversation_id);
-  insert into work_items (id, root_id, work_type, description, params, source, state, started_at)
-  values (v_id, v_id, 'journal', p_original_prompt, coalesce(p_params, '{}') || jsonb_build_object('conversationId', p_conversation_id), 'human', 'created', _now())
+  insert into work_items (id, root_id, work_type, description, params, source, state, started_at, heartbeat_ends_at)
+  values (v_id, v_id, 'journal', p_original_prompt, coalesce(p_params, '{}') || jsonb_build_object('conversationId', p_conversation_id), 'human', 'created', _now(), _now() + interval '5 minutes')
   on conflict (id) do nothing
   returning * into v_item;
   if v_item.id is null then
@@ -29,7 +29,7 @@ end
 $$;
 
 comment on function journal_session_create(text, text, jsonb, uuid) is
-  'A work item that another program drives and journals (an editor, an interactive session): no worker takes it up. p_id: the same call repeated makes one. Ended by work_complete(), held by journal_session_status(). Raises WL002.';
+  'A work item that another program drives and journals (an editor, an interactive session): no worker takes it up. Where nothing is heard of it for five minutes, it has crashed: each entry says that it is alive, and journal_heartbeat() in between. p_id: the same call repeated makes one. Ended by work_complete(), held by journal_session_status(). Raises WL002.';
 
 create or replace function journal_session_active(p_conversation_id text)
   returns work_items
@@ -82,6 +82,7 @@ begin
   update work_items
      set state = case p_status when 'active' then 'created' else p_status end,
          started_at = _now(),
+         heartbeat_ends_at = case when p_status = 'active' then greatest(heartbeat_ends_at, _now() + interval '5 minutes') end,
          resolved_at = case when p_status = 'completed' then _now() end,
          outcome_data = case when p_status = 'completed' then '{"summary": "The session was completed."}'::jsonb end
    where id = v_item.id
@@ -91,3 +92,78 @@ end
 $$;
 
 comment on function journal_session_status(uuid, text) is 'Sets a journal session active, paused or completed. Raises WL001, WL002, WL003 (it is over).';
+
+create or replace function journal_heartbeat(p_work_item_id uuid, p_seconds integer default 300)
+  returns timestamptz
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _open_item(p_work_item_id);
+begin
+  if v_item.work_type <> 'journal' then
+    perform _raise_invalid(format('work item %s is driven by Work Ledger', v_item.id), 'Its worker''s lease says that it is alive.');
+  elsif p_seconds is null or p_seconds not between 1 and 86400 then
+    perform _raise_invalid(format('a heartbeat holds for 1 to 86400 seconds, not %s', p_seconds));
+  end if;
+  return _journal_alive(v_item.id, p_seconds);
+end
+$$;
+
+comment on function journal_heartbeat(uuid, integer) is
+  'Says that the program that drives a journal session is alive, for the next p_seconds (300). A session of which nothing is heard for longer is crashed: no digest names it, and work_sessions_resumable() offers it; a later heartbeat or entry makes it active again. Returns until when it holds. Raises WL001, WL002, WL003.';
+
+create or replace function _journal_alive(p_work_item_id uuid, p_seconds integer default 300)
+  returns timestamptz
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_until timestamptz := _now() + make_interval(secs => p_seconds);
+begin
+  -- Not for each entry of a busy session.
+  update work_items set heartbeat_ends_at = v_until
+   where id = p_work_item_id and work_type = 'journal' and state = 'created' and heartbeat_ends_at < v_until - interval '10 seconds';
+  return (select heartbeat_ends_at from work_items where id = p_work_item_id);
+end
+$$;
+
+comment on function _journal_alive(uuid, integer) is 'Notes that the program of a journal session is alive; of other items nothing. Returns until when that holds.';
+
+create or replace function work_sessions_resumable(p_conversation_id text default null, p_target_tokens integer default 4000, p_limit integer default 20)
+  returns table (id uuid, conversation_id text, original_prompt text, status text, created_at timestamptz, updated_at timestamptz, completed_at timestamptz, token_estimate integer, entry_count integer, packet jsonb)
+  language plpgsql
+  stable
+  rows 20
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+begin
+  if p_target_tokens is null or p_target_tokens < 500 or p_limit < 0 then
+    perform _raise_invalid('a packet has at least 500 tokens, and a list no fewer than 0 sessions');
+  end if;
+  for id in
+    select w.id
+      from work_items w
+     where (w.state in ('paused', 'dead') or (w.state = 'created' and w.work_type = 'journal' and w.heartbeat_ends_at <= _now()))
+       and (p_conversation_id is null or coalesce(w.params ->> 'conversationId', w.root_id::text) = p_conversation_id)
+     order by w.created_at desc, w.id desc
+     limit p_limit
+  loop
+    select s.conversation_id, s.original_prompt, s.status, s.created_at, s.updated_at, s.completed_at, s.token_estimate, s.entry_count
+      into conversation_id, original_prompt, status, created_at, updated_at, completed_at, token_estimate, entry_count
+      from work_sessions s where s.id = work_sessions_resumable.id;
+    begin
+      packet := resumption_context(id, p_target_tokens);
+    exception when sqlstate 'WL002' then
+      packet := resumption_context(id, 1000000); -- what it cannot do without takes more: it is not left out for that
+    end;
+    return next;
+  end loop;
+end
+$$;
+
+comment on function work_sessions_resumable(text, integer, integer) is
+  'What can be taken up: sessions that are paused, or whose program or attempts crashed, of a conversation or of all, the newest first, with the packet (resumption_context() of p_target_tokens, more only where it does not fit). journal_session_status(id, ''active'') goes on with a session where it was, work_resume(id) with work of our own, journal_resume(id, conversation) in another conversation. Raises WL002.';

@@ -23,7 +23,7 @@ begin
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  v_model := coalesce((select c.config #>> '{engage,model}' from foci f join faculties c on c.content_hash = f.faculty_hash where f.work_item_id = v_item.id order by f.attempt desc limit 1), 'claude-sonnet-5-5');
+  v_model := _item_model(v_item.id);
   select * into v_now from _standing(v_item, null);
 
   -- The essentials first, as short as they may get: what was asked, what is open, what failed, what is uncertain.

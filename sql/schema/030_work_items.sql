@@ -30,6 +30,7 @@ create table work_items (
   ledger_count integer not null default 0,
   ledger_epoch integer not null default 0,
   watch_ends_at timestamptz,
+  heartbeat_ends_at timestamptz,
   outcome_data jsonb,
   created_at timestamptz not null default _now(),
   started_at timestamptz,
@@ -55,6 +56,7 @@ create unique index work_items_open_dedup_key on work_items (dedup_key)
 create index work_items_parent on work_items (parent_id) where parent_id is not null;
 create index work_items_created on work_items (created_at desc, id desc);
 create index work_items_open on work_items (created_at desc, id desc) where resolved_at is null;
+create index work_items_resumable on work_items (created_at desc) where state in ('paused', 'dead') or (state = 'created' and work_type = 'journal');
 create index work_items_interactive on work_items (created_at desc) where state = 'created' and work_type = 'journal';
 create index work_items_running on work_items (created_at desc) where state = 'running';
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
@@ -86,4 +88,5 @@ comment on column work_items.slot_faculty is 'The faculty of which it takes one 
 comment on column work_items.ledger_count is 'Sequence number of the newest ledger entry.';
 comment on column work_items.ledger_epoch is 'Entries up to this number belong to attempts that were given up: an attempt that starts afresh (recover.mode) does not read them.';
 comment on column work_items.watch_ends_at is 'Until then each append sends a notification; see ledger_watch().';
+comment on column work_items.heartbeat_ends_at is 'Of a session that another program drives: until then the program is taken to be alive; see journal_heartbeat().';
 comment on column work_items.outcome_data is 'What came of it: {summary, evidence, ...} or {error, ...}.';

@@ -53,6 +53,7 @@ create unique index turns_one_an_iteration on turns (focus_id, iteration) where 
 create unique index turns_one_pending on turns (focus_id) where status in ('pending', 'streaming');
 create index turns_parent on turns (parent_turn_id);
 create index turns_work_item on turns (work_item_id, id);
+create index turns_completed on turns (work_item_id, completed_at);
 
 alter table sessions add foreign key (head_turn_id) references turns (id);
 alter table sessions add foreign key (parent_turn_id) references turns (id);
@@ -128,6 +129,8 @@ create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
 create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where status = 'uncertain';
 create index tool_calls_open on tool_calls (turn_id) where completed_at is null;
 create index tool_calls_tool on tool_calls (tool_name);
+create index tool_calls_created on tool_calls (work_item_id, created_at);
+create index tool_calls_completed on tool_calls (work_item_id, completed_at);
 
 comment on table turn_configs is 'Everything of a request but its messages (model, limits, system prompt, tools), stored once for each content.';
 comment on table turns is 'One row for each model call: what was asked (config_hash, elision_id and the chain of parents), what came back, what it cost. Never deleted.';
@@ -136,7 +139,7 @@ comment on column turns.block is 'The block that was open when this turn was ask
 comment on column turns.elision_id is 'What the turn''s request leaves out; null: nothing. Without a foreign key: elisions point at turns already, and no circle may be closed (see 050_foci.sql).';
 comment on column turns.fork_turn_id is 'The newest turn above that belongs to another work item, from which this conversation goes on; null: there is none.';
 comment on column turns.call_count is 'Requests made to the model for this turn; more than one where a call failed or its worker died.';
-comment on column turns.error is 'The newest failure of the model call.';
+comment on column turns.error is 'The newest failure of the model call, also where it was answered after all; of a refusal what the provider said of it. Null: there was none.';
 comment on column turns.provider is 'Who answered: anthropic, another one that the runtime names, or the format of the recorded run that the turn was imported from; replay: a recorded run answered, and the counts are those of its own requests.';
 comment on column turns.input_tokens is 'Input tokens neither read from nor written to the cache, as the provider counts them.';
 comment on column turns.chain_tokens is 'total_tokens of this turn and all its ancestors.';

@@ -38,6 +38,7 @@ create table ledger_data_schemas (
 );
 
 create unique index work_ledger_idempotency_key on work_ledger (work_item_id, idempotency_key) where idempotency_key is not null;
+create index work_ledger_created on work_ledger (work_item_id, created_at);
 create index work_ledger_findings on work_ledger (created_at desc) where entry_type = 'finding';
 create index work_ledger_root_findings on work_ledger (created_at desc) where entry_type = 'finding' and not is_child_work;
 create index work_ledger_errors on work_ledger (created_at desc) where entry_type = 'error';

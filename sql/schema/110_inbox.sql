@@ -20,6 +20,7 @@ create table inbox (
 
 create index inbox_turn on inbox (turn_id) where turn_id is not null;
 create index inbox_waiting on inbox (work_item_id, created_at) where consumed_at is null;
+create index inbox_messages on inbox (work_item_id, created_at) where kind = 'message';
 create unique index inbox_child_results on inbox (source_work_item_id) where kind = 'child_result';
 
 comment on table inbox is

@@ -16,6 +16,7 @@ create table approvals (
 );
 
 create index approvals_open on approvals (work_item_id) where decision is null;
+create index approvals_decided on approvals (work_item_id, decided_at);
 
 comment on table approvals is 'One row for each tool call that needed a person''s word: asked with its turn, answered by tool_call_approve() or tool_call_reject(), once.';
 comment on column approvals.input_hash is 'SHA-256 of the arguments that the word is for; a call with others does not run.';

@@ -27,15 +27,17 @@ create table work_checkpoints (
   trigger text not null,
   turn_id uuid references turns (id),
   ledger_seq integer not null,
-  chain_tokens bigint not null,
+  entry_count integer not null,
+  token_estimate bigint not null,
   summary text not null,
+  completed_tasks jsonb not null,
   key_decisions jsonb not null,
   current_state text not null,
   files_modified jsonb not null,
   pending_actions jsonb not null,
   created_at timestamptz not null default _now(),
-  constraint trigger_is_known check (trigger in ('manual', 'block', 'entries', 'tokens', 'time')),
-  constraint lists_are_lists check (jsonb_typeof(key_decisions) = 'array' and jsonb_typeof(files_modified) = 'array' and jsonb_typeof(pending_actions) = 'array')
+  constraint trigger_is_known check (trigger in ('manual', 'automatic', 'block', 'entries', 'tokens', 'time')),
+  constraint lists_are_lists check (jsonb_typeof(completed_tasks) = 'array' and jsonb_typeof(key_decisions) = 'array' and jsonb_typeof(files_modified) = 'array' and jsonb_typeof(pending_actions) = 'array')
 );
 
 create index work_checkpoints_work_item on work_checkpoints (work_item_id, created_at desc, id desc);
@@ -68,6 +70,10 @@ create table session_records (
 
 comment on table journal_entries is 'Journal entries that somebody logged by journal_log(): append-only, but that one can be deleted, which leaves an empty one.';
 comment on table work_checkpoints is 'Where a work item stood at a moment, derived from its ledger and calls: by checkpoint_create(), or by itself after 50 journal entries, 100,000 tokens, 15 minutes or a closed block.';
+comment on column work_checkpoints.trigger is 'manual: somebody wanted it. automatic: a program made it by itself. The others: after so much, see checkpoint_create().';
+comment on column work_checkpoints.entry_count is 'Journal entries until then.';
+comment on column work_checkpoints.token_estimate is 'Tokens that they would take.';
+comment on column work_checkpoints.completed_tasks is 'Its newest 20 steps, oldest first, a line each.';
 comment on column work_checkpoints.ledger_seq is 'The newest ledger entry that it covers.';
 comment on column work_checkpoints.turn_id is 'The newest turn that it covers.';
 comment on table message_lints is 'What linters said of files at the time of a message.';

@@ -1,5 +1,5 @@
 begin;
-select plan(16);
+select plan(17);
 
 select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
 select from ability_register('write_file', 'Writes.', '{"type": "object"}', 'idempotent', 'safe');
@@ -35,8 +35,10 @@ select from generate_series(1, 16) n, lateral pg_temp.turn(pg_temp.look(), n);
 select is((select count(*) from work_checkpoints), 1::bigint, '48 entries are no reason');
 select from pg_temp.turn(pg_temp.look());
 select is(pg_temp.last(), 'entries', 'fifty are');
-select from pg_temp.turn(pg_temp.look(), 100000);
+select from pg_temp.turn(pg_temp.look(), 100100);
 select is(pg_temp.last(), 'tokens', 'so are a hundred thousand tokens');
+select from pg_temp.turn(pg_temp.look(), 100200);
+select is((select count(*) from work_checkpoints where trigger = 'tokens'), 1::bigint, 'that are new, not sent again');
 alter table work_checkpoints disable trigger all; -- time passes
 update work_checkpoints set created_at = created_at - interval '16 minutes';
 alter table work_checkpoints enable trigger all;

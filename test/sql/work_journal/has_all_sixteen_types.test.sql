@@ -52,16 +52,16 @@ $$;
 create temporary table j as select * from journal_read((select id from item));
 select set_eq('select distinct entry_type from j', array['session_start', 'thinking', 'tool_request', 'tool_approved', 'tool_rejected', 'tool_result', 'code_generated', 'file_read', 'file_written',
   'decision', 'error', 'recovery', 'checkpoint', 'user_feedback', 'summary', 'session_end'], 'all sixteen types');
-select is((select array_agg(sequence_num order by sequence_num) from j), (select array_agg(n) from generate_series(1, (select count(*) from j)) n), 'numbered from 1');
-select is((select count(distinct entry_id) from j), (select count(*) from j), 'each entry once');
+select is((select array_agg(created_at order by sequence_num) from j), (select array_agg(created_at order by created_at) from j), 'numbered by time');
+select is((select count(distinct id) from j), (select count(*) from j), 'each entry once');
 select is((select bool_and(content ->> 'type' = entry_type) from j), true, 'each with its payload');
-select is((select entry_type from j where sequence_num = 1), 'session_start', 'it begins with the beginning');
-select is((select content from j where sequence_num = 1), '{"type": "session_start", "originalPrompt": "Find why the import is slow", "selectedModel": "claude-sonnet-5-5", "selectedPersona": "worker"}', 'and with what was asked');
+select is((select entry_type from j order by sequence_num limit 1), 'session_start', 'it begins with the beginning');
+select is((select content from j order by sequence_num limit 1), '{"type": "session_start", "originalPrompt": "Find why the import is slow", "selectedModel": "claude-sonnet-5-5", "selectedPersona": "worker"}', 'and with what was asked');
 select is((select entry_type from j order by sequence_num desc limit 1), 'session_end', 'and ends with the end');
 select is((select content ->> 'summary' from j where entry_type = 'session_end'), 'It is fast', 'and what came of it');
-select is((select content -> 'planSteps' from j where content ->> 'reasoning' = 'plan'), '["look", "mend"]', 'the open parts of a plan');
+select is((select content -> 'planSteps' from j where content ->> 'ledgerType' = 'plan'), '["look", "mend"]', 'the open parts of a plan');
 select results_eq($$ select content ->> 'filePath', content ->> 'operation', (content ->> 'linesAffected')::integer from j where entry_type in ('file_read', 'file_written') order by sequence_num $$,
-  $$ values ('a.ts', 'read', 1), ('a.ts', 'create', 2) $$, 'files');
+  $$ values ('a.ts', 'read', null), ('a.ts', 'create', 2) $$, 'files');
 select is((select content ->> 'reason' from j where entry_type = 'tool_rejected'), 'Not that file', 'why not');
 select is((select count(*) from j where entry_type = 'tool_result' and importance = 'high' and content ->> 'errorMessage' = 'saw bad'), 1::bigint, 'a failed result matters');
 select is((select bool_and(token_estimate > 0) from j), true, 'tokens are estimated');

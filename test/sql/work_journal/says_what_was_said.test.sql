@@ -1,0 +1,66 @@
+begin;
+select plan(12);
+
+select from ability_register('write_file', 'Writes.', '{"type": "object"}', 'idempotent', 'safe');
+select from ability_register('remove', 'Removes.', '{"type": "object"}', 'idempotent', 'safe', p_touches => '[{"key": "path", "action": "delete"}]');
+select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["write_file", "remove"], "ledger_nudge_interval": 0}}');
+create temporary table item as select * from work_submit('analyze', 'Find why');
+select from ledger_append((select id from item), 'error', 'disk full', '{"recoverable": false, "errorType": "io"}');
+select from ledger_append((select id from item), 'decision', 'Use B', '{"reasoning": "cheaper", "alternatives": ["A"]}');
+select from ledger_append((select id from item), 'finding', 'It is the index', '{"table": "orders"}');
+select from ledger_append((select id from item), 'note', 'Ask Anna');
+select from ledger_append((select id from item), 'step', 'Freed the disk');
+select from ledger_append((select id from item), 'step', 'And went on');
+
+do $$
+declare
+  v_item uuid := (select id from item);
+  v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
+  v_turn uuid;
+begin
+  perform iteration_begin(v_item, v_lease);
+  perform iteration_fail(v_item, v_lease, '{"class": "overloaded", "message": "too busy", "retry_after_seconds": 0}');
+  update work_items set run_at = _now() where id = v_item;
+  update models set cooldown_ends_at = null;
+  v_lease := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
+  v_turn := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
+  perform turn_record(v_item, v_lease, v_turn, '{"stop_reason": "tool_use", "usage": {}, "content": [{"type": "text", "text": "So"},
+    {"type": "tool_use", "id": "w", "name": "write_file", "input": {"path": "a.sql", "content": "select 1;\nselect 2;"}}, {"type": "tool_use", "id": "d", "name": "remove", "input": {"path": "b.ts"}},
+    {"type": "tool_use", "id": "n", "name": "write_file", "input": {"path": "notes.md", "content": "x"}}]}');
+  perform tool_call_settle(v_item, v_lease, id, 'Done') from tool_calls where turn_id = v_turn;
+  perform iteration_finish(v_item, v_lease);
+end
+$$;
+select from checkpoint_create((select id from item));
+select from checkpoint_create((select id from item), 'automatic');
+create temporary table j as select * from journal_read((select id from item));
+
+select is((select content from j where entry_type = 'error'), '{"type": "error", "ledgerType": "error", "entry": "disk full", "errorType": "io", "message": "disk full", "recoverable": false}', 'an error is as recoverable as it was said to be');
+select is((select content from j where entry_type = 'decision'), '{"type": "decision", "ledgerType": "decision", "entry": "Use B", "question": "", "chosenOption": "Use B", "reasoning": "cheaper", "alternatives": ["A"]}', 'a decision has its reasons');
+select results_eq($$ select content from j where entry_type = 'thinking' and content ? 'ledgerType' order by sequence_num $$,
+  $$ values ('{"type": "thinking", "ledgerType": "finding", "reasoning": "It is the index", "entry": "It is the index", "table": "orders"}'::jsonb), ('{"type": "thinking", "ledgerType": "note", "reasoning": "Ask Anna"}') $$, 'findings and notes say which they are');
+select results_eq($$ select content ->> 'message', content ->> 'fromError' from j where entry_type = 'recovery' order by sequence_num $$,
+  $$ values ('Freed the disk', 'disk full'), ('the model answered request 2', 'overloaded: too busy') $$, 'recovery from an error: by a step, by another request');
+select results_eq($$ select content from j where entry_type = 'code_generated' $$,
+  $$ values ('{"type": "code_generated", "language": "sql", "code": "select 1;\nselect 2;", "purpose": "write_file", "filePath": "a.sql"}'::jsonb) $$, 'code that was written, and where');
+select results_eq($$ select content ->> 'filePath', content ->> 'operation', (content ->> 'linesAffected')::integer from j where entry_type = 'file_written' order by 1 $$,
+  $$ values ('a.sql', 'create', 2), ('b.ts', 'delete', null), ('notes.md', 'create', 1) $$, 'a file that was deleted, too');
+select is((select array_agg(entry_type order by sequence_num) from j where entry_type in ('thinking', 'tool_request') and not content ? 'ledgerType'), array['thinking', 'tool_request', 'tool_request', 'tool_request'], 'a thought stands before what it led to');
+select is((select bool_and(session_id = (select id from item) and id like entry_type || '/%') from j), true, 'each entry knows itself and its session');
+select results_eq($$ select content -> 'manual', content -> 'completedTasks' from j where entry_type = 'checkpoint' and content ->> 'summary' ~ '^2 ' order by sequence_num desc limit 2 $$,
+  $$ values ('false'::jsonb, '["Freed the disk", "And went on"]'::jsonb), ('true', '["Freed the disk", "And went on"]') $$, 'a checkpoint, who wanted it');
+select is(journal_export((select id from item)) #> '{entries,0,sessionId}', to_jsonb((select id from item)), 'and so exported');
+
+-- A later attempt.
+do $$
+declare v_lease uuid := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
+begin
+  perform iteration_begin((select id from item), v_lease);
+  perform work_fail((select id from item), 'no luck', p_lease => v_lease);
+end
+$$;
+select is((select content ->> 'summary' from journal_read((select id from item)) where entry_type = 'session_end'), 'no luck', 'the end');
+select is((select count(*) from journal_read((select id from item)) where content ->> 'type' is distinct from entry_type), 0::bigint, 'no data changes the type');
+
+select * from finish();
+rollback;
