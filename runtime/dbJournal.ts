@@ -7,7 +7,7 @@ import type { QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 
 import { storableJson } from '../plv8/storable.ts';
-import { checkpoint, journalEntry, journalSession, resumableSession, resumptionContext } from './rows.ts';
+import { checkpoint, journalEntry, journalSession, json, resumableSession, resumptionContext } from './rows.ts';
 
 type Run = <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => Promise<readonly z.output<Schema>[]>;
 
@@ -78,6 +78,15 @@ export function journalQueries(run: Run, fn: (name: string) => ReturnType<typeof
       (await one(() => sql.type(z.object({ value: resumptionContext }))`select ${fn('resumption_context')}(${sessionId}::uuid, ${targetTokens}) as value`)).value,
 
     sessionSummary: async (sessionId: string) => (await one(() => sql.type(text)`select ${fn('session_summary')}(${sessionId}::uuid) as value`)).value,
+
+    summaryRequest: async (sessionId: string, model: string | null) =>
+      (await one(() => sql.type(z.object({ value: json }))`select ${fn('session_summary_request')}(${sessionId}::uuid, ${model}) as value`)).value,
+
+    summarySave: async (sessionId: string, summary: string, model: string, inputTokens: number, outputTokens: number) => {
+      const id = randomUUID();
+      await run(() => sql.type(z.unknown())`
+        select id from ${fn('session_summary_save')}(${sessionId}::uuid, ${summary}, ${model}, ${inputTokens}::integer, ${outputTokens}::integer, ${id}::uuid)`);
+    },
 
     exportForResumption: async (sessionId: string, targetTokens: number) =>
       (await one(() => sql.type(text)`select ${fn('export_for_resumption')}(${sessionId}::uuid, ${targetTokens}) as value`)).value,

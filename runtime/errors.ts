@@ -9,7 +9,7 @@ export const errorCodes = {
   WL006: 'key or name taken',
   WL007: 'append-only',
   WL008: 'wrong state',
-  WL009: 'budget used up',
+  WL009: 'no room',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

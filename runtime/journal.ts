@@ -3,6 +3,8 @@
 
 import type { Db } from './db.ts';
 import type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './rows.ts';
+import { askChecked } from './focus/askModel.ts';
+import type { ModelClient } from './focus/callModel.ts';
 import { listen } from './listener.ts';
 
 export type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './rows.ts';
@@ -28,11 +30,13 @@ export function keepAlive(db: Db, sessionId: string): () => void {
 export class WorkJournal {
   readonly #db: Db;
   readonly #url: string;
+  readonly #model: ModelClient | null;
 
-  /** `url`: the database of `db`, to listen to. */
-  constructor(db: Db, url: string) {
+  /** `url`: the database of `db`, to listen to. `model`: who writes summaries. */
+  constructor(db: Db, url: string, options: { model?: ModelClient } = {}) {
     this.#db = db;
     this.#url = url;
+    this.#model = options.model ?? null;
   }
 
   /** A session that this program drives itself. */
@@ -92,6 +96,19 @@ export class WorkJournal {
 
   getSessionSummary(sessionId: string): Promise<string> {
     return this.#db.journal.sessionSummary(sessionId);
+  }
+
+  /** A model's summary, which is journaled too. `model`: its name; by default the session's own. */
+  async summarizeSession(sessionId: string, options: { model?: string; signal?: AbortSignal } = {}): Promise<string> {
+    if (this.#model === null) throw new Error('this journal was made without a model');
+    const request = await this.#db.journal.summaryRequest(sessionId, options.model ?? null);
+    const answer = await askChecked(this.#model, request, { signal: options.signal ?? new AbortController().signal });
+    if (answer.kind === 'aborted') throw new Error('the summary was broken off');
+    if (answer.kind === 'error') throw new Error(`${answer.error.class}: ${answer.error.message}`);
+    const { content, model, usage } = answer.response;
+    const summary = content.map((block) => (block.type === 'text' ? String(block['text']) : '')).join('').trim();
+    await this.#db.journal.summarySave(sessionId, summary, model, usage.inputTokens + usage.cachedInputTokens + usage.cacheWriteTokens, usage.outputTokens);
+    return summary;
   }
 
   exportForResumption(sessionId: string, targetTokens = 4000): Promise<string> {

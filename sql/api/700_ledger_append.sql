@@ -15,6 +15,7 @@ declare
   v_lease uuid := coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid);
   v_keep text[] := nullif(p_keep, '{}');
   v_now timestamptz := _now();
+  v_is_auto boolean := coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false);
   v_item record;
   v_entry work_ledger;
 begin
@@ -74,13 +75,22 @@ begin
     exit when found;
     perform _fence(p_work_item_id, v_lease);
   end loop;
+  if v_item.ledger_count > 10000 and not v_is_auto then
+    raise exception using
+      errcode = 'WL009',
+      message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
+      hint = 'End this work with what is done, and go on in a new work item.';
+  elsif octet_length(p_content) > 4096 then
+    raise warning 'entry % of work item % has % bytes: everybody who reads this ledger pays for it', v_item.ledger_count, p_work_item_id, octet_length(p_content)
+      using hint = 'An entry says in a few sentences what matters; data holds what is structured, an artifact what is long.';
+  end if;
   insert into work_ledger (
     work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work, idempotency_key, created_at)
   values (
     p_work_item_id, v_item.ledger_count, p_entry_type, p_content, p_data, v_keep, v_item.attempts, v_item.focus_id,
     nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
     nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
-    coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false),
+    v_is_auto,
     coalesce(v_item.is_watched, false), v_item.depth > 0, p_idempotency_key, v_now)
   returning * into v_entry;
   if v_item.work_type = 'journal' then
@@ -91,7 +101,7 @@ end
 $$;
 
 comment on function ledger_append(uuid, text, text, jsonb, uuid, text, text[]) is
-  'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB, held against what ledger_data_schema_save() said of its type; p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs word for word: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry).';
+  'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB, held against what ledger_data_schema_save() said of its type; p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs word for word: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB comes with a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries).';
 
 create or replace function ledger_append_batch(
     p_work_item_id uuid,

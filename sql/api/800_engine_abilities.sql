@@ -15,7 +15,7 @@ create or replace function _ability_ledger_append(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select format('Recorded as [%s].', e.seq)
+  select format('Recorded as [%s].', e.seq) || case when octet_length(e.content) > 4096 then format(' It has %s bytes, over the 4096 that an entry should have: say what matters in a few sentences.', octet_length(e.content)) else '' end
     from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep')) e;
 $$;
 

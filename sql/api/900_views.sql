@@ -34,10 +34,11 @@ create or replace view v_plan_history with (security_invoker = true) as
 comment on view v_plan_history is 'Every plan of a work item; the newest is the current one.';
 
 create or replace view v_step_counts with (security_invoker = true) as
-  select work_item_id, count(*) filter (where entry_type = 'step') as steps, count(*) as entries
+  select work_item_id, count(*) filter (where entry_type = 'step') as steps, count(*) as entries,
+         count(*) filter (where octet_length(content) > 4096) as long_entries
     from work_ledger
    group by work_item_id;
-comment on view v_step_counts is 'How many steps, and entries of any kind, a work item took.';
+comment on view v_step_counts is 'How many steps, entries of any kind and entries over 4 KiB a work item took.';
 
 create or replace view v_unroutable with (security_invoker = true) as
   select w.id, w.work_type, w.faculty, w.description, w.created_at

@@ -8,22 +8,24 @@ create or replace function _standing(
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with entry as (
+  with logged as materialized (
+    select * from journal_entries where work_item_id = p_item.id and deleted_at is null order by created_at desc, id desc limit 2000
+  ), entry as (
     select seq, entry_type, content from work_ledger where work_item_id = p_item.id and seq > greatest(p_item.ledger_epoch, p_item.ledger_count - 2000)
     union all
-    select 1000000 + row_number() over (order by created_at), case entry_type when 'summary' then 'step' else entry_type end,
+    select 1000000 + row_number() over (order by created_at), case when entry_type = 'summary' and not content ? 'model' then 'step' else entry_type end,
            case entry_type when 'decision' then concat_ws(': ', nullif(content ->> 'question', ''), content ->> 'chosenOption') when 'error' then content ->> 'message' else content ->> 'currentStatus' end
-      from journal_entries where work_item_id = p_item.id and entry_type in ('decision', 'error', 'summary') and deleted_at is null
+      from logged where entry_type in ('decision', 'error', 'summary')
     union all
     select 1000000 + row_number() over (order by created_at), 'plan', (select string_agg(s, E'\n') from jsonb_array_elements_text(content -> 'planSteps') s)
-      from journal_entries where work_item_id = p_item.id and entry_type = 'thinking' and jsonb_typeof(content -> 'planSteps') = 'array' and deleted_at is null
+      from logged where entry_type = 'thinking' and jsonb_typeof(content -> 'planSteps') = 'array'
     union all
     select * from _recorded_entries(p_item)
   )
   select (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'step'),
          (select coalesce(array_agg(case entry_type when 'finding' then 'Found: ' when 'summary' then 'Its own summary: ' when 'answer' then 'Said last: ' when 'asked' then 'Was asked: ' else '' end || content order by seq desc), '{}')
             from entry where entry_type in ('step', 'finding', 'summary', 'answer', 'asked')),
-         (select coalesce((select content ->> 'message' from journal_entries where work_item_id = p_item.id and entry_type = 'user_feedback' and deleted_at is null order by created_at desc, id desc limit 1),
+         (select coalesce((select content ->> 'message' from logged where entry_type = 'user_feedback' order by created_at desc, id desc limit 1),
                           (select content from entry where entry_type = 'asked' order by seq desc limit 1))),
          (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'decision'),
          (select coalesce(array_agg(content order by last desc), '{}') from (select content, max(seq) as last from entry where entry_type = 'error' group by content) e),
@@ -37,12 +39,12 @@ as $$
                           select x.target, k.completed_at from tool_calls k join touches x on x.tool_call_id = k.id
                            where k.turn_id = any (p_turns) and x.kind = 'path' and x.action in ('create', 'modify', 'delete') and k.status = 'completed'
                           union all
-                          select content ->> 'filePath', created_at from journal_entries where work_item_id = p_item.id and entry_type = 'file_written' and deleted_at is null) f
+                          select content ->> 'filePath', created_at from logged where entry_type = 'file_written') f
                    group by path) g),
          (select coalesce(array_agg(format('child %s (%s) is %s', id, _one_line(description, 100), state) order by created_at), '{}') from work_items where parent_id = p_item.id and resolved_at is null);
 $$;
 
-comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, in its newest 2,000 entries: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way. An imported session kept no ledger: what it shows stands for that.';
+comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, in the newest 2,000 entries of its ledger and of those logged to its journal: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way. An imported session kept no ledger: what it shows stands for that.';
 
 create or replace function _state_line(p_item work_items, p_steps text[], p_asked text)
   returns text
@@ -174,7 +176,7 @@ begin
   v_last := checkpoint_latest(v_item.id);
   select bool_or(e.is_block) as is_block, sum(e.chars) as chars, count(*) as entries
     into v_new
-    from (select j.entry_type = 'summary' as is_block, char_length(j.content::text) as chars from journal_entries j
+    from (select j.entry_type = 'summary' and not j.content ? 'model' as is_block, char_length(j.content::text) as chars from journal_entries j
            where j.work_item_id = v_item.id and j.created_at > coalesce(v_last.created_at, '-infinity') and j.deleted_at is null
           union all
           select l.entry_type = 'step' and not l.is_inherited, char_length(l.content) from work_ledger l where l.work_item_id = v_item.id and l.seq > coalesce(v_last.ledger_seq, 0)) e;

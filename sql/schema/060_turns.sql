@@ -54,6 +54,7 @@ create unique index turns_one_pending on turns (focus_id) where status in ('pend
 create index turns_parent on turns (parent_turn_id);
 create index turns_work_item on turns (work_item_id, id);
 create index turns_completed on turns (work_item_id, completed_at);
+create index turns_of_others on turns (work_item_id) where focus_id is null or external_id is not null;
 
 alter table sessions add foreign key (head_turn_id) references turns (id);
 alter table sessions add foreign key (parent_turn_id) references turns (id);

@@ -6,6 +6,8 @@ import { openDb } from '../../runtime/db.ts';
 import type { Db } from '../../runtime/db.ts';
 import { JournalStore, WorkJournal } from '../../runtime/journal.ts';
 import type { JournalEntry, JournalState } from '../../runtime/journal.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';
@@ -93,6 +95,26 @@ test('a subscriber is told each entry once, also across broken connections and l
   await until(() => messages(others).includes('late'));
   expect(told).toHaveLength(heard);
   endOthers();
+});
+
+test('a model summarizes a session', async () => {
+  const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: ' It chose B.\n' }] }]));
+  const writer = new WorkJournal(db, database.url, { model: createModelClient({ baseURL: model.url, apiKey: 'none' }) });
+  const session = await journal.createSession('chat-5', 'Build the thing');
+  await journal.logEntry(session.id, 'decision', { question: 'Which?', chosenOption: 'B', reasoning: 'cheaper' });
+  await journal.logEntry(session.id, 'thinking', { reasoning: 'so', planSteps: ['fix the import'] });
+  expect(await writer.summarizeSession(session.id, { model: 'claude-haiku-4-5' })).toBe('It chose B.');
+  const asked = JSON.parse(model.requests[0]?.body ?? '') as { model: string; messages: { content: { text: string }[] }[] };
+  expect(asked.model).toBe('claude-haiku-4-5');
+  expect(asked.messages[0]?.content[0]?.text).toMatch(/^<(journal-\w+)>\nBuild the thing\n.*decision: \{.*"cheaper".*<\/\1>$/s);
+  expect(asked.messages[0]?.content[1]?.text).toContain('Preserve: plan, key findings, decisions, completed steps, errors.');
+  expect((await journal.getEntries(session.id)).at(-1)).toMatchObject({
+    entryType: 'summary', content: { currentStatus: 'It chose B.', nextSteps: ['fix the import'], accomplishments: [], model: 'claude-haiku-4-5', inputTokens: expect.any(Number) },
+  });
+  expect((await journal.generateResumptionContext(session.id)).workSummary).toContain('Its own summary: It chose B.');
+  await model.close();
+  await expect(writer.summarizeSession(session.id)).rejects.toThrow(/transport/);
+  await expect(journal.summarizeSession(session.id)).rejects.toThrow('without a model');
 });
 
 test('the state of a conversation for a user interface', { timeout: 60_000 }, async () => {
