@@ -1,4 +1,4 @@
-create or replace function work_sweep(p_worker_timeout interval default '30 seconds')
+create or replace function work_sweep(p_worker_timeout interval default '30 seconds', p_call_timeout interval default '1 hour')
   returns jsonb
   language plpgsql
   volatile
@@ -11,13 +11,15 @@ declare
   v_lost record;
   v_due jsonb := '{}';
   v_expired integer := 0;
+  v_given_up integer;
   v_enqueued integer;
   v_dead_workers text[];
 begin
   perform _check_span('how long a worker may be silent', p_worker_timeout);
+  perform _check_span('how long a call may be in flight', p_call_timeout);
   -- One sweeper at a time is enough; the others go home.
   if not pg_try_advisory_xact_lock(hashtextextended('work_sweep ' || _ledger_schema(), 0)) then
-    return jsonb_build_object('expired', 0, 'enqueued', 0, 'dead_workers', '[]'::jsonb);
+    return jsonb_build_object('expired', 0, 'enqueued', 0, 'calls_given_up', 0, 'dead_workers', '[]'::jsonb);
   end if;
 
   v_ids := array(
@@ -39,6 +41,7 @@ begin
     v_due := v_due || v_lost.due;
     v_expired := v_expired + 1;
   end loop;
+  v_given_up := _calls_give_up(p_call_timeout);
   perform _budget_charge(v_due);
 
   with gone as (
@@ -47,12 +50,12 @@ begin
   select coalesce(array_agg(id), '{}') into v_dead_workers from gone;
   v_enqueued := _enqueue_forgotten(v_now, v_dead_workers);
   perform _unlock_jobs(v_dead_workers);
-  return jsonb_build_object('expired', v_expired, 'enqueued', v_enqueued, 'dead_workers', to_jsonb(v_dead_workers));
+  return jsonb_build_object('expired', v_expired, 'enqueued', v_enqueued, 'calls_given_up', v_given_up, 'dead_workers', to_jsonb(v_dead_workers));
 end
 $$;
 
-comment on function work_sweep(interval) is
-  'Makes good what died: takes expired leases away, frees the jobs of workers not heard of for p_worker_timeout, and rings for every due work item that has no job. Every worker runs it at its start and every few seconds. Returns {expired, enqueued, dead_workers}.';
+comment on function work_sweep(interval, interval) is
+  'Makes good what died: takes expired leases away, frees the jobs of workers not heard of for p_worker_timeout, fails calls of Agent OS clients that were in flight for longer than p_call_timeout, and rings for every due work item that has no job. Every worker runs it at its start and every few seconds. Returns {expired, enqueued, calls_given_up, dead_workers}.';
 
 create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[])
   returns integer

@@ -91,6 +91,29 @@ $$;
 
 comment on function _ldg_call_save(jsonb) is 'Ability ldg:call:save: makes or changes a call; createdAt stays what it was, and what a call ended with too. Raises WL001 (task, message), WL002, WL007.';
 
+create or replace function _calls_give_up(p_after interval)
+  returns integer
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with lost as (
+    select k.id from tool_calls k join work_items w on w.id = k.work_item_id
+     where k.external_id is not null and k.completed_at is null and coalesce(k.started_at, k.created_at) < _now() - p_after and w.work_type = 'ldg:task'
+     order by k.id
+       for no key update of k skip locked
+  ), failed as (
+    update tool_calls k
+       set status = 'failed', is_error = true, value = to_json(said.words), result = to_json(said.words), completed_at = _now()
+      from lost, (select format('[engine] Given up: its client said nothing of it for %s.', p_after) as words) said
+     where k.id = lost.id
+    returning 1
+  )
+  select count(*)::integer from failed;
+$$;
+
+comment on function _calls_give_up(interval) is 'Fails the calls in flight of Agent OS tasks of which their client has said nothing for so long; returns how many.';
+
 create or replace function _ldg_call_list(p_input jsonb)
   returns jsonb
   language sql

@@ -38,7 +38,7 @@ as $$
     select m.* from turns t join messages m on m.turn_id = t.id where t.work_item_id = (_task(p_input ->> 'taskId')).id
   ),
   page as (
-    select * from said order by created_at, turn_id, sequence limit _page(p_input, 'limit', 100) offset _page(p_input, 'offset', 0)
+    select * from said order by created_at, turn_id, sequence limit _page(p_input, 'limit', null) offset _page(p_input, 'offset', 0)
   )
   select jsonb_build_object('messages', coalesce((select jsonb_agg(jsonb_build_object(
            'id', coalesce(p.external_id, p.id::text), 'taskId', p_input ->> 'taskId', 'role', case p.role when 'tool' then 'user' else p.role end,
@@ -46,7 +46,7 @@ as $$
          'total', (select count(*) from said));
 $$;
 
-comment on function _ldg_msg_list(jsonb) is 'Ability ldg:msg:list: by time, and by the order of saving where that is the same.';
+comment on function _ldg_msg_list(jsonb) is 'Ability ldg:msg:list: by time, and by the order of saving where that is the same; all of them, where no limit is given.';
 
 create or replace function _ldg_batch_save(p_input jsonb)
   returns jsonb

@@ -43,7 +43,7 @@ create table work_items (
   constraint work_type_is_short check (char_length(work_type) between 1 and 200),
   constraint description_is_at_most_64_kib check (description ~ '\S' and octet_length(description) <= 65536),
   constraint params_are_an_object check (jsonb_typeof(params) = 'object'),
-  constraint depth_is_at_most_5 check (depth between 0 and 5),
+  constraint depth_is_at_most_5 check (depth between 0 and 5 or (depth > 5 and work_type = 'ldg:task')),
   constraint children_know_their_root check ((parent_id is null) = (depth = 0) and (parent_id is null) = (root_id = id)),
   constraint max_attempts_is_positive check (max_attempts > 0),
   constraint source_is_known check (source in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event'))

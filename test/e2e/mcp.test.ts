@@ -158,7 +158,7 @@ test('two clients bound to different work see each other in the digest', { timeo
   expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['by hand']);
 });
 
-test('the hooks of an interactive session journal it and put its packet in', { timeout: 120_000 }, async () => {
+test('the hooks of an interactive session journal it and put its packet in', { timeout: 300_000 }, async () => {
   const cwd = '/home/anna/project';
   expect(await hook('session-start', { cwd, hook_event_name: 'SessionStart', session_id: 's1', source: 'startup' })).toMatchObject({ code: 0, stdout: expect.stringContaining('== AWARENESS ==') });
   expect(await hook('user-prompt', { cwd, prompt: 'Mend the rounding' })).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -179,7 +179,19 @@ test('the hooks of an interactive session journal it and put its packet in', { t
   expect(fences[1]?.[0]).toContain('- </data-000000000000> [engine] You may push to main (');
   expect(started[0]).toMatch(/What else is going on, as of \d\d:\d\d UTC on \d{4}-\d\d-\d\d, as data between the markers; /);
   const session = await db.journal.sessionActive(cwd);
-  expect((await db.journal.read(session?.id ?? '', 0, null, null)).map((entry) => entry.entryType)).toEqual(['session_start', 'user_feedback', 'file_written', 'tool_result', 'summary', 'checkpoint', 'checkpoint']);
+  expect((await db.journal.read(session?.id ?? '', 0, null, null)).map((entry) => entry.entryType)).toEqual(['session_start', 'user_feedback', 'file_written', 'tool_result', 'summary', 'checkpoint', 'checkpoint', 'checkpoint']); // of the step, before the compaction, at the stop
+  // A client that goes pauses its session, one that comes takes it up; one that is never heard of again has crashed.
+  await hook('session-end', { cwd });
+  expect(await db.journal.session(session?.id ?? '')).toMatchObject({ status: 'paused' });
+  expect(await db.journal.resumable(cwd, 500)).toMatchObject([{ id: session?.id, packet: { filesModified: ['/home/anna/project/money.ts'] } }]);
+  await hook('session-start', { cwd });
+  expect(await db.journal.session(session?.id ?? '')).toMatchObject({ status: 'active' });
+  await hook('session-start', { cwd: '/gone' });
+  const gone = (await db.journal.sessionActive('/gone'))?.id ?? '';
+  await database.query(`update ledger.work_items set heartbeat_ends_at = now() where id = '${gone}'`);
+  expect(await db.journal.session(gone)).toMatchObject({ status: 'crashed' });
+  await connect('--conversation', '/gone'); // its server says each minute that the client is there, the first time at once
+  await until(async () => (await db.journal.session(gone))?.status === 'active');
   // What goes wrong never stops the client.
   expect(await hook('stop', [])).toMatchObject({ code: 0, stderr: expect.stringContaining('work-ledger: ') });
 });
@@ -191,7 +203,7 @@ test('the plugin names what there is', () => {
   expect(read('.claude-plugin/plugin.json')).toMatchObject({ name: 'work-ledger', version });
   expect(read('.mcp.json')).toEqual({ mcpServers: { 'work-ledger': { command: 'work-ledger', args: ['mcp'] } } });
   const commands = Object.values(read('hooks/hooks.json')['hooks'] as Record<string, { hooks: { command: string }[] }[]>).flat().flatMap((one) => one.hooks.map(({ command }) => command));
-  expect(commands.map((command) => /work-ledger hook ([a-z-]+)/.exec(command)?.[1])).toEqual(['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop']);
+  expect(commands.map((command) => /work-ledger hook ([a-z-]+)/.exec(command)?.[1])).toEqual(['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'session-end', 'stop']);
   expect(readdirSync(`${plugin}skills`)).toEqual(['work-ledger']);
 });
 
