@@ -52,6 +52,9 @@ export type AbilityDefinition = {
   touches?: readonly object[] | undefined;
 };
 
+/** How the code of an execute_code call ran; bytes_seen by it, bytes_returned to the model. */
+export type CodeRun = { verdict: string; calls: number; bytes_seen: number; bytes_returned: number; duration_ms: number; timeout_seconds: number };
+
 /** The right to write for one work item. */
 export type Lease = { work_item_id: string; lease: string };
 
@@ -316,11 +319,12 @@ export async function openDb(url: string, schema: string, options: { maximumPool
         select to_json(${fn('tool_call_begin')}(${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid)) as value`),
 
     /** `whole`: what the content was made of, kept as an artifact. */
-    toolCallSettle: (lease: Lease, toolCallId: string, outcome: ToolOutcome, whole: string | null = null) =>
+    toolCallSettle: (lease: Lease, toolCallId: string, outcome: ToolOutcome, whole: string | null = null, codeRun: CodeRun | null = null) =>
       run(() => sql.type(z.unknown())`
         select ${fn('tool_call_settle')}(
           ${lease.work_item_id}::uuid, ${lease.lease}::uuid, ${toolCallId}::uuid, ${outcome.content}, ${outcome.isError},
-          ${outcome.images ? storableJson(outcome.images) : null}::jsonb, ${whole}, ${storableJson(outcome.value)}::json)::text`),
+          ${outcome.images ? storableJson(outcome.images) : null}::jsonb, ${whole}, ${storableJson(outcome.value)}::json,
+          ${codeRun === null ? null : storableJson(codeRun)}::jsonb)::text`),
 
     toolCallNested: (lease: Lease, parentCallId: string, ordinal: number, name: string, input: Record<string, unknown>) =>
       value(nestedCall, (row) => sql.type(row)`
@@ -394,6 +398,7 @@ function responseJson(response: ModelResponse): string | null {
     stop_details: response.stopDetails ?? null,
     request_id: response.requestId,
     duration_ms: response.durationMs,
+    first_token_ms: response.firstTokenMs ?? null,
     usage: {
       input_tokens: response.usage.inputTokens,
       output_tokens: response.usage.outputTokens,

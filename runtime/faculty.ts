@@ -40,6 +40,7 @@ const sections = {
     system_prompt_file: text.exactOptional(),
     system_prompt: text.exactOptional(),
     tools: texts.exactOptional(),
+    toolset: text.exactOptional(),
     max_turns: whole(1).exactOptional(),
     max_output_tokens: whole(1).exactOptional(),
     mode: oneOf('builtin', 'external').exactOptional(),
@@ -122,6 +123,8 @@ const sections = {
 const faculty = tableOf({
   name: text.max(63, 'a string of 1 to 63 characters').regex(/\S/, 'a string that is not blank'),
   accepts: texts.exactOptional(),
+  role: oneOf('manager', 'worker', 'unified').exactOptional(),
+  persona: text.exactOptional(),
   max_concurrent: whole(1).exactOptional(),
   orient: sections.orient.exactOptional(),
   engage: sections.engage.exactOptional(),

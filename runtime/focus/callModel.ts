@@ -36,6 +36,8 @@ export type ModelResponse = {
   usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number; cacheWriteTokens: number; reasoningTokens: number };
   requestId: string | null;
   durationMs: number;
+  /** Until the first content came. */
+  firstTokenMs?: number | null;
 };
 
 export type ModelErrorClass =
@@ -96,6 +98,7 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     const draft = new Draft();
     const soFar = (): ContentBlock[] => draft.soFar();
     let requestId: string | null = null;
+    let firstTokenMs: number | null = null;
     let failure: unknown = null;
     try {
       // The whole body, with `stream` where it stands: create() stringifies it as it is, stream() would move that key.
@@ -106,6 +109,7 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
       for await (const event of answer.data) {
         watchdog.heard();
         const text = draft.take(event);
+        if (event.type === 'content_block_delta') firstTokenMs ??= Math.round(performance.now() - startedAt);
         if (text !== '') onDelta?.(text);
         onGrowth?.(soFar);
         if (draft.isComplete) watchdog.drain();
@@ -119,7 +123,7 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     if (draft.isComplete) {
       // What breaks behind a complete message does not take it back.
       try {
-        return { kind: 'response', response: { ...draft.finish(), requestId, durationMs: Math.round(performance.now() - startedAt) } };
+        return { kind: 'response', response: { ...draft.finish(), requestId, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) } };
       } catch (error) {
         failure = error;
       }

@@ -84,7 +84,7 @@ export class Draft {
     return this.blocks.map(({ block, json }) => (json === '' ? block : { ...block, input: json }));
   }
 
-  finish(): Omit<ModelResponse, 'requestId' | 'durationMs'> {
+  finish(): Omit<ModelResponse, 'requestId' | 'durationMs' | 'firstTokenMs'> {
     if (!this.start || this.stopReason === null) throw new MalformedError('the message has no stop reason');
     const stopReason = this.stopReason;
     const isCutOff = !['tool_use', 'end_turn', 'stop_sequence', 'pause_turn'].includes(stopReason);

@@ -10,7 +10,7 @@ import type { CodeResult } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
 import { storableText } from '../../plv8/storable.ts';
-import type { Claimed, OpenCall } from '../db.ts';
+import type { Claimed, CodeRun, OpenCall } from '../db.ts';
 import { isUnstorable } from '../errors.ts';
 import type { Runtime } from './runFocus.ts';
 
@@ -41,21 +41,22 @@ type RunCall = (call: OpenCall, signal: AbortSignal) => Promise<boolean>;
 export async function runCode(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, runCall: RunCall): Promise<boolean> {
   const { db } = runtime;
   const input = inputSchema.safeParse(call.input);
-  const settle = async (content: string, isError: boolean, whole: string | null = null): Promise<true> => {
-    await db.toolCallSettle(claim, call.id, { content, isError }, whole);
+  const settle = async (content: string, isError: boolean, whole: string | null = null, codeRun: CodeRun | null = null): Promise<true> => {
+    await db.toolCallSettle(claim, call.id, { content, isError }, whole, codeRun);
     return true;
   };
   if (!input.success) return settle(`[engine] The input does not match the schema of execute_code:\n${z.prettifyError(input.error)}`, true);
   const sandbox = runtime.containers?.sandbox(claim.faculty.engage);
   if (!sandbox) return settle('[engine] This worker has no sandbox (no Docker daemon). It is not the code\'s fault; do without code for now.', true);
 
+  const timeoutSeconds = Math.min(input.data.timeout_seconds ?? 120, claim.faculty.engage.code_execution_timeout);
   await db.toolCallBegin(claim, call.id);
   const run = async (): Promise<{ calls: NestedCalls; result: CodeResult }> => {
     const calls = new NestedCalls(call, claim, signal, runtime, runCall);
     const result = await sandbox.run({
       code: input.data.code,
       sdk: generateSdk(call.code_tools ?? [], sandbox.socketPath),
-      timeoutSeconds: Math.min(input.data.timeout_seconds ?? 120, claim.faculty.engage.code_execution_timeout),
+      timeoutSeconds,
       ...(claim.faculty.engage.code_execution_session && { session: claim.focus_id }),
       signal: calls.signal,
       onCall: (one) => calls.answer(one),
@@ -75,8 +76,8 @@ export async function runCode(call: OpenCall, claim: Claimed, signal: AbortSigna
     return true;
   }
   if (signal.aborted) return false;
-  if (calls.divergence !== null) return settle(`[engine] The code was interrupted and run again, but did not do the same as before: ${calls.divergence}. It was stopped. What it did until then is done; look before you go on.`, true, calls.whole());
-  return settle(`${said(result)}\n\n${calls.receipt(result)}`, result.verdict !== 'ok', calls.whole());
+  if (calls.divergence !== null) return settle(`[engine] The code was interrupted and run again, but did not do the same as before: ${calls.divergence}. It was stopped. What it did until then is done; look before you go on.`, true, calls.whole(), calls.record(result, timeoutSeconds));
+  return settle(`${said(result)}\n\n${calls.receipt(result)}`, result.verdict !== 'ok', calls.whole(), calls.record(result, timeoutSeconds));
 }
 
 class NestedCalls {
@@ -128,6 +129,13 @@ class NestedCalls {
   whole(): string | null {
     if (this.#raw.length === 0) return null;
     return storableText(this.#raw.toSorted((a, b) => a.ordinal - b.ordinal).map(({ text }) => text).join('\n\n').slice(0, MAX_WHOLE));
+  }
+
+  record(result: CodeResult, timeoutSeconds: number): CodeRun {
+    return {
+      verdict: result.verdict, calls: this.#raw.length, bytes_seen: this.#bytes, bytes_returned: Buffer.byteLength(result.returned ?? result.output),
+      duration_ms: Math.round(result.durationMs), timeout_seconds: timeoutSeconds,
+    };
   }
 
   receipt(result: CodeResult): string {

@@ -34,6 +34,8 @@ begin
        or (old.id, old.work_item_id, old.entry_type, old.importance, old.created_at) is distinct from (new.id, new.work_item_id, new.entry_type, new.importance, new.created_at) then
       raise exception using errcode = 'WL007', message = 'a journal entry can be deleted, not changed';
     end if;
+  elsif tg_table_name = 'turns' and to_jsonb(new) - 'archived_at' = to_jsonb(old) - 'archived_at' then
+    null; -- it is put away, or taken out again
   elsif old.completed_at is not null then
     raise exception using
       errcode = 'WL007',
@@ -43,7 +45,7 @@ begin
 end
 $$;
 
-comment on function _refuse_rewrite() is 'Trigger: a settled tool call or turn and the final state of a work item are written once; a journal entry can only lose its content.';
+comment on function _refuse_rewrite() is 'Trigger: a settled tool call or turn (but whether it is archived) and the final state of a work item are written once; a journal entry can only lose its content.';
 
 create or replace function _refuse_number()
   returns trigger

@@ -8,12 +8,14 @@ create or replace function _faculty_defaults()
   return '{
     "name": null,
     "accepts": [],
+    "role": "unified",
+    "persona": null,
     "max_concurrent": null,
     "orient": {"command": null, "timeout": 60, "on_failure": "fail"},
     "engage": {
       "mode": "builtin", "command": null, "command_timeout": 3600, "check_command": null, "check_timeout": 600,
       "model": "claude-sonnet-5-5", "fallback_model": null, "system_prompt": null, "system_prompt_file": null,
-      "tools": [], "max_turns": 50, "max_output_tokens": 32000,
+      "tools": [], "toolset": null, "max_turns": 50, "max_output_tokens": 32000,
       "parallel_tool_execution": true, "max_parallel_tools": 8,
       "compact_threshold": 0.7, "compact_keep_recent": 10, "compact_strategy": "ledger", "compact_every": 0, "compact_model": null, "context_window": 0, "ledger_nudge_interval": 5, "stall_limit": 8,
       "truncate_closed_blocks": true, "truncate_processed_results": true, "elide_budget": 15000, "keep_budget": 16000, "keep_auto": 4000, "max_result_chars": 50000,
@@ -99,6 +101,13 @@ begin
   if coalesce(p_config #>> '{engage,compact_strategy}', 'ledger') not in ('ledger', 'sliding_window', 'selective') then
     perform _raise_invalid(format('faculty key "engage.compact_strategy" must be ledger, sliding_window or selective, not %s', p_config #> '{engage,compact_strategy}'));
   end if;
+  if coalesce(p_config ->> 'role', 'unified') not in ('manager', 'worker', 'unified') then
+    perform _raise_invalid(format('faculty key "role" must be manager, worker or unified, not %s', p_config -> 'role'));
+  end if;
+  if jsonb_typeof(coalesce(p_config -> 'persona', '"p"')) not in ('null', 'string') or p_config ->> 'persona' !~ '\S'
+    or jsonb_typeof(coalesce(p_config #> '{engage,toolset}', '"t"')) not in ('null', 'string') or p_config #>> '{engage,toolset}' !~ '\S' then
+    perform _raise_invalid('the faculty keys "persona" and "engage.toolset" are names');
+  end if;
   if coalesce(p_config #>> '{engage,mode}', 'builtin') not in ('builtin', 'external') then
     perform _raise_invalid(format('faculty key "engage.mode" must be builtin or external, not %s', p_config #> '{engage,mode}'));
   end if;
@@ -137,7 +146,7 @@ end
 $$;
 
 comment on function faculty_save(jsonb) is
-  'Stores an agent configuration and makes it the current one of its name. p_config has the keys of the faculty TOML: {name, accepts, max_concurrent, orient, engage, awareness, budget, hooks, consolidate, recover}; what is left out gets its default. Saving the same content again changes nothing. Running foci keep what they started with. Raises WL002.';
+  'Stores an agent configuration and makes it the current one of its name. p_config has the keys of the faculty TOML: {name, accepts, role, persona, max_concurrent, orient, engage, awareness, budget, hooks, consolidate, recover}; what is left out gets its default. Saving the same content again changes nothing. Running foci keep what they started with. Raises WL002.';
 
 create or replace function _faculty_for(p_faculty text, p_work_type text)
   returns faculties

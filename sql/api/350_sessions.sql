@@ -39,7 +39,6 @@ create or replace function session_create(
     p_label text,
     p_turn_id uuid default null,
     p_persona_id text default 'default',
-    p_routing_key text default null,
     p_origin text default 'work-ledger',
     p_origin_session_id text default null)
   returns sessions
@@ -59,9 +58,9 @@ begin
   if exists (select from session_aliases where alias = p_label) then
     raise exception using errcode = 'WL006', message = format('"%s" is another name of session "%s"', p_label, (session_find(p_label)).label);
   end if;
-  perform _check_key('whose a session is', p_persona_id), _check_key('a routing key', p_routing_key), _check_key('an origin', p_origin), _check_key('an id elsewhere', p_origin_session_id);
-  insert into sessions (label, persona_id, routing_key, origin, origin_session_id)
-  values (p_label, coalesce(p_persona_id, 'default'), p_routing_key, coalesce(p_origin, 'work-ledger'), p_origin_session_id)
+  perform _check_key('whose a session is', p_persona_id), _check_key('an origin', p_origin), _check_key('an id elsewhere', p_origin_session_id);
+  insert into sessions (label, persona_id, origin, origin_session_id)
+  values (p_label, coalesce(p_persona_id, 'default'), coalesce(p_origin, 'work-ledger'), p_origin_session_id)
   on conflict (label) do nothing;
   if not found then
     raise exception using errcode = 'WL006', message = format('there is a session "%s"', p_label);
@@ -74,8 +73,8 @@ begin
 end
 $$;
 
-comment on function session_create(text, uuid, text, text, text, text) is
-  'Makes a session, whose head is p_turn_id or nothing yet: select session_create(''main''). p_persona_id: whose it is; p_routing_key: by which messages find it; p_origin and p_origin_session_id: where it was imported from. Raises WL001 (turn), WL002, WL006 (label taken).';
+comment on function session_create(text, uuid, text, text, text) is
+  'Makes a session, whose head is p_turn_id or nothing yet: select session_create(''main''). p_persona_id: whose it is; p_origin and p_origin_session_id: where it was imported from. Raises WL001 (turn), WL002, WL006 (label taken).';
 
 create or replace function session_open(p_name text)
   returns sessions
@@ -136,7 +135,7 @@ declare
   v_session sessions := _session(p_session);
 begin
   perform _turn_of_session(v_session, p_turn_id);
-  perform session_create(p_new_label, p_turn_id, v_session.persona_id, null, v_session.origin, null);
+  perform session_create(p_new_label, p_turn_id, v_session.persona_id, v_session.origin, null);
   update sessions
      set parent_session_label = v_session.label, parent_turn_id = p_turn_id, task_description = v_session.task_description
    where label = p_new_label

@@ -124,3 +124,26 @@ end
 $$;
 
 comment on function _turn_settled(uuid) is 'The turn, from which a conversation can go on. Raises WL001, WL008.';
+
+create or replace function turn_archive(p_turn_id uuid, p_is_archived boolean default true)
+  returns turns
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+begin
+  select * into v_turn from turns where id = p_turn_id for no key update;
+  if not found then
+    perform _raise_not_found('turn', p_turn_id);
+  elsif v_turn.completed_at is null then
+    raise exception using errcode = 'WL008', message = format('turn %s is being asked', v_turn.id);
+  end if;
+  update turns set archived_at = case when p_is_archived then coalesce(archived_at, _now()) end where id = v_turn.id returning * into v_turn;
+  return v_turn;
+end
+$$;
+
+comment on function turn_archive(uuid, boolean) is
+  'Marks a turn as kept for the record only, or takes the mark away: turns are never deleted, and conversations that go through it stay as they are. Raises WL001, WL008 (it is not over).';

@@ -103,9 +103,9 @@ begin
   end if;
   v_news := _awareness(p_item.id, _awareness_settings(v_faculty), p_focus.id);
   if v_news.shown is not null then
-    insert into messages (turn_id, sequence, role, source, content, metadata)
+    insert into messages (turn_id, sequence, role, source, content, context, metadata)
     values (p_turn.id, 800, 'user', 'engine', ('[' || _text_block(_digest_fenced('What is new elsewhere since you were last told', v_news.said)) || ']')::json,
-            jsonb_build_object('kind', 'digest', 'shown', v_news.shown));
+            jsonb_build_object('shown', v_news.shown), '{"kind": "digest"}');
   end if;
 end
 $$;

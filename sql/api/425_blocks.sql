@@ -155,7 +155,7 @@ as $$
   -- What a client put in by itself (files that changed, reminders) is no word of anybody.
   select m.sequence, case when m.source = 'event' and not p_is_whole then _one_line(_result_text(m.content), 240) else _result_text(m.content) end
     from messages m
-   where m.turn_id = p_turn_id and m.role = 'user' and m.source <> 'engine'
+   where m.turn_id = p_turn_id and m.role = 'user' and m.source <> 'engine' and m.metadata ->> 'kind' is distinct from 'task'
   union all
   select 10000 + k.ordinal, format('[a person rejected your call: %s] %s', _call_label(k), a.reason)
     from tool_calls k

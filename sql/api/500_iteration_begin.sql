@@ -61,7 +61,8 @@ create or replace function _turn_create(p_item work_items, p_focus foci, out tur
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
+  v_config jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
+  v_engage jsonb := v_config -> 'engage';
   v_next record;
   v_last turns;
   v_head turns;
@@ -93,15 +94,18 @@ begin
     perform _elision_store(v_cuts[cardinality(v_cuts)]);
   end if;
   insert into turns (
-    parent_turn_id, fork_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id)
+    parent_turn_id, fork_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id, role, workspace_path)
   values (
     v_last.id, _fork_turn(v_last, p_item.id), coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus),
-    coalesce(v_last.chain_tokens, 0), _next_block(v_head, p_focus.id), v_cuts[cardinality(v_cuts)].id)
+    coalesce(v_last.chain_tokens, 0), _next_block(v_head, p_focus.id), v_cuts[cardinality(v_cuts)].id,
+    v_config ->> 'role', case v_engage ->> 'workspace' when 'host' then v_engage ->> 'workspace_dir' end)
   returning * into turn;
   if v_next.say is not null then
-    insert into messages (turn_id, sequence, role, source, content, metadata)
-    values (turn.id, 1, 'user', 'engine', ('[' || _text_block(v_next.say) || ']')::json,
-            case when v_next.shown is not null then jsonb_build_object('shown', v_next.shown) end);
+    insert into messages (turn_id, sequence, role, source, content, context, metadata)
+    values (turn.id, 1, 'user', case when v_last.id is null then p_item.source else 'engine' end, ('[' || _text_block(v_next.say) || ']')::json,
+            jsonb_strip_nulls(jsonb_build_object('work_item', p_item.id, 'attempts', nullif(p_focus.attempt - 1, 0), 'shown', v_next.shown,
+              'hook_runs', (select jsonb_agg(r.id order by r.created_at) from hook_runs r where r.focus_id = p_focus.id and r.hook in ('recover', 'orient')))),
+            case when v_last.id is null then '{"kind": "task"}'::jsonb end);
     if v_last.id is null and p_focus.attempt > 1 then
       perform _told_store(_earlier_head(p_focus.id), false, v_next.say);
     end if;
@@ -145,8 +149,9 @@ create or replace function _inbox_deliver(p_item work_items, p_turn turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  insert into messages (turn_id, sequence, role, source, content, metadata)
+  insert into messages (turn_id, sequence, role, source, content, context, metadata)
   select p_turn.id, 100 + w.n, 'user', case w.kind when 'message' then 'human' else 'agent' end, ('[' || w.block || ']')::json,
+         jsonb_strip_nulls(jsonb_build_object('inbox', w.inbox_id, 'work_item', (select i.source_work_item_id from inbox i where i.id = w.inbox_id))),
          jsonb_build_object('kind', w.kind, 'inbox_id', w.inbox_id)
     from _inbox_waiting(p_item.id) w;
   update inbox i

@@ -41,7 +41,7 @@ end
 $$;
 
 comment on function turn_record(uuid, uuid, uuid, json) is
-  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id}. Returns {calls: [{id, name, input, input_schema, implementation, behind}]}: those to be run now, side by side but for those that have to end first (behind); a call of an unknown tool, or one cut off by the output limit, is answered here and not among them. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, name, input, input_schema, implementation, behind}]}: those to be run now, side by side but for those that have to end first (behind); a call of an unknown tool, or one cut off by the output limit, is answered here and not among them. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb)
   returns turns
@@ -65,6 +65,8 @@ begin
          stop_reason = p_response ->> 'stop_reason',
          response_id = p_response ->> 'id',
          request_id = p_response ->> 'request_id',
+         duration_ms = _count('duration_ms', p_response ->> 'duration_ms'),
+         first_token_ms = _count('first_token_ms', p_response ->> 'first_token_ms'),
          error = coalesce(nullif(p_error, 'null'), error),
          input_tokens = v_input,
          output_tokens = v_output,
@@ -103,7 +105,7 @@ begin
   insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id, shown_at)
   select p_turn.focus_id, (s.entry ->> 0)::uuid, (s.entry ->> 1)::integer, s.entry ->> 2, p_turn.id, m.created_at
     from messages m
-    cross join lateral jsonb_array_elements(m.metadata -> 'shown') as s(entry)
+    cross join lateral jsonb_array_elements(m.context -> 'shown') as s(entry)
    where m.turn_id = p_turn.id and m.role = 'user'
   on conflict do nothing;
   update foci f

@@ -62,7 +62,8 @@ create or replace function tool_call_settle(
     p_is_error boolean default false,
     p_images jsonb default null,
     p_whole text default null,
-    p_value json default null)
+    p_value json default null,
+    p_code_run jsonb default null)
   returns void
   language plpgsql
   volatile
@@ -72,6 +73,9 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_call tool_calls := _call_of(v_item, p_tool_call_id);
 begin
+  if jsonb_typeof(p_code_run) <> 'object' then
+    perform _raise_invalid('how code ran is an object: {verdict, calls, bytes_seen, bytes_returned, duration_ms, timeout_seconds}');
+  end if;
   if jsonb_typeof(p_images) <> 'array' or exists (
     select from jsonb_array_elements(case jsonb_typeof(p_images) when 'array' then p_images else '[]' end) i
      where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
@@ -79,14 +83,15 @@ begin
   end if;
   if v_call.completed_at is null then
     update tool_calls set value = p_value where id = v_call.id and parent_call_id is not null and p_value is not null;
+    update tool_calls set code_run = p_code_run where id = v_call.id and p_code_run is not null;
     perform _call_settle(v_call, p_content, p_is_error, p_images, p_whole);
     perform _tell_watchers(v_item);
   end if;
 end
 $$;
 
-comment on function tool_call_settle(uuid, uuid, uuid, text, boolean, jsonb, text, json) is
-  'Stores the result of a tool call, for good: settling a settled call changes nothing. Of content over the faculty''s max_result_chars (50,000) the model is shown head, tail and a handle; the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown behind the text. p_whole: what p_content was made of, kept as an artifact whatever its size. p_value: what code is given in place of the text, where code made the call. Raises WL001, WL002, WL003, WL004.';
+comment on function tool_call_settle(uuid, uuid, uuid, text, boolean, jsonb, text, json, jsonb) is
+  'Stores the result of a tool call, for good: settling a settled call changes nothing. Of content over the faculty''s max_result_chars (50,000) the model is shown head, tail and a handle; the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown behind the text. p_whole: what p_content was made of, kept as an artifact whatever its size. p_value: what code is given in place of the text, where code made the call. p_code_run: of execute_code, how its code ran, see tool_calls.code_run. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb default null, p_whole text default null)
   returns void

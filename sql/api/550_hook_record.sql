@@ -50,8 +50,9 @@ begin
     if v_run.status = 'refused' or (v_run.status = 'failed' and v_config #>> '{hooks,on_failure}' = 'refuse') then
       v_item := _work_park(v_item, coalesce('the before_model_call hook refused: ' || _hook_said(v_run, 'refuse'), v_failure));
     elsif _hook_said(v_run, 'say') ~ '\S' then
-      insert into messages (turn_id, sequence, role, source, content, metadata)
-      values (v_run.turn_id, 850, 'user', 'engine', ('[' || _text_block(_hook_words(v_run.hook, _hook_said(v_run, 'say'))) || ']')::json, '{"kind": "hook"}');
+      insert into messages (turn_id, sequence, role, source, content, context, metadata)
+      values (v_run.turn_id, 850, 'user', 'engine', ('[' || _text_block(_hook_words(v_run.hook, _hook_said(v_run, 'say'))) || ']')::json,
+              jsonb_build_object('hook_runs', jsonb_build_array(v_run.id)), '{"kind": "hook"}');
     end if;
   end if;
   if v_item.lease_token is null then

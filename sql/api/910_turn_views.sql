@@ -2,12 +2,13 @@
 
 create or replace view threads with (security_invoker = true) as
   select t.id as turn_id, coalesce(f.session_label, '') || '/' || t.id as thread_key, t.depth, t.chain_tokens as total_tokens,
-         coalesce(f.faculty, s.persona_id) as persona_id, _content_hash(c.config ->> 'system') as system_prompt_hash, t.config_hash,
+         coalesce(h.persona_id, s.persona_id) as persona_id, _content_hash(c.config ->> 'system') as system_prompt_hash, t.config_hash,
          t.work_item_id, t.status, t.started_at,
          not exists (select from turns n where n.parent_turn_id = t.id) as is_leaf
     from turns t
     left join foci f on f.id = t.focus_id
-    left join sessions s on s.head_turn_id = t.id
+    left join sessions h on h.label = f.session_label
+    left join sessions s on s.head_turn_id = t.id and f.id is null
     left join turn_configs c on c.content_hash = t.config_hash;
 comment on view threads is 'Each turn as the end of a conversation: how deep and how expensive its chain is, as whom and under which prompt it ran. thread_key addresses it for ever; its turns: turn_ancestry(turn_id).';
 
@@ -21,13 +22,20 @@ create or replace view v_exchanges with (security_invoker = true) as
 comment on view v_exchanges is 'Each turn in plain text: what was said to the model (results of tools apart), what it answered, which tools it called.';
 
 create or replace view v_turn_tools with (security_invoker = true) as
-  select t.id as turn_id, t.work_item_id, t.role, f.faculty as toolset_name, t.config_hash,
+  select t.id as turn_id, t.work_item_id, t.role, coalesce(y.config #>> '{engage,toolset}', f.faculty) as toolset_name, t.config_hash,
          (select array_agg(tool.value ->> 'name' order by tool.n) from json_array_elements(c.config -> 'tools') with ordinality as tool(value, n)) as tools_available,
-         (select array_agg(distinct _tool_name(k.tool_name)) from tool_calls k where k.turn_id = t.id) as tools_used
+         (select array_agg(distinct _tool_name(k.tool_name)) from tool_calls k where k.turn_id = t.id) as tools_used,
+         case when y.content_hash is not null then jsonb_build_object('require_approval', y.config #> '{engage,require_approval}', 'workspace', y.config #> '{engage,workspace}',
+           'web_fetch_allow', y.config #> '{engage,web_fetch_allow}', 'code_execution', y.config #> '{engage,code_execution}', 'max_children', y.config #> '{engage,max_children}') end as permissions_granted,
+         (select jsonb_strip_nulls(jsonb_build_object('effects', jsonb_agg(distinct k.effect), 'approved', jsonb_agg(distinct k.tool_name) filter (where a.decision = 'approved'),
+                   'changed', jsonb_agg(distinct x.target) filter (where x.action in ('create', 'modify', 'delete')), 'fetched', jsonb_agg(distinct x.target) filter (where x.kind = 'url')))
+            from tool_calls k left join approvals a on a.tool_call_id = k.id left join touches x on x.tool_call_id = k.id
+           where k.turn_id = t.id and k.status in ('running', 'completed', 'uncertain')) as permissions_used
     from turns t
     left join foci f on f.id = t.focus_id
+    left join faculties y on y.content_hash = f.faculty_hash
     left join turn_configs c on c.content_hash = t.config_hash;
-comment on view v_turn_tools is 'What each turn was allowed to call (by the hash of its configuration), and what it and its code called.';
+comment on view v_turn_tools is 'What each turn was allowed to call (by the hash of its configuration, the toolset by the name that its faculty gives it) and to do, and what it and its code called and did.';
 
 create or replace view v_calls_out_of_toolset with (security_invoker = true) as
   select k.id as tool_call_id, k.work_item_id, k.turn_id, k.tool_name, k.status, k.is_error, k.parent_call_id is not null as is_from_code, k.created_at
@@ -55,13 +63,31 @@ create or replace view message_files with (security_invoker = true) as
     from touches x
     join tool_calls k on k.id = x.tool_call_id
     left join lateral _lines_read(k.tool_name, _jsonb_of(k.input)) l on x.action = 'read'
-   where x.kind = 'path' and k.message_id is not null;
-comment on view message_files is 'Files that the calls of a message read, wrote or looked through, what was done to each (action: read, create, modify, delete, search), and the lines where a call says which it reads.';
+   where x.kind = 'path' and k.message_id is not null
+  union all
+  select m.id, null, 'attached', coalesce(b.value ->> 'title', 'artifact:' || left(b.value #>> '{source,artifact}', 16), b.value ->> 'type'), null, null, null
+    from messages m cross join lateral json_array_elements(m.content) b
+   where m.role = 'user' and b.value ->> 'type' in ('image', 'document');
+comment on view message_files is 'Files that the calls of a message read, wrote or looked through (kind: read, written, referenced), and images and documents that came with one (attached; one without a name by its handle), what was done to each (action: read, create, modify, delete, search), and the lines where a call says which it reads.';
 
 create or replace view message_codeblocks with (security_invoker = true) as
   select m.id as message_id, (b.idx - 1)::integer as idx, nullif(substring(b.part[1] from '^\s*([\w+#.-]+)'), '') as language, b.part[2] as content,
+         (f.lines[1])::integer as line_start, (f.lines[2])::integer as line_end,
          substring(b.part[1] from '(?:[:\s]|title="|file=)((?:[\w.@-]+/)*[\w@-]+\.\w+)') as file_path
     from messages m
     cross join lateral regexp_matches(_result_text(m.content), '^ {0,3}?```([^\n`]*?)\n(.*?)\n {0,3}?```[ \t]*?$', 'gw') with ordinality as b(part, idx)
+    left join lateral regexp_match(b.part[1], '(?:^|\s|:)#?L?(\d{1,7})(?::|-L?)(\d{1,7})(?::|\s|$)') as f(lines) on true
    where m.role = 'assistant';
-comment on view message_codeblocks is 'Fenced code blocks of what models wrote, with their language and the file that the fence names.';
+comment on view message_codeblocks is 'Fenced code blocks of what models wrote, with their language, and the file and the lines that the fence names (```ts src/a.ts:10-20, ```10:20:src/a.ts).';
+
+create or replace view v_sessions with (security_invoker = true) as
+  select s.label, s.head_turn_id, s.persona_id, s.status, s.origin, s.origin_session_id, s.is_subagent, s.parent_session_label, s.parent_turn_id, s.spawn_tool_call_id, s.task_description,
+         case when f.id is null then null
+              when f.outcome = 'completed' then 'completed'
+              when f.outcome is not null then 'failed'
+              when f.iteration = 0 and f.lease_owner is null then 'pending'
+              else 'running' end as task_status,
+         f.work_item_id, s.created_at, s.updated_at
+    from sessions s
+    left join foci f on f.session_label = s.label;
+comment on view v_sessions is 'Sessions, and how the task of each stands (pending, running, completed, failed): that is its attempt''s to say. Of a session without a work item null.';

@@ -9,15 +9,12 @@ create table sessions (
   parent_turn_id uuid,
   spawn_tool_call_id uuid,
   task_description text,
-  task_status text,
-  routing_key text,
   origin text not null default 'work-ledger',
   origin_session_id text,
   status text not null default 'active',
   created_at timestamptz not null default _now(),
   updated_at timestamptz not null default _now(),
-  constraint status_is_known check (status in ('active', 'archived', 'deleted')),
-  constraint task_status_is_known check (task_status in ('pending', 'running', 'completed', 'failed'))
+  constraint status_is_known check (status in ('active', 'archived', 'deleted'))
 );
 
 create table session_history (
@@ -44,6 +41,7 @@ create index sessions_origin on sessions (origin, origin_session_id) where origi
 
 comment on table session_aliases is 'Other names of sessions: looked up where no session has the name itself.';
 comment on table sessions is 'Stable labels pointing at the newest turn of a conversation. A session holds no turns; the chain does.';
+comment on column sessions.persona_id is 'As whom it speaks: of work of our own the faculty''s persona, else its name.';
 comment on column sessions.head_turn_id is 'Newest turn; null before the first. Moved only by functions, each move logged in session_history.';
 comment on column sessions.is_subagent is 'It is an attempt at work that another agent delegated, here or in an imported run.';
 comment on column sessions.parent_session_label is 'The conversation that delegated it, or that it was forked from.';

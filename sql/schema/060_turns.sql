@@ -37,9 +37,11 @@ create table turns (
   chain_tokens bigint not null default 0,
   reserved_tokens bigint,
   reserved_money numeric,
-  source_event_id text,
+  duration_ms integer,
+  first_token_ms integer,
   external_id text,
   workspace_path text,
+  archived_at timestamptz,
   started_at timestamptz not null default _now(),
   completed_at timestamptz,
   constraint turn_type_is_known check (turn_type in ('normal', 'compaction')),
@@ -105,6 +107,7 @@ create table tool_calls (
   is_error boolean,
   artifact_hash text references artifacts (content_hash),
   is_truncated boolean not null default false,
+  code_run jsonb,
   attempts integer not null default 0,
   spawned_work_item_id uuid references work_items (id),
   end_message_id uuid references messages (id) deferrable initially deferred,
@@ -113,6 +116,7 @@ create table tool_calls (
   started_at timestamptz,
   completed_at timestamptz,
   wait_ends_at timestamptz,
+  constraint code_run_is_an_object check (jsonb_typeof(code_run) = 'object'),
   constraint calls_are_ordered unique nulls not distinct (turn_id, parent_call_id, ordinal),
   constraint effect_is_known check (effect in ('pure', 'idempotent', 'unsafe')),
   constraint status_is_known check (status in ('pending', 'running', 'waiting', 'completed', 'failed', 'uncertain')),
@@ -143,6 +147,11 @@ comment on column turns.fork_turn_id is 'The newest turn above that belongs to a
 comment on column turns.call_count is 'Requests made to the model for this turn; more than one where a call failed or its worker died.';
 comment on column turns.error is 'The newest failure of the model call, also where it was answered after all; of a refusal what the provider said of it. Null: there was none.';
 comment on column turns.provider is 'Who answered: anthropic, another one that the runtime names, or the format of the recorded run that the turn was imported from; replay: a recorded run answered, and the counts are those of its own requests.';
+comment on column turns.role is 'What kind of agent answered: manager, worker or unified, as its faculty says.';
+comment on column turns.duration_ms is 'Of the request that was answered, from its sending to the end of the response; of an imported turn null.';
+comment on column turns.first_token_ms is 'Until the first text, thought or input of a call came; null where none did.';
+comment on column turns.workspace_path is 'The directory that it worked in, where that is one of the machine: of a faculty with workspace = "host", or of a recorded run.';
+comment on column turns.archived_at is 'Since when it is kept for the record only; see turn_archive().';
 comment on column turns.input_tokens is 'Input tokens neither read from nor written to the cache, as the provider counts them.';
 comment on column turns.chain_tokens is 'total_tokens of this turn and all its ancestors.';
 comment on column turns.reserved_tokens is 'Held in the budgets above while the model is asked: its input as estimated, and as much output as it may write.';
@@ -150,7 +159,8 @@ comment on table turn_workspaces is 'The state of the files at a turn, by which 
 comment on table messages is 'What was said, as the provider''s content blocks, kept exactly and never changed. Tool results are not here: tool_calls has them.';
 comment on column messages.sent_content is 'What requests hold in place of the content, where the API would refuse that: without blank text, calls under their provider_id, a thought at the end closed; null: the content. See _response_store().';
 comment on column messages.external_id is 'The caller''s own identifier, unique in this ledger; so in turns and tool_calls.';
-comment on column messages.source is 'Who speaks in a user message; engine: Work Ledger itself.';
+comment on column messages.source is 'Who speaks in a user message: of a task what its work item came from (human, trigger, agent, webhook, cron, event); engine: Work Ledger itself.';
+comment on column messages.context is 'What was put into a user message, and from where: {work_item} of a task, a child''s result; {attempts}: with what earlier attempts recorded; {shown}: entries of others, [work item, seq, path]; {hook_runs}: commands; {inbox}. Null: nothing but its own words.';
 comment on table tool_calls is 'One row for each tool call: its arguments, what a crash does to it (effect) and its result, which is written once.';
 comment on column tool_calls.end_message_id is 'The message that announced its end, where a caller says so.';
 comment on column tool_calls.ordinal is 'Position among the calls of the turn, from 0.';
@@ -162,4 +172,5 @@ comment on column tool_calls.result is 'Content of the tool_result block as the 
 comment on column tool_calls.spawned_work_item_id is 'The child that the call made; of several the first. Each child says it too: work_items.spawn_tool_call_id.';
 comment on column tool_calls.value is 'Of a call made from code: what the code was given, where that is more than the text of the result.';
 comment on column tool_calls.artifact_hash is 'Where the whole output is, when the result shows only its head and its tail.';
+comment on column tool_calls.code_run is 'Of execute_code: {verdict (ok, error, timeout, memory, output, killed, aborted, infrastructure), calls, bytes_seen, bytes_returned, duration_ms, timeout_seconds}.';
 comment on column tool_calls.is_truncated is 'The output was over 32 MiB, and its middle is lost.';
