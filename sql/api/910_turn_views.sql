@@ -71,7 +71,7 @@ create or replace view message_files with (security_invoker = true) as
 comment on view message_files is 'Files that the calls of a message read, wrote or looked through (kind: read, written, referenced), and images and documents that came with one (attached; one without a name by its handle), what was done to each (action: read, create, modify, delete, search), and the lines where a call says which it reads.';
 
 create or replace view message_codeblocks with (security_invoker = true) as
-  select m.id as message_id, (b.idx - 1)::integer as idx, nullif(substring(b.part[1] from '^\s*([\w+#.-]+)'), '') as language, b.part[2] as content,
+  select m.id as message_id, (b.idx - 1)::integer as idx, nullif(substring(b.part[1] from '^\s*([A-Za-z][\w+#.-]*)'), '') as language, b.part[2] as content,
          (f.lines[1])::integer as line_start, (f.lines[2])::integer as line_end,
          substring(b.part[1] from '(?:[:\s]|title="|file=)((?:[\w.@-]+/)*[\w@-]+\.\w+)') as file_path
     from messages m

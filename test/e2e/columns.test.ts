@@ -1,0 +1,171 @@
+// No column is there that nobody ever fills: a worker, an imported run, a client of Agent OS and a journaled session write
+// to one ledger, and the server's own statistics say which columns are null in every row.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/db.ts';
+import type { Db } from '../../runtime/db.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
+import type { ScriptedModel } from '../../runtime/scriptedModel.ts';
+import { builtinTools } from '../../runtime/tools/builtinTools.ts';
+import { startWorker } from '../../runtime/worker.ts';
+import type { Worker } from '../../runtime/worker.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
+import { until } from '../workerProcess.ts';
+
+/** What nothing here fills, and who does. */
+const exceptions: Record<string, string> = {
+  'compactions.base_elision_id': 'a second cut: e2e/compaction',
+  'compactions.error': 'a summary that failed: e2e/compaction',
+  ...Object.fromEntries(['duration_ms', 'model', 'provider', 'max_transcript_chars', 'summarization_input_tokens', 'summarization_output_tokens', 'instructions'].map((name) => [`compactions.${name}`, 'a summary by a model: e2e/compaction'])),
+  ...Object.fromEntries(['first_kept_turn_id', 'messages_before', 'messages_after', 'tokens_after'].map((name) => [`compactions.${name}`, 'a compaction of work of our own: e2e/compaction'])),
+  ...Object.fromEntries(['max_result_chars', 'max_result_depth', 'max_result_effect'].map((name) => [`elisions.${name}`, 'the floor and the selective strategy: e2e/compaction'])),
+  'elisions.kept': 'a step that keeps a file whose block leaves: sql/blocks',
+  'tool_calls.rewritten_input': 'a before_tool hook that changes a call: e2e/hooks',
+  'tool_calls.spawned_work_item_id': 'the call that made a child: e2e/delegation',
+};
+
+let database: TestDatabase;
+let db: Db;
+let client: pg.Client;
+let model: ScriptedModel;
+let worker: Worker | undefined;
+let directory: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  client = new pg.Client(database.url);
+  await client.connect();
+  await client.query('set search_path = ledger');
+  directory = await mkdtemp(join(tmpdir(), 'columns-'));
+  let failures = 0;
+  model = await startTeam({
+    Lead: ({ exchange, children }) =>
+      exchange === 0 && failures++ === 0 ? { error: { status: 529, type: 'overloaded_error' } }
+      : exchange === 0 ? calls(call('ledger_append', { entry_type: 'plan', content: '1. write' }), call('write_file', { path: 'a.md', content: 'x'.repeat(20_000) }), spawn('Part'))
+      : exchange === 1 ? calls(awaits(children))
+      : exchange === 2 ? calls(call('ledger_append', { entry_type: 'step', content: 'Wrote a.md', keep: ['a.md'] }))
+      : exchange === 3 ? calls(call('read_file', { path: 'a.md' }))
+      : exchange === 4 ? calls(call('ledger_append', { entry_type: 'step', content: 'Read it' }))
+      : done('Everything is done.'),
+    Part: ({ exchange }) => (exchange === 0 ? calls(call('ledger_append', { entry_type: 'finding', content: 'It rains' })) : done('The part is done.')),
+    Refuse: () => ({ content: [], stopReason: 'refusal', stopDetails: { type: 'refusal', category: 'cyber', explanation: 'no' } }),
+    Wrong: () => ({ error: { status: 400, type: 'invalid_request_error' } }),
+    Unbearable: () => ({ error: { status: 401, type: 'authentication_error' } }),
+  });
+  await db.facultySave({
+    name: 'lead', accepts: ['lead', 'part'], max_concurrent: 4, budget: { calls: 1000 },
+    engage: { tools: ['write_file', 'read_file'], workspace: 'host', workspace_dir: directory, require_approval: 'moderate', elide_budget: 0, keep_budget: 1000, max_result_chars: 5000, ledger_nudge_interval: 1 },
+    hooks: { before_tool: `printf '{"decision":"allow"}'` }, orient: { command: 'echo oriented' }, consolidate: { command: 'exit 3' },
+  });
+  worker = await startWorker({
+    url: database.url, schema: 'ledger', tools: [...builtinTools], log: pino({ level: 'silent' }), concurrency: 4,
+    model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+});
+afterAll(async () => {
+  await worker?.stop();
+  await model?.close();
+  await client?.end();
+  await db?.close();
+  await database?.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('every column of the ledger is filled by somebody', { timeout: 300_000 }, async () => {
+  const lead = await db.workSubmit({ workType: 'lead', description: 'Lead it', dedupKey: 'd', maxAttempts: 2, params: { a: 1 } });
+  const others = await Promise.all(['Refuse it', 'Wrong'].map((description) => db.workSubmit({ workType: 'part', description, faculty: 'lead', idempotencyKey: description })));
+  await db.workMessage(lead.id, 'Only the tests', false);
+  for (const { id } of [lead, ...others]) {
+    await until(async () => {
+      for (const approval of await db.approvals()) await client.query(`select tool_call_approve('${approval.tool_call_id}')`);
+      return (await db.workItem(id))?.resolved_at ?? null;
+    });
+  }
+  await worker?.stop();
+  worker = undefined;
+  await playByHand(lead.id);
+  await client.query(`select work_message(w.id, 'Hello') from work_submit('nobody', 'Waits') w`);
+  await client.query(`
+    select session_import('{"format": "pi", "sessionId": "p", "prompt": "Look", "cwd": "/srv", "exchanges": [
+      {"id": "1", "text": "one", "usage": {"inputTokens": 10, "outputTokens": 1, "cachedInputTokens": 5}, "calls": [{"id": "not fit for the api!", "name": "task", "input": {"path": "a"}, "result": "ok", "spawns": {"sessionId": "c"}}], "lints": [{"message": "unused", "file_path": "a.ts", "lint_source": "tsc", "start_line": 1, "start_col": 1, "end_line": 1, "end_col": 2, "severity": "error"}], "followUp": "And then"},
+      {"id": "2", "text": "two", "calls": [], "compactSummary": "All so far"}], "raw": [{"line": 1, "reason": "unknown", "content": "x"}]}');
+    select session_import('{"format": "pi", "sessionId": "c", "parentSessionId": "p", "spawnedBy": "not fit for the api!", "prompt": "Help", "exchanges": [{"id": "3", "text": "three", "calls": []}]}');
+    select session_alias('other', 'pi:p');
+    select ability_invoke('ldg:task:save', '{"task": {"id": "t", "systemPrompt": "s", "createdAt": 1700000000000, "updatedAt": 1700000000000}}');
+    select ability_invoke('ldg:msg:save', '{"message": {"id": "m", "taskId": "t", "role": "user", "content": "a", "timestamp": 1700000000000}}');
+    select ability_invoke('ldg:call:save', '{"call": {"id": "k", "taskId": "t", "abilityName": "a", "parameters": "{}", "status": "completed", "details": "{}", "createdAt": 1700000000000, "updatedAt": 1700000000000, "startMessageId": "m", "endMessageId": "m"}}');
+    create temporary table j as select * from journal_session_create('chat', 'Look');
+    select journal_entry_delete((journal_log((select id from j), 'user_feedback', '{"message": "a"}')).id, 'a secret');
+    select journal_log((select id from j), 'user_feedback', '{"message": "b"}');
+    select checkpoint_create((select id from j));
+    select ledger_append((select id from j), 'note', 'data', '{"a": 1}', p_idempotency_key => 'k');
+    select model_price_save('claude-sonnet-5-5', 3, 15, 0.3, 3.75);
+    select ledger_data_schema_save('note', '{"type": "object"}');
+    select turn_archive(t.id) from turns t where t.status = 'completed' limit 1;
+    select turn_workspace_set(t.id, 'abc') from turns t where t.status = 'completed' limit 1;
+    select ledger_watch('${lead.id}')`);
+  await client.query('analyze');
+  const { rows } = await client.query<{ name: string }>(`
+    select c.relname || '.' || a.attname as name
+      from pg_class c
+      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+      left join pg_stats s on s.schemaname = 'ledger' and s.tablename = c.relname and s.attname = a.attname
+     where c.relnamespace = 'ledger'::regnamespace and c.relkind = 'r' and coalesce(s.null_frac, 1) = 1
+     order by 1`);
+  expect(rows.map((row) => row.name).filter((name) => !(name in exceptions))).toEqual([]);
+});
+
+/** What a worker leaves when it is in the middle of something: a lease, code whose call waits for a person, a model that wants to be left alone. */
+async function playByHand(forked: string): Promise<void> {
+  await db.facultySave({ name: 'coder', accepts: ['code'], max_concurrent: 3, persona: 'Anna', engage: { tools: ['look', 'risky'], code_execution: true, require_approval: 'dangerous' } });
+  for (const [name, risk] of [['look', 'safe'], ['risky', 'dangerous'], ['execute_code', 'safe']] as const) await db.abilityRegister({ name, description: name, inputSchema: { type: 'object' }, effect: 'pure', risk });
+  const item = await db.workSubmit({ workType: 'code', description: 'Compute it' });
+  const claim = await db.focusClaim(item.id, 'w', 600);
+  if (claim.kind !== 'claimed') throw new Error(claim.kind);
+  const use = (id: string, name: string, input: object) => ({ type: 'tool_use', id, name, input });
+  const answer = async (...content: { type: string }[]) => {
+    const begin = await db.iterationBegin(claim);
+    if (begin.kind !== 'call_model') throw new Error(begin.kind);
+    return db.turnRecord(claim, begin.turn_id, {
+      id: 'm', model: 'claude-sonnet-5-5', content, stopReason: 'tool_use', stopDetails: null, requestId: 'r', durationMs: 5, firstTokenMs: 1,
+      usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 },
+    });
+  };
+  const [code] = await answer(use('c', 'execute_code', { code: 'return look()' }));
+  if (!code) throw new Error('no call');
+  const nested = await db.toolCallNested(claim, code.id, 0, 'look', {});
+  if (nested.kind !== 'run') throw new Error(nested.kind);
+  await db.toolCallSettle(claim, nested.call.id, { content: 'seen', isError: false, value: { a: 1 }, images: [{ media_type: 'image/png', data: 'iVBORw0KGgo=' }] } as never);
+  await db.toolCallSettle(claim, code.id, { content: 'returned', isError: false }, 'seen', { verdict: 'ok', calls: 1, bytes_seen: 4, bytes_returned: 8, duration_ms: 3, timeout_seconds: 120 });
+  await db.iterationFinish(claim);
+  const again = await db.focusClaim(item.id, 'w', 600);
+  if (again.kind !== 'claimed') throw new Error(again.kind);
+  Object.assign(claim, again);
+  await answer(use('r', 'risky', {}));
+  const [asked] = await db.approvals();
+  await db.toolCallReject(asked?.tool_call_id ?? '', 'not that');
+  await db.iterationFinish(claim);
+  const third = await db.focusClaim(item.id, 'w', 600);
+  if (third.kind !== 'claimed') throw new Error(third.kind);
+  await db.iterationBegin(third);
+  await db.iterationFail(third, { class: 'rate_limited', message: 'too much', status: 429, retryAfterSeconds: 600, requestId: null });
+  await client.query(`select context_compact('${item.id}', 'keep the figures')`);
+  const last = await db.workSubmit({ workType: 'part', description: 'Held', faculty: 'lead' });
+  await db.focusClaim(last.id, 'w', 600);
+  const { rows: [fork] } = await client.query<{ id: string }>(`
+    select (work_fork(t.id, p_faculty => 'coder')).id from turns t where t.work_item_id = '${forked}' and t.turn_type = 'normal' and t.status = 'completed' and t.depth = 1`);
+  const branch = await db.focusClaim(fork?.id ?? '', 'w', 600);
+  if (branch.kind !== 'claimed') throw new Error(branch.kind);
+  await db.iterationBegin(branch);
+  await db.leaseRenew('w', [branch.lease], 'host', 1);
+}
