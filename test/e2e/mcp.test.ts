@@ -190,7 +190,7 @@ test('the hooks of an interactive session journal it and put its packet in', { t
   const gone = (await db.journal.sessionActive('/gone'))?.id ?? '';
   await database.query(`update ledger.work_items set heartbeat_ends_at = now() where id = '${gone}'`);
   expect(await db.journal.session(gone)).toMatchObject({ status: 'crashed' });
-  await connect('--conversation', '/gone'); // its server says each minute that the client is there, the first time at once
+  await (await connect('--conversation', '/gone')).listTools(); // its server says each minute that the client is there, the first time at once
   await until(async () => (await db.journal.session(gone))?.status === 'active');
   // What goes wrong never stops the client.
   expect(await hook('stop', [])).toMatchObject({ code: 0, stderr: expect.stringContaining('work-ledger: ') });
