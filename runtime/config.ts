@@ -1,8 +1,8 @@
 // Where the ledger is: flags beat environment beats the embedded default.
 
-import pg from 'pg';
 import { z } from 'zod';
 
+import { withConnection } from './connection.ts';
 import { ensureEmbedded } from './embedded.ts';
 import type { HostHeaders } from './tools/tool.ts';
 
@@ -29,16 +29,10 @@ export function shownUrl(url: string): string {
 
 /** Where `create extension work_ledger` put it, if somebody did. */
 async function extensionSchema(url: string): Promise<string | null> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    const found = await client.query<{ schema: string }>(
-      `select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger'`,
-    );
-    return found.rows[0]?.schema ?? null;
-  } finally {
-    await client.end();
-  }
+  const found = await withConnection({ connectionString: url }, (client) => client.query<{ schema: string }>(
+    `select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger'`,
+  ));
+  return found.rows[0]?.schema ?? null;
 }
 
 /** The key and address of the model's API. */

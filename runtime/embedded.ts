@@ -4,15 +4,14 @@
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, chown, cp, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
-import { basename, dirname, join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import pg from 'pg';
-
+import { withConnection } from './connection.ts';
 import { controlFile, extensionScript, version } from './extensionSource.ts';
 
 const execute = promisify(execFile);
@@ -95,16 +94,7 @@ const urlOf = (layout: Layout) => (database: string): string => `postgresql://po
 const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...layout.owner });
 
 async function answers(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5000 });
-  client.on('error', () => {});
-  try {
-    await client.connect();
-    return true;
-  } catch {
-    return false;
-  } finally {
-    await client.end().catch(() => {});
-  }
+  return withConnection({ connectionString: url, connectionTimeoutMillis: 5000 }, async () => true).catch(() => false);
 }
 
 /** The folder of the binaries, copied once to where the server's user can read them if it cannot read ours. */
@@ -131,15 +121,26 @@ async function reachableBinaries(layout: Layout): Promise<string> {
 
 /** initdb works in a directory beside and is moved into place when it is whole, so that a broken one is never taken for a cluster. */
 async function initialise(layout: Layout, bin: string): Promise<void> {
-  const isThere = await stat(join(layout.cluster, 'PG_VERSION')).then(() => true, () => false);
-  if (isThere) return;
-  for (const name of await readdir(layout.dataDir)) {
-    if (name.startsWith(basename(layout.cluster))) await rm(join(layout.dataDir, name), { recursive: true, force: true });
+  if (await exists(join(layout.cluster, 'PG_VERSION'))) return;
+  if (await exists(layout.cluster)) {
+    throw new Error(`${layout.cluster} is there, but it is no PostgreSQL cluster: it has no PG_VERSION. Put back what is missing, or move it out of the way to begin with a new one; nothing in it was touched`);
   }
   const fresh = `${layout.cluster}.new`;
+  await rm(fresh, { recursive: true, force: true }); // what a start of ours left that did not come to its end
   await execute(join(bin, 'initdb'), ['-D', fresh, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions'], as(layout));
   await writeFile(join(fresh, 'postgresql.conf'), `include 'work_ledger.conf'\n`, { flag: 'a' });
   await rename(fresh, layout.cluster);
+}
+
+/** Also of a link that leads nowhere. What cannot be looked at is not absent. */
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw new Error(`${path} cannot be looked at, and is left as it is: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 async function writeExtension(layout: Layout): Promise<void> {
@@ -183,16 +184,12 @@ async function forgetDeadServer(layout: Layout): Promise<void> {
 }
 
 async function createDatabase(url: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+  await withConnection({ connectionString: url }, async (client) => {
     if ((await client.query(`select from pg_database where datname = 'work_ledger'`)).rowCount === 0) {
       await client.query('create database work_ledger');
       await client.query('alter database work_ledger set search_path to work_ledger, public');
     }
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** One process at a time; a lock whose process is dead does not count. */

@@ -3,7 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import pg from 'pg';
+import type pg from 'pg';
+
+import { connect } from './connection.ts';
 
 export type Listener = { close(): Promise<void> };
 
@@ -20,22 +22,24 @@ export function listen(
 
   async function loop(): Promise<void> {
     for (let delay = 100; ; delay = Math.min(delay * 2, 5000)) {
-      client = new pg.Client({ connectionString: url, application_name: 'work-ledger listener', keepAlive: true });
-      const ended = new Promise<void>((resolve) => {
-        client?.once('end', resolve);
-        client?.once('error', () => resolve());
-      });
-      client.on('error', () => {}); // a broken connection ends the wait below
-      client.on('notification', (message) => handlers.onNotification(message.channel, message.payload ?? ''));
       try {
-        await client.connect();
-        for (const channel of channels) await client.query(`listen ${client.escapeIdentifier(channel)}`);
-        handlers.onConnected?.();
-        delay = 100;
-        await ended;
+        const made = await connect({ connectionString: url, application_name: 'work-ledger listener', keepAlive: true });
+        client = made;
+        const ended = new Promise<void>((resolve) => {
+          made.once('end', resolve);
+          made.once('error', () => resolve());
+        });
+        made.on('notification', (message) => handlers.onNotification(message.channel, message.payload ?? ''));
+        for (const channel of channels) await made.query(`listen ${made.escapeIdentifier(channel)}`);
+        if (!isClosed()) {
+          handlers.onConnected?.();
+          delay = 100;
+          await ended;
+        }
       } catch {
-        await client.end().catch(() => {});
+        // refused or broken: again below
       }
+      await client?.end().catch(() => {});
       if (isClosed()) return;
       await sleep(delay);
       if (isClosed()) return;

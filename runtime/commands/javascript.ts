@@ -3,10 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import pg from 'pg';
-
 import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
+import { withConnection } from '../connection.ts';
 import { UsageError } from '../errors.ts';
 import { exit, print } from './output.ts';
 
@@ -22,18 +21,14 @@ export async function javascript(options: Settings): Promise<number> {
 
 /** Installs the functions with the engine that is there. Null: none is. */
 export async function installJavascript(url: string, schema: string): Promise<(typeof languages)[number] | null> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
+  return withConnection({ connectionString: url }, async (client) => {
     const { rows } = await client.query<{ lanname: (typeof languages)[number] }>('select lanname from pg_language where lanname = any ($1) order by lanname desc', [languages]);
     const language = rows[0]?.lanname;
     if (language === undefined) return null;
     const script = (await functionsSql()).replaceAll('@language@', language).replaceAll('@extschema@', client.escapeIdentifier(schema));
     await client.query(`begin;\n${script}\ncommit`);
     return language;
-  } finally {
-    await client.end();
-  }
+  });
 }
 
 /** Built with the package; from the sources where it is not. */

@@ -1,7 +1,7 @@
 // The embedded server: started once by however many ask for it, found again, healed, as root or not.
 
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -69,6 +69,35 @@ test('a server that was killed, and an initdb that broke off, heal', async () =>
   const again = await ensureEmbedded({ dataDir, isDurable: false });
   expect(again).toMatchObject({ url, started: true });
   expect(await ask(url, 'select 1')).toBe(1);
+});
+
+test('what lies beside the cluster is never touched, whatever it is called', async () => {
+  await mkdir(join(dataDir, 'pg18.backup'));
+  await writeFile(join(dataDir, 'pg18.backup', 'PG_VERSION'), '18\n');
+  await mkdir(join(dataDir, 'pg18.new'));
+  await writeFile(join(dataDir, 'pg18.new', 'half'), '');
+  await writeFile(join(dataDir, 'pg18-notes.txt'), 'mine');
+  await ensureEmbedded({ dataDir, isDurable: false });
+  expect(await readFile(join(dataDir, 'pg18.backup', 'PG_VERSION'), 'utf8')).toBe('18\n');
+  expect(await readFile(join(dataDir, 'pg18-notes.txt'), 'utf8')).toBe('mine');
+  expect(await readdir(dataDir)).not.toContain('pg18.new');
+});
+
+test('a cluster that cannot be read is an error that names it, not a reason for a new one', async () => {
+  const cluster = join(dataDir, 'pg18');
+  await mkdir(cluster);
+  await writeFile(join(cluster, 'base'), 'half restored');
+  await expect(ensureEmbedded({ dataDir })).rejects.toThrow(`${cluster} is there, but it is no PostgreSQL cluster`);
+  expect(await readFile(join(cluster, 'base'), 'utf8')).toBe('half restored');
+
+  await rename(cluster, join(dataDir, 'pg18.old'));
+  await symlink(join(dataDir, 'not mounted'), cluster);
+  await expect(ensureEmbedded({ dataDir })).rejects.toThrow(`${cluster} is there`);
+
+  await rm(cluster);
+  await symlink(cluster, cluster); // ELOOP: there is something, and nobody can say what
+  await expect(ensureEmbedded({ dataDir })).rejects.toThrow(/PG_VERSION cannot be looked at, and is left as it is: ELOOP/);
+  expect((await readdir(dataDir)).filter((name) => name.startsWith('pg18')).toSorted()).toEqual(['pg18', 'pg18.old']);
 });
 
 test('a path too long for a socket gets a short one', async () => {
