@@ -17,13 +17,27 @@ export function version(): string {
   return found;
 }
 
-const sources = (files: readonly string[]): string =>
-  files.map((file) => `-- ${file}\n\n${read(file).replaceAll('@version@', version()).replaceAll('@abilities@', () => JSON.stringify(builtinAbilities()))}`).join('\n');
-
 export type BuiltinAbility = { name: string; description: string; input_schema: Record<string, unknown> };
 
 /** What a ledger brings for every agent to call, in the order in which it is offered (sql/abilities.json). */
 export const builtinAbilities = (): BuiltinAbility[] => JSON.parse(read('abilities.json')) as BuiltinAbility[];
+
+/** Digests of the sources of tables and, behind the slash, of functions: what tells two ledgers of one version from each other. */
+export const build = (): string => [sqlFiles('schema/'), [...sqlFiles('api/'), 'abilities.json']].map(digestOf).join('/');
+
+function digestOf(files: readonly string[]): string {
+  const hash = createHash('sha256');
+  for (const file of files) hash.update(`${file}\0${read(file)}\0`);
+  return hash.digest('hex').slice(0, 12);
+}
+
+function sources(files: readonly string[]): string {
+  const values = { version: version(), build: build(), abilities: JSON.stringify(builtinAbilities()) };
+  return files.map((file) => `-- ${file}\n\n${read(file).replaceAll(/@(version|build|abilities)@/g, (_, name: keyof typeof values) => values[name])}`).join('\n');
+}
+
+/** The names of the ledger's tables. */
+export const tables = (): string[] => sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create table (\w+)/gm)].map((found) => found[1] ?? ''));
 
 /** What `create extension work_ledger` runs. */
 export function extensionScript(): string {

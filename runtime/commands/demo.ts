@@ -10,14 +10,18 @@ import { task } from '../demo/project.ts';
 import { demoReplies } from '../demo/script.ts';
 import { scriptOf } from '../scriptedModel.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
-import { openStage } from './demoStage.ts';
+import { withStage } from './demoStage.ts';
+import type { Stage } from './demoStage.ts';
 import { follow } from './follow.ts';
 import { entryLine, exit, print, visible } from './output.ts';
 
 const execute = promisify(execFile);
 
 export async function demo(options: Settings): Promise<number> {
-  const stage = await openStage(options, scriptOf(demoReplies.map((reply) => ('content' in reply ? { ...reply, delayMs: 400 } : reply))));
+  return withStage(options, scriptOf(demoReplies.map((reply) => ('content' in reply ? { ...reply, delayMs: 400 } : reply))), showOne);
+}
+
+async function showOne(stage: Stage): Promise<number> {
   const { db, place, say, workspace } = stage;
   say(stage.isScripted
     ? 'The model: no ANTHROPIC_API_KEY is set, so a scripted server on this machine speaks its part over the real\nMessages API. Everything else is real: worker, tools, database, tests. Nothing leaves this machine.'
@@ -30,37 +34,36 @@ export async function demo(options: Settings): Promise<number> {
     accepts: ['demo'],
     engage: { workspace: 'host', workspace_dir: workspace, tools: builtinTools.map((tool) => tool.name), max_turns: 30 },
   });
-  try {
-    await stage.work();
-    const item = await db.workSubmit({ workType: 'demo', description: task, faculty });
-    say(`select id from work_submit('demo', '${task}')\n→ ${item.id}\n`);
-    let shown = 0;
-    const ended = await follow(db, place.url, item.id, {
-      onEntry: (entry) => say(`  ledger  ${entryLine(entry)}`),
-      onPoll: async () => {
-        const calls = (await db.toolCalls(item.id)).filter((call) => call.tool_name !== 'ledger_append');
-        for (; shown < calls.length && calls[shown]?.status !== 'pending' && calls[shown]?.status !== 'running'; shown++) {
-          const call = calls[shown];
-          if (call) say(`  tool    ${call.tool_name} ${visible(JSON.stringify(call.input))} → ${call.status}`);
-        }
-      },
-    }, stage.interrupted);
-    if (stage.interrupted.aborted) return exit.interrupted;
+  await stage.work();
+  const item = await db.workSubmit({ workType: 'demo', description: task, faculty });
+  say(`select id from work_submit('demo', '${task}')\n→ ${item.id}\n`);
+  let shown = 0;
+  const ended = await follow(db, place.url, item.id, {
+    onEntry: (entry) => say(`  ledger  ${entryLine(entry)}`),
+    onPoll: async () => {
+      const calls = (await db.toolCalls(item.id)).filter((call) => call.tool_name !== 'ledger_append');
+      for (; shown < calls.length && calls[shown]?.status !== 'pending' && calls[shown]?.status !== 'running'; shown++) {
+        const call = calls[shown];
+        if (call) say(`  tool    ${call.tool_name} ${visible(JSON.stringify(call.input))} → ${call.status}`);
+      }
+    },
+  }, stage.interrupted);
+  if (stage.interrupted.aborted) return exit.interrupted;
 
-    say('\nThe project\'s own test, run once more from outside:');
-    const test = await execute(process.execPath, ['--test'], { cwd: workspace }).catch((error: { stdout: string }) => error);
-    const passes = /^# pass (\d+)|pass (\d+)/m.exec(test.stdout)?.[0] ?? '';
-    const fails = /fail (\d+)/m.exec(test.stdout)?.[1];
-    say(`  ${passes.replace('# ', '')}, fail ${fails}`);
+  say('\nThe project\'s own test, run once more from outside:');
+  const test = await execute(process.execPath, ['--test'], { cwd: workspace }).catch((error: { stdout: string }) => error);
+  const passes = /^# pass (\d+)|pass (\d+)/m.exec(test.stdout)?.[0] ?? '';
+  const fails = /fail (\d+)/m.exec(test.stdout)?.[1];
+  say(`  ${passes.replace('# ', '')}, fail ${fails}`);
 
-    say(`\nselect ledger_read_formatted('${item.id}')\n`);
-    say(visible(await db.ledgerReadFormatted(item.id)));
-    const next = await db.workSubmit({ workType: 'review', description: 'Review how amounts are rounded in the invoices project' });
-    say(`\nAnd what a second work item is told: select awareness_digest('${next.id}')\n`);
-    say(visible(await db.awarenessDigest(next.id)));
-    await db.workCancel(next.id, 'the demo is over');
+  say(`\nselect ledger_read_formatted('${item.id}')\n`);
+  say(visible(await db.ledgerReadFormatted(item.id)));
+  const next = await db.workSubmit({ workType: 'review', description: 'Review how amounts are rounded in the invoices project' });
+  say(`\nAnd what a second work item is told: select awareness_digest('${next.id}')\n`);
+  say(visible(await db.awarenessDigest(next.id)));
+  await db.workCancel(next.id, 'the demo is over');
 
-    say(`
+  say(`
 Look further:
   psql '${shownUrl(place.url)}'
     set search_path = ${place.schema}, public;
@@ -69,11 +72,8 @@ Look further:
     select tool_name, status, left(result #>> '{}', 60) from tool_calls where work_item_id = '${item.id}' order by created_at, ordinal;
     select context_at(id) from turns where work_item_id = '${item.id}' order by depth desc limit 1;
     \\df+ ledger_*`);
-    const isDone = ended?.state === 'completed' && fails === '0';
-    if (stage.isJson) print({ ...ended, workspace, test: { passes, fails } }, '', true);
-    say(isDone ? '\nDone: the work item is completed and the project\'s tests pass.' : `\nThe work item is ${ended?.state}: ${ended?.state_reason ?? ''}`);
-    return isDone ? exit.ok : exit.workItemFailed;
-  } finally {
-    await stage.close();
-  }
+  const isDone = ended?.state === 'completed' && fails === '0';
+  if (stage.isJson) print({ ...ended, workspace, test: { passes, fails } }, '', true);
+  say(isDone ? '\nDone: the work item is completed and the project\'s tests pass.' : `\nThe work item is ${ended?.state}: ${ended?.state_reason ?? ''}`);
+  return isDone ? exit.ok : exit.workItemFailed;
 }

@@ -12,9 +12,9 @@ import { openDb } from '../db.ts';
 import type { Db } from '../db.ts';
 import { layOutProject } from '../demo/project.ts';
 import { createModelClient } from '../focus/callModel.ts';
-import { installLedger } from '../install.ts';
+import { readyLedger } from '../install.ts';
 import { startScriptedModel } from '../scriptedModel.ts';
-import type { Script } from '../scriptedModel.ts';
+import type { Script, ScriptedModel } from '../scriptedModel.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import { startWorker } from '../worker.ts';
 import type { Worker } from '../worker.ts';
@@ -35,34 +35,36 @@ export type Stage = {
   interrupted: AbortSignal;
   /** Starts the worker; the faculties are saved before. */
   work(docker?: Docker): Promise<void>;
-  close(): Promise<void>;
 };
 
-export async function openStage(options: Settings, script: Script): Promise<Stage> {
+/** Sets the stage, shows the scene, and clears it away whatever happened: nothing that stays open keeps the process. */
+export async function withStage(options: Settings, script: Script, show: (stage: Stage) => Promise<number>): Promise<number> {
+  const place = await findLedger(options);
+  await readyLedger(place.url, place.schema);
   const isJson = options.json ?? false;
   const access = modelAccess();
-  const scripted = access ? null : await startScriptedModel(script);
-  const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
-  const place = await findLedger(options);
-  await installLedger(place.url, place.schema);
-  const db = await openDb(place.url, place.schema);
-  const workspace = await mkdtemp(join(tmpdir(), 'work-ledger-demo-'));
-  await layOutProject(workspace);
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
+  const db = await openDb(place.url, place.schema);
+  let scripted: ScriptedModel | undefined;
   let worker: Worker | undefined;
-  return {
-    isJson, place, db, workspace,
-    say: (text) => (isJson ? note(text) : void process.stdout.write(`${text}\n`)),
-    isScripted: scripted !== null,
-    interrupted: interrupted.signal,
-    work: async (docker) => {
-      worker = await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), ...(docker && { docker }) });
-    },
-    close: async () => {
-      await worker?.stop();
-      await db.close();
-      await scripted?.close();
-    },
-  };
+  try {
+    if (!access) scripted = await startScriptedModel(script);
+    const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
+    const workspace = await mkdtemp(join(tmpdir(), 'work-ledger-demo-'));
+    await layOutProject(workspace);
+    return await show({
+      isJson, place, db, workspace,
+      say: (text) => (isJson ? note(text) : void process.stdout.write(`${text}\n`)),
+      isScripted: scripted !== undefined,
+      interrupted: interrupted.signal,
+      work: async (docker) => {
+        worker = await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), ...(docker && { docker }) });
+      },
+    });
+  } finally {
+    await worker?.stop();
+    await db.close();
+    await scripted?.close();
+  }
 }

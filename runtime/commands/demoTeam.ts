@@ -8,12 +8,16 @@ import type { Settings } from '../config.ts';
 import type { Db, WorkItem } from '../db.ts';
 import { leadTask, reviewTask, teamScript } from '../demo/teamScript.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
-import { openStage } from './demoStage.ts';
+import { withStage } from './demoStage.ts';
+import type { Stage } from './demoStage.ts';
 import { isFinal } from './follow.ts';
 import { entryLine, exit, print, visible } from './output.ts';
 
 export async function demoTeam(options: Settings): Promise<number> {
-  const stage = await openStage(options, teamScript);
+  return withStage(options, teamScript, showTeam);
+}
+
+async function showTeam(stage: Stage): Promise<number> {
   const { db, place, say, workspace } = stage;
   say(`${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n`);
 
@@ -23,25 +27,21 @@ export async function demoTeam(options: Settings): Promise<number> {
   await db.facultySave({ name: 'demo-lead', accepts: ['demo-lead'], engage: { ...engage, tools } });
   await db.facultySave({ name: 'demo-reader', accepts: ['demo-read'], max_concurrent: 2, engage: readers });
   await db.facultySave({ name: 'demo-reviewer', accepts: ['demo-review'], engage: { ...readers, tools: ['read_file', 'glob', 'grep'], stall_limit: 0 }, awareness: { include_child_work: true, refresh_every: 1 } });
-  try {
-    await stage.work();
-    const roots = await Promise.all([
-      db.workSubmit({ workType: 'demo-lead', description: leadTask }),
-      db.workSubmit({ workType: 'demo-review', description: reviewTask }),
-    ]);
-    const ended = await watchTrees(db, roots.map((root) => root.id), say, stage.interrupted);
-    if (stage.interrupted.aborted) return exit.interrupted;
-    const told = await db.awarenessShown(roots[1]?.id ?? '');
-    say('\nWhat the reviewer was told of the others: select * from v_awareness_shown\n');
-    for (const one of told) say(`  iteration ${one.iteration}  ${one.kind}: ${visible(one.content)}`);
-    say(`\nLook further: psql '${shownUrl(place.url)}', set search_path = ${place.schema}; select * from v_children;`);
-    const isDone = ended.every((item) => item.state === 'completed');
-    if (stage.isJson) print({ workspace, items: ended, told }, '', true);
-    say(isDone ? '\nDone: all of them are completed.' : '\nNot all of them are completed.');
-    return isDone ? exit.ok : exit.workItemFailed;
-  } finally {
-    await stage.close();
-  }
+  await stage.work();
+  const roots = await Promise.all([
+    db.workSubmit({ workType: 'demo-lead', description: leadTask }),
+    db.workSubmit({ workType: 'demo-review', description: reviewTask }),
+  ]);
+  const ended = await watchTrees(db, roots.map((root) => root.id), say, stage.interrupted);
+  if (stage.interrupted.aborted) return exit.interrupted;
+  const told = await db.awarenessShown(roots[1]?.id ?? '');
+  say('\nWhat the reviewer was told of the others: select * from v_awareness_shown\n');
+  for (const one of told) say(`  iteration ${one.iteration}  ${one.kind}: ${visible(one.content)}`);
+  say(`\nLook further: psql '${shownUrl(place.url)}', set search_path = ${place.schema}; select * from v_children;`);
+  const isDone = ended.every((item) => item.state === 'completed');
+  if (stage.isJson) print({ workspace, items: ended, told }, '', true);
+  say(isDone ? '\nDone: all of them are completed.' : '\nNot all of them are completed.');
+  return isDone ? exit.ok : exit.workItemFailed;
 }
 
 /** Says every change of state and every ledger entry of the trees, indented by depth, until all of them are over. */

@@ -4,10 +4,12 @@ import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
 import { openDb } from '../db.ts';
 import type { Db } from '../db.ts';
+import { checkLedger } from '../install.ts';
 
 /** Who opens it closes it. */
 export async function openLedger(settings: Settings): Promise<{ db: Db; url: string }> {
   const place = await findLedger(settings);
+  await checkLedger(place.url, place.schema);
   return { db: await openDb(place.url, place.schema, { maximumPoolSize: 3 }), url: place.url };
 }
 

@@ -17,11 +17,12 @@ import type { Db, WorkItem } from '../db.ts';
 import { createModelClient } from '../focus/callModel.ts';
 import type { ModelClient } from '../focus/callModel.ts';
 import { validateRequest } from '../focus/validateRequest.ts';
-import { installLedger } from '../install.ts';
+import { readyLedger } from '../install.ts';
 import { startScriptedModel } from '../scriptedModel.ts';
 import type { ScriptedReply } from '../scriptedModel.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
+import type { Worker } from '../worker.ts';
 import { follow } from './follow.ts';
 import { exit, print, StatusLine } from './output.ts';
 
@@ -52,25 +53,26 @@ export async function replay(file: string, options: Settings & { closeEvery?: nu
 }
 
 /**
- * Installs a ledger in `schema`, drives the run through it to its end, and says what was sent and what could be rebuilt.
+ * Drives the run through it to its end, and says what was sent and what could be rebuilt.
  * With `closeEvery` a step rides with the next calls after every so many, so that blocks close as with an agent of ours.
  */
 export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity): Promise<ReplayReport> {
-  await installLedger(url, schema);
+  await readyLedger(url, schema);
   const db = await openDb(url, schema);
   const steps = stepsOf(run, closeEvery);
   const replies = run.exchanges.map((exchange, n) => replyOf(exchange, steps[n] ?? null, n < run.exchanges.length - 1)).concat(lastWords(run));
   let asked = 0; // not the messages of the request: elision takes them away
   const model = await startScriptedModel(() => replies[asked++] ?? { content: [{ type: 'text', text: 'Done.' }] });
   const { tools, strangeCalls } = recordedTools(run);
-  const worker = await startWorker({
-    url,
-    schema,
-    model: asReplay(createModelClient({ apiKey: 'replay', baseURL: model.url })),
-    tools,
-    log: pino({ level: 'error' }, pino.destination(2)),
-  });
+  let worker: Worker | undefined;
   try {
+    worker = await startWorker({
+      url,
+      schema,
+      model: asReplay(createModelClient({ apiKey: 'replay', baseURL: model.url })),
+      tools,
+      log: pino({ level: 'error' }, pino.destination(2)),
+    });
     const faculty = await db.facultySave({
       name: 'replay',
       accepts: ['replay'],
@@ -96,7 +98,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
     status.clear();
     return await reportOn(db, run, ended ?? item, model.requests.map((request) => request.body), strangeCalls());
   } finally {
-    await worker.stop();
+    await worker?.stop();
     await model.close();
     await db.close();
   }

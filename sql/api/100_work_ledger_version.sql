@@ -7,6 +7,16 @@ create or replace function work_ledger_version()
 
 comment on function work_ledger_version() is 'Version of the installed ledger, as in work_ledger.control.';
 
+create or replace function work_ledger_build()
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return '@build@';
+
+comment on function work_ledger_build() is
+  'Digests of the sources that the ledger was installed from: of its tables and, behind the slash, of its functions. A program compares them with its own before it works, since a version under development changes without its number.';
+
 create or replace function _ledger_schema()
   returns text
   language sql

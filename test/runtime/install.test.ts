@@ -2,12 +2,18 @@
 // tested by installcheck.sh, which has a pg_dump.
 
 import pg from 'pg';
+import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { connect } from '../../runtime/connection.ts';
 import { openDb } from '../../runtime/db.ts';
-import { installLedger } from '../../runtime/install.ts';
+import { build } from '../../runtime/extensionSource.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
+import { checkLedger, installLedger, QUEUE_MIGRATION, readyLedger } from '../../runtime/install.ts';
+import { startWorker } from '../../runtime/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
 
 const databases: TestDatabase[] = [];
 let plain: TestDatabase;
@@ -56,8 +62,96 @@ test('create extension and the plain script end in the same catalog', async () =
 test('installing again changes nothing', async () => {
   const before = await catalog(plain);
   expect(await installLedger(plain.url, 'ledger')).toMatchObject({ form: 'script', changed: false });
+  await installLedger(extension.url, 'ledger'); // graphile-worker's schema
   expect(await installLedger(extension.url, 'ledger')).toMatchObject({ form: 'extension', changed: false });
   expect(await catalog(plain)).toEqual(before);
+});
+
+/** Of everything that an installation could touch, which transaction wrote it last. */
+async function written(database: TestDatabase): Promise<unknown[]> {
+  return database.query(`
+    with n as (select oid from pg_namespace where nspname in ('ledger', 'graphile_worker'))
+    select 'function' as kind, p.oid, p.xmin::text from pg_proc p join n on p.pronamespace = n.oid
+    union all select 'trigger', t.oid, t.xmin::text from pg_trigger t join pg_class c on c.oid = t.tgrelid join n on c.relnamespace = n.oid
+    union all select 'relation', c.oid, c.xmin::text from pg_class c join n on c.relnamespace = n.oid where c.relkind in ('r', 'v')
+    union all select 'comment', d.objoid, d.xmin::text from pg_description d join pg_proc p on p.oid = d.objoid join n on p.pronamespace = n.oid
+    order by 1, 2`);
+}
+
+test('a worker that starts, and installing again, write nothing', async () => {
+  const before = await written(plain);
+  await readyLedger(plain.url, 'ledger');
+  const worker = await startWorker({
+    url: plain.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' }),
+  });
+  await worker.stop();
+  await installLedger(plain.url, 'ledger');
+  expect(await written(plain)).toEqual(before);
+});
+
+test('graphile-worker\'s schema is at the migration that this program knows', async () => {
+  expect(await plain.query('select max(id) as id from graphile_worker.migrations')).toEqual([{ id: QUEUE_MIGRATION }]);
+  const database = await create();
+  await installLedger(database.url, 'ledger');
+  await database.query(`delete from graphile_worker.migrations where id = ${QUEUE_MIGRATION}`);
+  await expect(checkLedger(database.url, 'ledger', { isWorker: true })).rejects.toThrow(
+    `graphile-worker's schema is at migration ${QUEUE_MIGRATION - 1}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: work-ledger install --schema ledger`);
+  await checkLedger(database.url, 'ledger');
+  expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true });
+  await checkLedger(database.url, 'ledger', { isWorker: true });
+});
+
+/** As a ledger of other functions and the same tables says of itself. */
+const olderFunctions = `create or replace function ledger.work_ledger_build() returns text language sql immutable return '${build().split('/')[0]}/0000'`;
+
+test('a ledger of other functions is refused by whoever works, and renewed by an installer', async () => {
+  const database = await create();
+  await installLedger(database.url, 'ledger');
+  const before = await catalog(database);
+  await database.query(`${olderFunctions}; create function ledger.work_cancel(a int) returns int language sql return a; create function ledger.users_own() returns int language sql return 1`);
+  await expect(readyLedger(database.url, 'ledger')).rejects.toThrow(/version 0\.1\.0 \(build \w+\/0000\), this program wants .* Only functions differ\. Bring it up: work-ledger install --schema ledger$/);
+  expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true });
+  const after = await catalog(database);
+  expect(after.filter((line) => line.includes('users_own'))).toHaveLength(1);
+  expect(after.filter((line) => !line.includes('users_own'))).toEqual(before);
+});
+
+test('a ledger of other tables, and one that is newer, stay as they are, and it is said what to do', async () => {
+  const database = await create();
+  await installLedger(database.url, 'ledger');
+  await database.query('create schema ledger_2; drop function ledger.work_ledger_build(); drop table ledger.awareness_shown cascade');
+  const before = await written(database);
+  for (const start of [installLedger, readyLedger, checkLedger]) {
+    await expect(start(database.url, 'ledger')).rejects.toThrow(
+      /^the ledger in schema "ledger" is version 0\.1\.0 \(build unknown\), this program wants 0\.1\.0 \(build .*\)\. It has no table awareness_shown\. Nothing carries it over\. .*: work-ledger install --schema ledger_3\n.*WORK_LEDGER_SCHEMA=ledger_3/);
+  }
+  await database.query(`create function ledger.work_ledger_build() returns text language sql return '1/1'; create or replace function ledger.work_ledger_version() returns text language sql return '0.10.0'`);
+  await expect(installLedger(database.url, 'ledger')).rejects.toThrow(/is version 0\.10\.0 .* Update this program\.$/);
+  expect((await written(database)).length).toBe(before.length + 1);
+  await expect(checkLedger(database.url, 'nowhere')).rejects.toThrow('there is no ledger in schema "nowhere". Install one: work-ledger install --schema nowhere');
+});
+
+test('renewing waits for who is at work, holds nobody up meanwhile and rolls nobody back', async () => {
+  const database = await create();
+  await installLedger(database.url, 'ledger');
+  const [busy, other] = [await connect({ connectionString: database.url }), await connect({ connectionString: database.url })];
+  const submit = async (): Promise<string> => (await database.query<{ id: string }>(`select id from ledger.work_submit('a', 'x')`))[0]?.id ?? '';
+  const [first, second] = [await submit(), await submit()];
+  await database.query(olderFunctions);
+
+  await busy.query('begin; lock table ledger.foci in row exclusive mode'); // as a heartbeat does, before it wants an item
+  let isDone = false;
+  const renewed = installLedger(database.url, 'ledger').finally(() => (isDone = true));
+  // Seen at it: a try holds the items while it looks at the rest.
+  await until(async () => (await database.query(`select from pg_stat_activity where datname = current_database() and query like 'lock table%work_items%'`)).length > 0);
+  await busy.query(`select ledger.ledger_append('${first}', 'note', 'x')`); // 40P01 where the installer waits with a lock in its hand
+  for (let n = 0; n < 20; n++) await other.query(`select ledger.ledger_append('${second}', 'note', 'x')`);
+  expect(isDone).toBe(false);
+  await busy.query('commit');
+  expect(await renewed).toMatchObject({ changed: true });
+  await checkLedger(database.url, 'ledger');
+  await busy.end();
+  await other.end();
 });
 
 test('two installers at once both succeed', async () => {

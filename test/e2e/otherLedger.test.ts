@@ -1,0 +1,79 @@
+// A command that meets a ledger of other sources, or no database, says what is there, what it wants and what to do, and ends.
+// Each is run as a process and waited for: one that something keeps open would never come back.
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { installLedger } from '../../runtime/install.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+
+const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+let database: TestDatabase;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'other-ledger-'));
+  database = await createDatabase({ from: null });
+  await installLedger(database.url, 'work_ledger');
+  await database.query('drop table work_ledger.awareness_shown cascade; drop function work_ledger.work_ledger_build()');
+});
+afterAll(async () => {
+  await database?.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+function cli(args: string[], environment: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [main, ...args], { cwd: directory, env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, ...environment } }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
+  });
+}
+
+const id = '00000000-0000-7000-8000-000000000000';
+
+test('every command ends over an older ledger, with what to do', { timeout: 300_000 }, async () => {
+  const commands = [
+    ['up'], ['install'], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'], ['mcp'], ['hook', 'stop'],
+    ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ['demo', '--scene', 'team'], ['demo', '--scene', 'context'],
+  ];
+  for (const args of commands) {
+    const ended = await cli(args, ['work', 'run'].includes(args[0] ?? '') ? { ANTHROPIC_API_KEY: 'k' } : {});
+    expect(ended, args.join(' ')).toMatchObject({ code: 1, stderr: expect.stringMatching(
+      /the ledger in schema "work_ledger" is version 0\.1\.0 \(build unknown\), this program wants 0\.1\.0 \(build [^)]+\)\..*work-ledger install --schema work_ledger_2\n/) });
+  }
+  expect(await cli(['doctor'])).toMatchObject({ code: 1, stdout: expect.stringMatching(/^look {2}ledger .*build unknown/) });
+});
+
+test('the demo ends over an older ledger, and runs in the fresh one that it names', { timeout: 300_000 }, async () => {
+  const first = await cli(['demo']);
+  expect(first.code).toBe(1);
+  const [, named = ''] = /WORK_LEDGER_SCHEMA=(\w+)/.exec(first.stderr) ?? [];
+  const second = await cli(['demo'], { WORK_LEDGER_SCHEMA: named });
+  expect(second, second.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('Done: the work item is completed') });
+  expect(await database.query(`select to_regclass('work_ledger.awareness_shown') as old, to_regclass('${named}.awareness_shown') is not null as fresh`)).toEqual([{ old: null, fresh: true }]);
+});
+
+test('an error in the middle of a scene leaves nothing open', { timeout: 300_000 }, async () => {
+  await installLedger(database.url, 'broken');
+  await database.query(`create or replace function broken.faculty_save(p_config jsonb) returns broken.faculties language plpgsql as $$ begin raise exception 'broken on purpose'; end $$`);
+  for (const scene of ['one', 'team', 'context']) {
+    expect(await cli(['demo', '--scene', scene, '--schema', 'broken'])).toMatchObject({ code: 1, stderr: expect.stringContaining('broken on purpose') });
+  }
+  await database.query('drop function broken.work_submit cascade');
+  expect(await cli(['submit', 'x', '--type', 'a', '--schema', 'broken'])).toMatchObject({ code: 1, stderr: expect.stringContaining('work-ledger doctor') });
+});
+
+test('a server that is not there, and a database that is not, end every command but a worker', { timeout: 300_000 }, async () => {
+  const nowhere = { DATABASE_URL: `postgresql://postgres@${encodeURIComponent(directory)}/x`, WORK_LEDGER_SCHEMA: 'work_ledger' };
+  for (const args of [['show'], ['demo'], ['doctor'], ['run', 'x']]) {
+    expect(await cli(args, { ...nowhere, ANTHROPIC_API_KEY: 'k' })).toMatchObject({ code: 1, stderr: expect.stringMatching(/ENOENT.*\.s\.PGSQL/) });
+  }
+  const missing = { DATABASE_URL: database.url.replace(/[^/]*$/, 'no_such_database'), ANTHROPIC_API_KEY: 'k' };
+  for (const args of [['show'], ['work']]) expect(await cli(args, missing)).toMatchObject({ code: 1, stderr: expect.stringContaining('"no_such_database" does not exist') });
+});
