@@ -7,6 +7,8 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 import { BackendTerminatedError, BackendTerminatedUnexpectedlyError, ConnectionError } from 'slonik';
 
+import { sqlState } from './errors.ts';
+
 /** Opens a connection; the caller ends it. A connection that breaks rejects what was asked of it, and nothing else. */
 export async function connect(options: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client({ connectionTimeoutMillis: 10_000, ...options });
@@ -36,19 +38,12 @@ const refused = /^(28|3D|42)/;
 
 /** True where the server cannot be reached now, has no place for us, or went away in the middle; nothing is known of what was asked last. */
 export function isConnectionLost(error: unknown): boolean {
-  const code = codeOf(error);
+  const code = sqlState(error);
   if (code !== null && refused.test(code)) return false;
   if (code !== null && (code.startsWith('08') || unreachable.has(code))) return true;
   if (error instanceof ConnectionError || error instanceof BackendTerminatedError || error instanceof BackendTerminatedUnexpectedlyError) return true;
   // pg gives these no code.
   return error instanceof Error && /^(Connection terminated|Client has encountered a connection error|timeout expired)/.test(error.message);
-}
-
-export function codeOf(error: unknown): string | null {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && typeof cause.code === 'string') return cause.code;
-  }
-  return null;
 }
 
 /** Repeats `use` while the server cannot be reached, and says that it waits. Throws what waiting does not cure, and when `signal` fires. */

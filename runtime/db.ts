@@ -4,19 +4,12 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import {
-  BackendTerminatedError,
-  BackendTerminatedUnexpectedlyError,
-  ConnectionError,
-  createPool,
-  createTypeParserPreset,
-  SchemaValidationError,
-  sql,
-} from 'slonik';
+import { createPool, createTypeParserPreset, SchemaValidationError, sql } from 'slonik';
 import type { DatabasePool, Interceptor, PrimitiveValueExpression, QuerySqlToken } from 'slonik';
 import { z } from 'zod';
 
 import { storableJson, storableText } from '../plv8/storable.ts';
+import { isConnectionLost } from './connection.ts';
 import type { ContentBlock, ModelError, ModelResponse } from './focus/callModel.ts';
 import type { HookResult } from './focus/runHook.ts';
 import type { ToolOutcome } from './tools/tool.ts';
@@ -41,6 +34,8 @@ export type Submission = {
   idempotencyKey?: string;
   /** By resource: tokens, money, seconds, calls, children. */
   budget?: Record<string, number>;
+  /** The directory of the host that it and what it delegates are worked on in. */
+  workspaceDir?: string;
 };
 
 export type AbilityDefinition = {
@@ -90,8 +85,10 @@ export type Db = Awaited<ReturnType<typeof openDb>>;
 
 /** Opens the ledger in `schema` of the database at `url`. Close it with `close()`. */
 export async function openDb(url: string, schema: string, options: { maximumPoolSize?: number } = {}) {
+  const maximumPoolSize = options.maximumPoolSize ?? 10;
+  const inLine = atMost(maximumPoolSize);
   const pool: DatabasePool = await createPool(url, {
-    maximumPoolSize: options.maximumPoolSize ?? 10,
+    maximumPoolSize,
     interceptors: [storableArguments, validateRows],
     typeParsers: [...createTypeParserPreset().filter((p) => !['timestamptz', 'timestamp', 'int8'].includes(p.name)), ...isoTimestamps, int8AsNumber],
     queryRetryLimit: 0,
@@ -106,7 +103,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     const deadline = performance.now() + PATIENCE_MS;
     for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
       try {
-        return (await pool.any(query())) as readonly z.output<Schema>[];
+        return (await inLine(() => pool.any(query()))) as readonly z.output<Schema>[];
       } catch (error) {
         if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) throw translate(error);
         await sleep(delay);
@@ -122,6 +119,22 @@ export async function openDb(url: string, schema: string, options: { maximumPool
   const value = async <T>(schemaOf: z.ZodType<T>, query: (row: ValueRow<T>) => QuerySqlToken<ValueRow<T>>): Promise<T> =>
     (await one(() => query(z.object({ value: schemaOf })))).value;
   const optional = (text: string | undefined | null) => text ?? null;
+
+  const submission = (s: Submission) => sql.fragment`
+    ${fn('work_submit')}(
+      p_work_type => ${s.workType},
+      p_description => ${s.description},
+      p_params => ${storableJson(s.params ?? {})}::jsonb,
+      p_faculty => ${optional(s.faculty)},
+      p_priority => ${s.priority ?? null}::integer,
+      p_parent_id => ${optional(s.parentId)}::uuid,
+      p_dedup_key => ${optional(s.dedupKey)},
+      p_external_id => ${optional(s.externalId)},
+      p_max_attempts => ${s.maxAttempts ?? null}::integer,
+      p_run_at => ${optional(s.runAt)}::timestamptz,
+      p_idempotency_key => ${optional(s.idempotencyKey)},
+      p_budget => ${s.budget ? storableJson(s.budget) : null}::jsonb,
+      p_workspace_dir => ${optional(s.workspaceDir)})`;
 
   return {
     pool,
@@ -141,20 +154,12 @@ export async function openDb(url: string, schema: string, options: { maximumPool
           p_touches => ${ability.touches ? storableJson(ability.touches) : null}::json)`),
 
     workSubmit: (s: Submission) =>
+      one(() => sql.type(workItem)`select * from ${submission(s)}`),
+
+    /** Submits, and keeps the item with what it delegates for `keeper`, until a worker of this process takes it over (startWorker's treeId) and the keeper stops. */
+    workSubmitKept: (s: Submission, keeper: string, host: string) =>
       one(() => sql.type(workItem)`
-        select * from ${fn('work_submit')}(
-          p_work_type => ${s.workType},
-          p_description => ${s.description},
-          p_params => ${storableJson(s.params ?? {})}::jsonb,
-          p_faculty => ${optional(s.faculty)},
-          p_priority => ${s.priority ?? null}::integer,
-          p_parent_id => ${optional(s.parentId)}::uuid,
-          p_dedup_key => ${optional(s.dedupKey)},
-          p_external_id => ${optional(s.externalId)},
-          p_max_attempts => ${s.maxAttempts ?? null}::integer,
-          p_run_at => ${optional(s.runAt)}::timestamptz,
-          p_idempotency_key => ${optional(s.idempotencyKey)},
-          p_budget => ${s.budget ? storableJson(s.budget) : null}::jsonb)`),
+        select w.* from ${submission(s)} w, lateral (select ${fn('work_keep')}(w.id, ${keeper}, ${host}, ${process.pid})::text) kept`),
 
     budgetSet: (workItemId: string, resource: string, amount: number) =>
       value(z.string(), (row) => sql.type(row)`select resource as value from ${fn('budget_set')}(${workItemId}::uuid, ${resource}, ${amount}::numeric)`),
@@ -371,11 +376,20 @@ export async function openDb(url: string, schema: string, options: { maximumPool
       run(() => sql.type(activity)`
         select turn_id, iteration, status, thinking, said, coalesce(calls, '[]') as calls from ${fn('work_activity')}(${workItemId}::uuid, ${fromTurnId}::uuid)`),
 
-    // A worker's own upkeep. The heartbeat is never repeated: a late one proves nothing.
+    // A worker's own upkeep. The heartbeat is never repeated: a late one proves nothing; nor is the end, which a sweep makes good.
 
-    leaseRenew: async (workerId: string, leases: readonly string[], host: string, pid: number) =>
-      (await pool.any(sql.type(z.object({ lease: z.string() }))`
-        select lease from ${fn('lease_renew')}(${workerId}, ${sql.array(leases, 'uuid')}, ${host}, ${pid}) as lease`)).map((row) => row.lease),
+    leaseRenew: async (workerId: string, leases: readonly string[], host: string, pid: number, treeId: string | null) =>
+      (await inLine(() => pool.any(sql.type(z.object({ lease: z.string() }))`
+        select lease from ${fn('lease_renew')}(${workerId}, ${sql.array(leases, 'uuid')}, ${host}, ${pid}, ${treeId}::uuid) as lease`))).map((row) => row.lease),
+
+    connections: () =>
+      one(() => sql.type(z.object({ most: z.number(), left: z.number() }))`
+        with one as (
+          select current_setting('max_connections')::integer as most,
+                 current_setting('superuser_reserved_connections')::integer + coalesce(current_setting('reserved_connections', true)::integer, 0) as reserved)
+        select most, (most - reserved - (select sum(numbackends) from pg_stat_database))::integer as left from one`),
+
+    deadJobs: () => value(z.number(), (row) => sql.type(row)`select cardinality(${fn('_dead_jobs')}()) as value`),
 
     workSweep: (workerTimeoutSeconds: number) =>
       value(z.object({ expired: z.number(), enqueued: z.number(), dead_workers: z.array(z.string()) }), (row) => sql.type(row)`
@@ -384,7 +398,23 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     workspacesOver: async (workItemIds: readonly string[]) =>
       (await run(() => sql.type(z.object({ id: z.string() }))`select id from ${fn('workspaces_over')}(${sql.array(workItemIds, 'uuid')}) as id`)).map((row) => row.id),
 
-    workerStop: (workerId: string) => run(() => sql.type(z.unknown())`select ${fn('worker_stop')}(${workerId})::text`),
+    workerStop: (workerId: string) => inLine(() => pool.any(sql.type(z.unknown())`select ${fn('worker_stop')}(${workerId})::text`)),
+  };
+}
+
+/** Lets so many through at once, the others in their order. slonik's own line forgets whoever waits for a connection that could not be opened. */
+function atMost(places: number): <T>(use: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  return async (use) => {
+    if (places > 0) places--;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await use();
+    } finally {
+      const next = waiting.shift();
+      if (next) next();
+      else places++;
+    }
   };
 }
 
@@ -409,12 +439,6 @@ function responseJson(response: ModelResponse): string | null {
   });
 }
 
-function isConnectionLost(error: unknown): boolean {
-  if (error instanceof ConnectionError || error instanceof BackendTerminatedError || error instanceof BackendTerminatedUnexpectedlyError) return true;
-  const code = sqlState(error);
-  return code !== null && (code.startsWith('08') || ['57P01', '57P02', '57P03', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT'].includes(code));
-}
-
 /** Another transaction won; nothing of this one was done. */
 function isRolledBack(error: unknown): boolean {
   return ['40001', '40P01'].includes(sqlState(error) ?? '');
@@ -427,6 +451,9 @@ function translate(error: unknown): unknown {
       return new LedgerError(cause.code as ErrorCode, cause.message, detail ?? '', hint ?? '');
     }
     if ('code' in cause && cause.code === '3F000') return new Error(`${cause.message}: no ledger was installed there (work-ledger install)`, { cause: error });
+    if ('code' in cause && ['42P01', '42703', '42883'].includes(cause.code as string)) {
+      return new Error(`${cause.message}. Is that ledger this program's, and whole? work-ledger doctor says what is there`, { cause: error });
+    }
   }
   return error;
 }

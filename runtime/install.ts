@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Logger as GraphileLogger, runMigrations } from 'graphile-worker';
 import pg from 'pg';
 
-import { codeOf, withConnection } from './connection.ts';
+import { withConnection } from './connection.ts';
+import { sqlState } from './errors.ts';
 import { build, plainScript, tables, version } from './extensionSource.ts';
 
 export type Installed = { schema: string; version: string; form: 'extension' | 'script'; changed: boolean };
@@ -120,7 +121,7 @@ async function patiently<T>(url: string, use: () => Promise<T>): Promise<T> {
     try {
       return await use();
     } catch (error) {
-      if (!['55P03', '40P01'].includes(codeOf(error) ?? '')) throw error;
+      if (!['55P03', '40P01'].includes(sqlState(error) ?? '')) throw error;
       if (performance.now() > deadline) throw new Error(`the ledger is in use and could not be changed for a minute${await whoIsInTheWay(url)}`, { cause: error });
     }
     await sleep(LOCK_TIMEOUT_MS + Math.random() * 500);
@@ -164,7 +165,7 @@ function runScript(url: string, schema: string): Promise<boolean> {
       await client.query(plainScript(schema, ledger === null ? 'all' : 'api'));
       if (ledger !== null) await dropOverloads(client, quoted);
     } catch (error) {
-      if (ledger === null || !['42P13', '42P16', '2BP01'].includes(codeOf(error) ?? '')) throw error;
+      if (ledger === null || !['42P13', '42P16', '2BP01'].includes(sqlState(error) ?? '')) throw error;
       const found = await standing(url, schema);
       throw otherLedger({ ...found, form: 'extension' }, schema, `They cannot be renewed in place: ${(error as Error).message}. `);
     }

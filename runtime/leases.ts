@@ -1,4 +1,5 @@
 // The leases that this process holds: one heartbeat for all of them, and an abort signal for each.
+// It speaks for a crew that is at work: one that takes no jobs any more falls silent, and others take over.
 // A worker that cannot renew for two thirds of a lease fences itself: it stops before anybody else may start.
 
 import type { Logger } from 'pino';
@@ -15,6 +16,8 @@ export class Leases {
   readonly leaseSeconds: number;
   readonly #db: Db;
   readonly #host: string;
+  readonly #treeId: string | null;
+  readonly #isAtWork: () => boolean;
   readonly #log: Logger;
   /** By work item: one process drives an item at most once. */
   readonly #held = new Map<string, { lease: string; controller: AbortController }>();
@@ -24,16 +27,19 @@ export class Leases {
   #isBeating = false;
   #onIdle: (() => void)[] = [];
 
-  constructor(options: { db: Db; workerId: string; leaseSeconds: number; host: string; log: Logger }) {
+  constructor(options: { db: Db; workerId: string; treeId: string | null; leaseSeconds: number; host: string; isAtWork: () => boolean; log: Logger }) {
     this.#db = options.db;
     this.#host = options.host;
+    this.#treeId = options.treeId;
+    this.#isAtWork = options.isAtWork;
     this.#log = options.log;
     this.workerId = options.workerId;
     this.leaseSeconds = options.leaseSeconds;
   }
 
+  /** Throws where the first beat finds no database. */
   async start(): Promise<void> {
-    await this.#beat();
+    await this.#db.leaseRenew(this.workerId, [], this.#host, process.pid, this.#treeId);
     this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 4);
   }
 
@@ -81,12 +87,12 @@ export class Leases {
     if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
       for (const workItemId of this.#held.keys()) this.lose(workItemId);
     }
-    if (this.#isBeating) return;
+    if (this.#isBeating || !this.#isAtWork()) return;
     this.#isBeating = true;
     const named = [...this.#held.values()];
     const askedAt = performance.now();
     try {
-      const renewed = new Set(await this.#db.leaseRenew(this.workerId, named.map(({ lease }) => lease), this.#host, process.pid));
+      const renewed = new Set(await this.#db.leaseRenew(this.workerId, named.map(({ lease }) => lease), this.#host, process.pid, this.#treeId));
       this.#renewedAt = askedAt;
       for (const { lease, controller } of named) {
         if (!renewed.has(lease)) controller.abort('lost' satisfies StopReason);

@@ -3,12 +3,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import Docker from 'dockerode';
-import { runMigrations } from 'graphile-worker';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 
 import { webFetchHeaders } from './config.ts';
-import { graphileLogger, startCrew } from './crew.ts';
+import { whenReachable } from './connection.ts';
+import { JOB_CONNECTIONS, startCrew } from './crew.ts';
 import type { Crew } from './crew.ts';
 import { openDb } from './db.ts';
 import type { Db } from './db.ts';
@@ -16,6 +16,7 @@ import type { ModelClient } from './focus/callModel.ts';
 import { openContainers } from './focus/containers.ts';
 import { executeCode } from './focus/runCode.ts';
 import { Watchers } from './focus/watchers.ts';
+import { checkLedger } from './install.ts';
 import { listen } from './listener.ts';
 import type { Tool } from './tools/tool.ts';
 
@@ -32,31 +33,55 @@ export type WorkerOptions = {
   onDelta?: (workItemId: string, text: string) => void;
   /** Runs agents' code and has their workspaces; default: the daemon of DOCKER_HOST or of this machine. Null: none. */
   docker?: Docker | null;
+  /** The work item at the root of the only tree that it works on, see work_keep(); default: whatever is queued. */
+  treeId?: string;
 };
 
-export type Worker = { stop(): Promise<void> };
+export type Worker = {
+  /** Its own connections, for whoever starts it and asks a question. */
+  db: Db;
+  stop(): Promise<void>;
+};
 
-/** Registers its tools, starts to work, and goes on until `stop()`. */
+/** What a worker opens at most: for its work, its heartbeat, its hints and graphile-worker. */
+export const connectionsOf = (concurrency: number): number => concurrency + 2 + JOB_CONNECTIONS;
+
+/** Registers its tools, starts to work, and goes on until `stop()`. Waits for a database that cannot be reached; throws OtherLedger where the ledger is not this program's. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { url, schema, log } = options;
+  const { url, schema, log, treeId = null } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
   const concurrency = options.concurrency ?? 4;
   const headers = webFetchHeaders();
-  await runMigrations({ connectionString: url, logger: graphileLogger(log) });
-  const db = await openDb(url, schema, { maximumPoolSize: concurrency * 2 + 2 });
-  await registerTools(options.tools, db);
-  const docker = options.docker === undefined ? new Docker() : options.docker;
-  const containers = docker === null ? null : openContainers(docker, db, log);
-  let isCodeOffered = docker === null || (await offerCode(docker, db));
-  if (!isCodeOffered) log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
-
   const stopping = new AbortController();
   const isStopping = (): boolean => stopping.signal.aborted;
+  const patiently = <T>(use: () => Promise<T>): Promise<T> => whenReachable(use, log, stopping.signal);
+  await patiently(() => checkLedger(url, schema, { isWorker: true }));
+
+  const db = await openDb(url, schema, { maximumPoolSize: concurrency });
+  const heart = await openDb(url, schema, { maximumPoolSize: 1 });
+  const docker = options.docker === undefined ? new Docker() : options.docker;
+  const containers = docker === null ? null : openContainers(docker, db, log);
+  const close = async (): Promise<void> => {
+    await containers?.close();
+    await heart.close();
+    await db.close();
+  };
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const watchers = new Watchers(db, log);
   const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
-  const newCrew = (): Promise<Crew> => startCrew({ url, schema, db, log, concurrency, leaseSeconds, runtime });
-  let crew = await newCrew();
+  const newCrew = (): Promise<Crew> => startCrew({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
+  let isCodeOffered: boolean;
+  let crew: Crew;
+  try {
+    await patiently(() => sayConnections(db, concurrency, log));
+    await patiently(() => registerTools(options.tools, db));
+    isCodeOffered = docker === null || (await patiently(() => offerCode(docker, db)));
+    crew = await patiently(newCrew);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  if (!isCodeOffered) log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
 
   const sweep = async (): Promise<void> => {
     try {
@@ -67,8 +92,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       log.warn({ err: error }, 'sweep failed');
     }
   };
-  await sweep();
-  const sweeper = setInterval(() => void sweep(), Math.min(5000, (leaseSeconds * 1000) / 3));
+  let sweeping = sweep();
+  await sweeping;
+  const sweeper = setInterval(() => {
+    sweeping = sweep();
+  }, Math.min(5000, (leaseSeconds * 1000) / 3));
   const listener = listen(url, ['work_item_completed', 'work_lease_revoked', 'work_watched'], {
     onNotification: (channel, payload) => {
       if (channel === 'work_watched') watchers.came(payload);
@@ -77,7 +105,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     },
   });
   const tending = tend();
-  log.info({ workerId: crew.leases.workerId, schema, concurrency }, 'worker started');
+  log.info({ workerId: crew.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
 
   /** Replaces a crew that ended unasked, as soon as the database lets it. */
   async function tend(): Promise<void> {
@@ -96,21 +124,31 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
           await sleep(delay);
         }
       }
+      log.info({ workerId: crew.leases.workerId }, 'at work again');
     }
   }
 
   return {
+    db,
     async stop() {
       stopping.abort();
       clearInterval(sweeper);
       await tending;
       await crew.stop(options.graceSeconds ?? 5);
       await listener.close();
-      await containers?.close();
-      await db.close();
+      await sweeping;
+      await close();
       log.info('worker stopped');
     },
   };
+}
+
+/** Says before it needs them whether the server has the connections that this worker may open. */
+async function sayConnections(db: Db, concurrency: number, log: Logger): Promise<void> {
+  const { most, left } = await db.connections();
+  const [needs, here] = [connectionsOf(concurrency), 1];
+  log[left + here < needs ? 'warn' : 'info']({ needs, left, most },
+    `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`);
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

@@ -1,13 +1,15 @@
 // `work-ledger run "task"`: submits a work item, works on it here, and shows how it goes.
 
-import { resolve } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { realpath, stat } from 'node:fs/promises';
+import { hostname } from 'node:os';
 
 import { findLedger } from '../config.ts';
 import { openDb } from '../db.ts';
 import type { Db, WorkItem } from '../db.ts';
 import { UsageError } from '../errors.ts';
 import type { ModelClient } from '../focus/callModel.ts';
-import { installLedger } from '../install.ts';
+import { readyLedger } from '../install.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
@@ -25,30 +27,38 @@ export async function run(task: string, options: RunOptions): Promise<number> {
 }
 
 async function runWith(tools: readonly Tool[], model: ModelClient, task: string, options: RunOptions): Promise<number> {
+  const workspaceDir = options.workspace === undefined ? undefined : await directoryOf(options.workspace);
   const place = await findLedger(options);
-  await installLedger(place.url, place.schema);
-  const db = await openDb(place.url, place.schema);
+  await readyLedger(place.url, place.schema);
+  const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });
   try {
     const [named] = await saveFaculties(db, options.faculty ?? []);
-    const faculty = options.workspace ? await saveWorkspaceFaculty(db, options.workspace, options.type) : named;
-    const item = await db.workSubmit({ workType: options.type, description: task, ...(faculty && { faculty }) });
+    const faculty = workspaceDir === undefined ? named : await saveWorkspaceFaculty(db);
+    const keeper = randomUUID();
+    const item = await db.workSubmitKept({ workType: options.type, description: task, ...(faculty && { faculty }), ...(workspaceDir && { workspaceDir }) }, keeper, hostname());
     if ((await db.unroutable()).some((row) => row.id === item.id)) {
+      await db.workerStop(keeper);
       await db.workCancel(item.id, 'no faculty accepts it');
       throw new UsageError(`no faculty accepts work type "${options.type}": name one with --faculty FILE, or let the built-in one work in a directory with --workspace DIR`);
     }
-    return await driveHere(item, { ...options, ...place, db, model, tools });
+    return await driveHere(item, keeper, { ...options, ...place, db, model, tools });
   } finally {
     await db.close();
   }
 }
 
-/** Saying --workspace is what allows the built-in faculty to read, write and run commands there. */
-async function saveWorkspaceFaculty(db: Db, directory: string, workType: string): Promise<string> {
-  return db.facultySave({
-    name: 'worker',
-    accepts: [workType],
-    engage: { workspace: 'host', workspace_dir: resolve(directory), tools: builtinTools.map((tool) => tool.name) },
-  });
+/**
+ * Saying --workspace is what allows the built-in faculty to read, write and run commands there. The directory is the item's:
+ * the faculty is the same for all, and accepts nothing, so that nobody else's work comes to it.
+ */
+async function saveWorkspaceFaculty(db: Db): Promise<string> {
+  return db.facultySave({ name: 'run --workspace', engage: { workspace: 'host', tools: builtinTools.map((tool) => tool.name) } });
+}
+
+async function directoryOf(path: string): Promise<string> {
+  const found = await stat(path).catch((error: Error) => error);
+  if (found instanceof Error || !found.isDirectory()) throw new UsageError(`--workspace ${path} is not a directory${found instanceof Error ? `: ${found.message}` : ''}`);
+  return realpath(path);
 }
 
 type Drive = {
@@ -64,8 +74,8 @@ type Drive = {
   logLevel: string;
 };
 
-/** Works on a submitted item in this process and shows its entries as they come; Ctrl-C gives the work back. */
-export async function driveHere(item: WorkItem, drive: Drive): Promise<number> {
+/** Works in this process on the item, on what it delegates and on nothing else, and shows its entries as they come; Ctrl-C gives the work back. */
+async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<number> {
   const { db } = drive;
   const status = new StatusLine();
   const interrupted = new AbortController();
@@ -74,6 +84,7 @@ export async function driveHere(item: WorkItem, drive: Drive): Promise<number> {
   let words = '';
   const worker = await startWorker({
     ...drive,
+    treeId: item.id,
     log: logger(drive.logLevel),
     onDelta: (workItemId, text) => {
       if (workItemId !== item.id) return;
@@ -82,6 +93,7 @@ export async function driveHere(item: WorkItem, drive: Drive): Promise<number> {
     },
   });
   try {
+    await db.workerStop(keeper); // its place is taken
     const ended = await follow(db, drive.url, item.id, {
       onEntry: (entry) => {
         status.clear();

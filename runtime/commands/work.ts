@@ -4,14 +4,15 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 
 import { findLedger, modelAccess } from '../config.ts';
-import type { Settings } from '../config.ts';
+import type { Place, Settings } from '../config.ts';
+import { whenReachable } from '../connection.ts';
 import { openDb } from '../db.ts';
 import type { Db } from '../db.ts';
 import { UsageError } from '../errors.ts';
 import { loadFaculties } from '../faculty.ts';
 import { createModelClient } from '../focus/callModel.ts';
 import type { ModelClient } from '../focus/callModel.ts';
-import { installLedger } from '../install.ts';
+import { readyLedger } from '../install.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
 import { withTools } from './loadTools.ts';
@@ -60,23 +61,28 @@ export async function work(options: WorkOptions): Promise<number> {
 }
 
 async function workWith(tools: Tool[], model: ModelClient, options: WorkOptions): Promise<number> {
-  const place = await findLedger(options);
-  await installLedger(place.url, place.schema);
-  const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });
   const log = logger(options.logLevel);
+  const place = await whenReachable(() => prepare(options), log);
+  const worker = await startWorker({ ...options, url: place.url, schema: place.schema, model, tools, log });
+  const signalled = new Promise<NodeJS.Signals>((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
+  });
+  const missing = await worker.db.missingTools().catch(() => []); // the database went away: no time to speak of tools
+  for (const { faculty, tool } of missing) log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
+  log.info({ signal: await signalled }, 'stopping: iterations under way end or are given back');
+  await worker.stop();
+  return exit.ok;
+}
+
+/** All that is done before the worker's own connections are there. */
+async function prepare(options: WorkOptions): Promise<Place> {
+  const place = await findLedger(options);
+  await readyLedger(place.url, place.schema);
+  const db = await openDb(place.url, place.schema, { maximumPoolSize: 1 });
   try {
     await saveFaculties(db, options.faculty ?? []);
-    const worker = await startWorker({ ...options, url: place.url, schema: place.schema, model, tools, log });
-    for (const { faculty, tool } of await db.missingTools()) {
-      log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
-    }
-    const signal = await new Promise<NodeJS.Signals>((resolve) => {
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
-    });
-    log.info({ signal }, 'stopping: iterations under way end or are given back');
-    await worker.stop();
-    return exit.ok;
   } finally {
     await db.close();
   }
+  return place;
 }

@@ -11,7 +11,8 @@ create or replace function work_submit(
     p_run_at timestamptz default null,
     p_source text default 'human',
     p_idempotency_key text default null,
-    p_budget jsonb default null)
+    p_budget jsonb default null,
+    p_workspace_dir text default null)
   returns work_items
   language plpgsql
   volatile
@@ -33,6 +34,9 @@ begin
   end if;
   if p_max_attempts < 1 then
     perform _raise_invalid(format('max_attempts must be 1 or more, not %s', p_max_attempts));
+  end if;
+  if p_workspace_dir !~ '^/' then
+    perform _raise_invalid(format('"%s" is not an absolute path', p_workspace_dir), 'A worker that takes the item up is somewhere else.');
   end if;
   if p_source is null or p_source not in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event') then
     perform _raise_invalid(format('"%s" is not a source', p_source), 'One of: human, trigger, agent, webhook, cron, event.');
@@ -64,11 +68,12 @@ begin
   loop
     insert into work_items (
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
-      dedup_key, idempotency_key, external_id, max_attempts, run_at)
+      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir)
     values (
       v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), p_work_type, p_description,
       coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
-      p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()))
+      p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()),
+      coalesce(p_workspace_dir, v_parent.workspace_dir))
     on conflict do nothing
     returning * into v_item;
     exit when found;
@@ -86,8 +91,8 @@ begin
 end
 $$;
 
-comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb) is
-  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty names who shall do it (default: the faculty that accepts the work type); p_priority: higher is more urgent (default: the parent''s, else 0); p_run_at: not before; p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). With p_dedup_key, an unfinished item of that key is returned instead of a second one; with p_idempotency_key the same call repeated returns the same item for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in a budget above).';
+comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text) is
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty names who shall do it (default: the faculty that accepts the work type); p_priority: higher is more urgent (default: the parent''s, else 0); p_run_at: not before; p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(); p_workspace_dir: the directory of the host that it, each further attempt and what is delegated from it are worked on in, whatever the faculty says (default: the parent''s). With p_dedup_key, an unfinished item of that key is returned instead of a second one; with p_idempotency_key the same call repeated returns the same item for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in a budget above).';
 
 create or replace function _work_already_submitted(
     p_work_type text,

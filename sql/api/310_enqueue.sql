@@ -1,16 +1,16 @@
 -- The job row is a doorbell, the work item is the truth: a lost, doubled or late job does no harm.
 
-create or replace function _job_task()
+create or replace function _job_task(p_tree_id uuid default null)
   returns text
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _ledger_schema() || '/engage';
+  select concat_ws('/', _ledger_schema(), 'engage', (select k.tree_id from workers k where k.tree_id = p_tree_id limit 1));
 $$;
 
-comment on function _job_task() is
-  'graphile-worker''s identifier of the engage job. It names the schema, so that the workers of one ledger never take up the jobs of another one in the same database.';
+comment on function _job_task(uuid) is
+  'graphile-worker''s identifier of the engage job for the items of a tree. It names the schema, so that the workers of one ledger never take up the jobs of another one in the same database, and the tree, while a worker lives that keeps it for itself.';
 
 create or replace function _enqueue(p_work_item_id uuid)
   returns boolean
@@ -27,7 +27,7 @@ begin
     or not has_schema_privilege('graphile_worker', 'usage') then
     return false;
   end if;
-  select w.id, w.priority, case w.state when 'waiting' then _now() else w.run_at end as run_at, coalesce(f.attempt, w.attempts + 1) as attempt, coalesce(f.iteration, 0) + 1 as iteration
+  select w.id, w.priority, case w.state when 'waiting' then _now() else w.run_at end as run_at, coalesce(f.attempt, w.attempts + 1) as attempt, coalesce(f.iteration, 0) + 1 as iteration, w.root_id
     into v_item
     from work_items w
     left join foci f on f.id = w.focus_id
@@ -36,7 +36,7 @@ begin
     return false;
   end if;
   perform graphile_worker.add_job(
-    identifier => _job_task(),
+    identifier => _job_task(v_item.root_id),
     payload => json_build_object('work_item_id', v_item.id),
     run_at => v_item.run_at,
     job_key => format('%s:%s:%s:%s', _job_task(), v_item.id, v_item.attempt, v_item.iteration),
@@ -64,3 +64,41 @@ $$;
 
 comment on function _enqueue_all(uuid[], text[]) is
   'Enqueues these work items, and of each faculty that gave a place back the most urgent that is queued. Last statement of whoever enqueues more than one: nothing is locked after it. Nulls stand for none.';
+
+create or replace function work_keep(
+    p_work_item_id uuid,
+    p_worker_id text,
+    p_host text default '',
+    p_pid integer default 0)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_root_id uuid := (select root_id from work_items where id = p_work_item_id);
+begin
+  if v_root_id is null then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  perform lease_renew(p_worker_id, '{}', p_host, p_pid, v_root_id);
+  perform _tree_enqueue(v_root_id);
+end
+$$;
+
+comment on function work_keep(uuid, text, text, integer) is
+  'Keeps the tree of a work item, with what will be delegated in it, for one worker: as long as that one lives, by lease_renew(), jobs of the tree are for it alone. When it stops or dies the other workers are told. Raises WL001.';
+
+create or replace function _tree_enqueue(p_tree_id uuid)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _enqueue(w.id)
+    from (select id from work_items
+           where root_id = p_tree_id and state in ('queued', 'claimed', 'running') and lease_token is null
+           order by id) w;
+$$;
+
+comment on function _tree_enqueue(uuid) is 'Rings for what is to be done in a tree, as the job that its workers look for now. What waits is found by the sweeper.';

@@ -115,7 +115,7 @@ begin
         'lease_generation', v_focus.lease_generation,
         'attempt', v_focus.attempt,
         'iteration', v_focus.iteration + 1,
-        'faculty', (select config from faculties where content_hash = v_focus.faculty_hash));
+        'faculty', (select _at_home(config, p_item.workspace_dir) from faculties where content_hash = v_focus.faculty_hash));
     end if;
   end if;
   update work_items
@@ -127,6 +127,17 @@ $$;
 
 comment on function _claim(work_items, text, integer) is
   'What focus_claim() answers for an item that nobody drives, whose row lock the caller holds. The caller enqueues next_id, and the next one for a place of the faculty free_place.';
+
+create or replace function _at_home(p_config jsonb, p_workspace_dir text)
+  returns jsonb
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_workspace_dir is null then p_config else jsonb_set(p_config, '{engage,workspace_dir}', to_jsonb(p_workspace_dir)) end;
+$$;
+
+comment on function _at_home(jsonb, text) is 'The configuration of a faculty as it works on an item that has a directory of its own.';
 
 create or replace function _focus_create(p_item work_items)
   returns foci

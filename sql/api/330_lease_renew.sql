@@ -2,7 +2,8 @@ create or replace function lease_renew(
     p_worker_id text,
     p_leases uuid[],
     p_host text default '',
-    p_pid integer default 0)
+    p_pid integer default 0,
+    p_tree_id uuid default null)
   returns setof uuid
   language plpgsql
   volatile
@@ -15,8 +16,8 @@ begin
     perform _raise_invalid('a worker has an id');
   end if;
   perform _check_key('the id of a worker', p_worker_id);
-  insert into workers (id, host, pid, version, started_at, seen_at)
-  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), v_now, v_now)
+  insert into workers (id, host, pid, version, tree_id, started_at, seen_at)
+  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), p_tree_id, v_now, v_now)
   on conflict (id) do update set seen_at = v_now;
   -- It never waits: a focus that its holder is writing just now keeps what it has until the next beat, and is held.
   update foci f
@@ -35,8 +36,8 @@ begin
 end
 $$;
 
-comment on function lease_renew(text, uuid[], text, integer) is
-  'A worker''s heartbeat: registers it, renews those of p_leases that are still its own and returns them. A lease that does not come back is lost: its work item is cancelled, finished or taken over. A lease that is not named runs out: a worker names what it is working on, not what it once claimed. Raises WL002.';
+comment on function lease_renew(text, uuid[], text, integer, uuid) is
+  'A worker''s heartbeat: registers it (p_tree_id: as one that works on this tree only), renews those of p_leases that are still its own and returns them. A lease that does not come back is lost: its work item is cancelled, finished or taken over. A lease that is not named runs out: a worker names what it is working on, not what it once claimed. Raises WL002.';
 
 create or replace function worker_stop(p_worker_id text)
   returns void
@@ -44,13 +45,16 @@ create or replace function worker_stop(p_worker_id text)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_tree_id uuid;
 begin
-  delete from workers where id = p_worker_id;
+  delete from workers where id = p_worker_id returning tree_id into v_tree_id;
   perform _unlock_jobs(array[p_worker_id]);
+  perform _tree_enqueue(v_tree_id) where v_tree_id is not null;
 end
 $$;
 
-comment on function worker_stop(text) is 'Takes a worker that stopped off the list and frees the jobs that it still holds.';
+comment on function worker_stop(text) is 'Takes a worker that stopped off the list, frees the jobs that it still holds, and leaves the tree that it kept to the others.';
 
 create or replace function _unlock_jobs(p_worker_ids text[])
   returns void

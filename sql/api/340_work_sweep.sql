@@ -48,16 +48,17 @@ begin
     delete from workers where seen_at < v_now - p_worker_timeout returning id
   )
   select coalesce(array_agg(id), '{}') into v_dead_workers from gone;
-  v_enqueued := _enqueue_forgotten(v_now, v_dead_workers);
+  v_enqueued := _enqueue_forgotten(v_now, v_dead_workers, p_worker_timeout);
   perform _unlock_jobs(v_dead_workers);
+  perform _jobs_tidy();
   return jsonb_build_object('expired', v_expired, 'enqueued', v_enqueued, 'calls_given_up', v_given_up, 'dead_workers', to_jsonb(v_dead_workers));
 end
 $$;
 
 comment on function work_sweep(interval, interval) is
-  'Makes good what died: takes expired leases away, frees the jobs of workers not heard of for p_worker_timeout, fails calls of Agent OS clients that were in flight for longer than p_call_timeout, and rings for every due work item that has no job. Every worker runs it at its start and every few seconds. Returns {expired, enqueued, calls_given_up, dead_workers}.';
+  'Makes good what died: takes expired leases away, frees the jobs of workers not heard of for p_worker_timeout, fails calls of Agent OS clients that were in flight for longer than p_call_timeout, rings for every due work item that has no job, and deletes job rows that ring no more. Every worker runs it at its start and every few seconds. Returns {expired, enqueued, calls_given_up, dead_workers}.';
 
-create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[])
+create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_worker_timeout interval)
   returns integer
   language plpgsql
   volatile
@@ -91,9 +92,10 @@ begin
          select
            from graphile_worker.jobs j
           where j.key = format('%s:%s:%s:%s', _job_task(), w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
-            -- A job that is used up, or held by a worker that died before its first heartbeat, rings no more.
-            and case when j.locked_by is null or j.locked_by = any (p_dead_workers) then j.attempts < j.max_attempts
-                     else exists (select from workers k where k.id = j.locked_by) end)
+            -- What rings no more: a job that is used up, or that nobody looks for (its tree is kept by a worker now, or no
+            -- more), that a worker holds which is not alive, or which is and lets it lie.
+            and case when j.locked_by is null or j.locked_by = any (p_dead_workers) then j.attempts < j.max_attempts and j.task_identifier = _job_task(w.root_id)
+                     else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
      order by w.priority desc, w.run_at
      limit 1000);
   select count(*) filter (where _enqueue(i.id)) into v_count from (select unnest(v_ids) as id order by id) i;
@@ -101,6 +103,54 @@ begin
 end
 $$;
 
-comment on function _enqueue_forgotten(timestamptz, text[]) is 'Enqueues due work items without a job that will run: submitted before graphile-worker was there, unroutable until now, left behind by a dead worker, or let go on by the end of another. Jobs of p_dead_workers are about to be freed.';
+comment on function _enqueue_forgotten(timestamptz, text[], interval) is 'Enqueues due work items without a job that will run: submitted before graphile-worker was there, unroutable until now, left behind by a worker that died or does nothing, or let go on by the end of another. Jobs of p_dead_workers are about to be freed.';
 
-revoke execute on function _enqueue_forgotten(timestamptz, text[]) from public;
+revoke execute on function _enqueue_forgotten(timestamptz, text[], interval) from public;
+
+create or replace function _dead_jobs()
+  returns bigint[]
+  language plpgsql
+  stable
+  security definer -- as _enqueue(): reads graphile-worker's jobs
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
+    return '{}';
+  end if;
+  return array(
+    select id from graphile_worker.jobs
+     where (task_identifier = _job_task() or starts_with(task_identifier, _job_task() || '/'))
+       and locked_at is null and attempts >= max_attempts
+     order by id
+     limit 1000);
+end
+$$;
+
+comment on function _dead_jobs() is 'Job rows of this ledger that are used up and held by nobody, at most 1000: a worker that died left them, when another job had taken their key over.';
+
+revoke execute on function _dead_jobs() from public;
+
+create or replace function _jobs_tidy()
+  returns void
+  language plpgsql
+  volatile
+  security definer -- as _enqueue(): writes graphile-worker's tables
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
+    return;
+  end if;
+  perform graphile_worker.complete_jobs(_dead_jobs());
+  -- The identifiers of trees that were kept once: each has a row of its own.
+  delete from graphile_worker._private_tasks t
+   where starts_with(t.identifier, _job_task() || '/')
+     and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id))
+     and not exists (select from graphile_worker.jobs j where j.task_identifier = t.identifier);
+end
+$$;
+
+comment on function _jobs_tidy() is 'Deletes what graphile-worker never would: job rows that ring no more, and names of jobs that nobody has any more.';
+
+revoke execute on function _jobs_tidy() from public;

@@ -35,7 +35,7 @@ begin
     return v_item;
   end if;
   v_item := work_submit(v_source.work_type, v_source.description, v_source.params, coalesce(p_faculty, v_source.faculty), v_source.priority,
-                        p_source => v_source.source, p_idempotency_key => p_idempotency_key);
+                        p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir);
   -- What the ledger said when the results of that turn were in.
   select coalesce(max(l.seq), 0) into v_last
     from work_ledger l

@@ -39,6 +39,11 @@ begin
     perform _raise_invalid(format('the tree of this work has %s descendants already, which is the most', v_engage ->> 'max_descendants'));
   end if;
   v_faculty := (_faculty_for(p_faculty, p_work_type)).name;
+  if v_faculty is null and p_faculty is null and v_parent.workspace_dir is not null then
+    -- A run in a directory of its own delegates to nobody but itself, where nobody else accepts the work.
+    v_faculty := (_faculty_for((select faculty from foci where id = v_parent.focus_id), null)).name;
+    p_faculty := v_faculty;
+  end if;
   if exists (
     with recursive line as (
       select id, parent_id, work_type, faculty, description, params from work_items where id = v_parent.id

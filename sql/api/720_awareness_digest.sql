@@ -178,6 +178,7 @@ create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid)
 as $$
   select distinct o.id, o.faculty, o.work_type, o.description, mine.path
     from foci f
+    join work_items i on i.id = f.work_item_id
     join faculties c on c.content_hash = f.faculty_hash and c.config #>> '{engage,workspace}' = 'host'
     cross join lateral (
       select x.target as path, bool_or(x.action in ('create', 'modify', 'delete')) as is_changed
@@ -191,7 +192,7 @@ as $$
       select w.* from work_items w where w.state = 'running' and w.id <> p_work_item_id order by w.created_at desc limit 50) o
     join foci g on g.id = o.focus_id
     join faculties d on d.content_hash = g.faculty_hash and d.config #>> '{engage,workspace}' = 'host'
-     and d.config #>> '{engage,workspace_dir}' is not distinct from c.config #>> '{engage,workspace_dir}'
+     and coalesce(o.workspace_dir, d.config #>> '{engage,workspace_dir}') is not distinct from coalesce(i.workspace_dir, c.config #>> '{engage,workspace_dir}')
    where f.id = p_focus_id
      and exists (select from touches x
                   where x.work_item_id = o.id and x.kind = 'path' and x.target = mine.path and (mine.is_changed or x.action in ('create', 'modify', 'delete')));

@@ -25,6 +25,7 @@ create table work_items (
   focus_id uuid,
   fork_turn_id uuid,
   spawn_tool_call_id uuid,
+  workspace_dir text,
   lease_token uuid,
   slot_faculty text,
   ledger_count integer not null default 0,
@@ -46,6 +47,7 @@ create table work_items (
   constraint depth_is_at_most_5 check (depth between 0 and 5 or (depth > 5 and work_type = 'ldg:task')),
   constraint children_know_their_root check ((parent_id is null) = (depth = 0) and (parent_id is null) = (root_id = id)),
   constraint max_attempts_is_positive check (max_attempts > 0),
+  constraint workspace_dir_is_absolute check (workspace_dir ~ '^/'),
   constraint source_is_known check (source in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event'))
 ) with (fillfactor = 70);
 
@@ -73,6 +75,7 @@ comment on table work_items is
   'Units of work in a tree by parent_id. Made by work_submit(); states: created, queued, claimed, running, waiting, paused, and the final completed, failed, dead, cancelled.';
 comment on column work_items.fork_turn_id is 'The turn that its conversation goes on from, where work_fork() made it. No foreign key: turns point at work items.';
 comment on column work_items.spawn_tool_call_id is 'The call of its parent''s agent, or of a SQL tool of that, which made it; null: no call did. No foreign key: calls point at work items.';
+comment on column work_items.workspace_dir is 'The directory of the host that it is worked on in, whatever its faculty says of workspace_dir; what is delegated from it has the same. Null: what the faculty says.';
 comment on column work_items.faculty is 'Name of the faculty asked for; null routes by work_type through the faculties'' accepts.';
 comment on column work_items.priority is 'Higher is more urgent.';
 comment on column work_items.dedup_key is 'At most one unfinished work item has a given key.';

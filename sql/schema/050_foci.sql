@@ -8,6 +8,7 @@ create table workers (
   host text not null,
   pid integer not null,
   version text not null,
+  tree_id uuid,
   started_at timestamptz not null default _now(),
   seen_at timestamptz not null default _now()
 );
@@ -47,9 +48,11 @@ create table foci (
   constraint a_lease_is_whole check ((lease_owner is null) = (lease_expires_at is null))
 ) with (fillfactor = 70);
 
+create index workers_tree on workers (tree_id) where tree_id is not null;
 create index foci_leased on foci (lease_owner) where lease_owner is not null;
 
 comment on table workers is 'Worker processes that are alive or were until lately; id is graphile-worker''s pool id, by which it locks jobs.';
+comment on column workers.tree_id is 'The work item at the root of the only tree that this worker takes up, and nobody else while it lives; null: it takes up what is queued. See work_keep().';
 comment on table foci is 'One activation of a faculty on a work item: one attempt, driven iteration by iteration under a lease.';
 comment on column foci.faculty_hash is 'The configuration that this focus runs with, whatever is saved later.';
 comment on column foci.iteration is 'Iterations finished.';

@@ -23,7 +23,7 @@ select is_empty(
   'every table and view has a comment');
 select is(
   (select array_agg(proname::text order by proname) from ledger_functions where prosecdef),
-  array['_enqueue', '_enqueue_forgotten', '_unlock_jobs'],
+  array['_dead_jobs', '_enqueue', '_enqueue_forgotten', '_jobs_tidy', '_unlock_jobs'],
   'only what has to reach graphile-worker''s schema runs with its owner''s rights');
 select is(
   (select array_agg(proname::text order by proname) from ledger_functions where prosecdef and has_function_privilege('public', oid, 'execute')),

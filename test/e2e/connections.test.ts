@@ -1,0 +1,219 @@
+// A worker and the connections that it needs: how many at most, and what happens when the server refuses them, breaks them,
+// or is not there. It never ends, and never lives without working. A server of its own: its limits are the test.
+
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import type pg from 'pg';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+import { connect } from '../../runtime/connection.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
+import { installLedger } from '../../runtime/install.ts';
+import { startScriptedModel } from '../../runtime/scriptedModel.ts';
+import type { ScriptedModel } from '../../runtime/scriptedModel.ts';
+import { until } from '../workerProcess.ts';
+
+const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const CONCURRENCY = 4;
+const MOST = 20;
+let dataDir: string;
+let url: string;
+let model: ScriptedModel;
+/** Opened before the places are filled: it asks how the worker does. */
+let watcher: pg.Client;
+let submitter: pg.Client;
+/** Who take the places that it had. */
+const others: pg.Client[] = [];
+let child: ChildProcess | undefined;
+let log = '';
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'wl-connections-'));
+  await chmod(dataDir, 0o755);
+  ({ url } = await ensureEmbedded({ dataDir, isDurable: false }));
+  await installLedger(url, 'work_ledger');
+  const admin = await connect({ connectionString: url });
+  await admin.query(`alter system set max_connections = ${MOST}`);
+  await admin.query('create function work_ledger.slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.2); return new; end $$');
+  await admin.query(`create trigger slowly before insert on work_ledger.work_ledger for each row execute function work_ledger.slowly()`);
+  await admin.query(`select work_ledger.faculty_save('{"name": "talker", "accepts": ["talk"], "engage": {"ledger_nudge_interval": 0}, "awareness": {"enabled": false}}')`);
+  await admin.end();
+  await restart();
+  const note = { type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: 'x' } };
+  const read = { type: 'tool_use', name: 'ledger_read', input: {} };
+  model = await startScriptedModel((_request, { exchange }) => ({
+    delayMs: 300,
+    content: exchange < 3 ? [note, read, read, read] : [{ type: 'text', text: 'Done.' }],
+  }));
+});
+afterAll(async () => {
+  await model?.close();
+  await stopEmbedded(dataDir).catch(() => {});
+  await rm(dataDir, { recursive: true, force: true });
+});
+afterEach(async () => {
+  if (!child) return;
+  child.kill('SIGTERM');
+  if (child.exitCode === null) await once(child, 'exit');
+  child = undefined;
+  await watcher?.end();
+  await submitter?.end();
+});
+
+async function restart(): Promise<void> {
+  await stopEmbedded(dataDir);
+  await ensureEmbedded({ dataDir, isDurable: false });
+}
+
+function start(): void {
+  log = '';
+  child = spawn(process.execPath, [main, 'work', '--concurrency', String(CONCURRENCY), '--grace-seconds', '1'], {
+    env: { PATH: process.env['PATH'], HOME: dataDir, DATABASE_URL: url, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, WORK_LEDGER_LEASE_SECONDS: '4', DOCKER_HOST: 'unix:///nowhere.sock' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (log += chunk));
+}
+
+const says = (text: string): Promise<unknown> => until(() => {
+  if (child?.exitCode !== null) throw new Error(`the worker ended: ${log}`);
+  return log.includes(text);
+});
+
+/** The worker's: all but those of this test, which is the only process beside it. */
+async function backends(): Promise<number[]> {
+  const { rows } = await watcher.query<{ pid: number }>(
+    `select pid from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> all ($1)`, [[...others, watcher, submitter].map(pidOf)]);
+  return rows.map((row) => row.pid);
+}
+const pidOf = (client: pg.Client): number => (client as unknown as { processID: number }).processID;
+
+async function watch(): Promise<void> {
+  watcher = await connect({ connectionString: url });
+  submitter = await connect({ connectionString: url });
+}
+
+async function submit(n: number): Promise<string[]> {
+  const { rows } = await submitter.query<{ id: string }>(`select w.id from generate_series(1, $1) i, work_ledger.work_submit('talk', 'item ' || i) w`, [n]);
+  return rows.map((row) => row.id);
+}
+
+/** All of them completed, each with its three entries, and nothing left behind. */
+async function done(items: readonly string[], meanwhile: () => Promise<void> = async () => {}): Promise<void> {
+  await until(async () => {
+    if (child?.exitCode !== null) throw new Error(`the worker ended: ${log}`);
+    await meanwhile();
+    const { rows } = await watcher.query<{ n: number }>(`select count(*)::int as n from work_ledger.work_items where id = any ($1) and state = 'completed'`, [items]);
+    return rows[0]?.n === items.length;
+  }, 80).catch((error: Error) => {
+    throw new Error(`${error.message}\n${log}`);
+  });
+  const { rows } = await watcher.query<{ entries: number }>('select count(*)::int as entries from work_ledger.work_ledger where work_item_id = any ($1)', [items]);
+  expect(rows[0]?.entries).toBe(items.length * 3);
+  await until(async () => (await watcher.query('select from graphile_worker.jobs')).rowCount === 0);
+}
+
+test('a worker opens at most concurrency + 4 connections, and says at start what it needs and what is left', { timeout: 120_000 }, async () => {
+  await watch();
+  const items = await submit(12);
+  start();
+  await says('worker started');
+  expect(log).toMatch(/"needs":8,"left":\d+,"most":20,"msg":"this worker opens at most 8 connections; the server has \d+ of 20 left"/);
+  let most = 0;
+  await done(items, async () => {
+    most = Math.max(most, (await backends()).length);
+  });
+  expect(most).toBeLessThanOrEqual(CONCURRENCY + 4);
+  expect(most).toBeGreaterThan(4);
+});
+
+test('when others take every connection it waits, says so, and comes back by itself', { timeout: 120_000 }, async () => {
+  await watch();
+  start();
+  await says('worker started');
+  const items = await submit(12);
+  await until(() => model.requests.length > 0);
+  // Its connections are broken, and others are faster than it.
+  const fill = async (): Promise<void> => {
+    for (;;) {
+      const one = await connect({ connectionString: url }).catch(() => null);
+      if (one === null) return;
+      others.push(one);
+    }
+  };
+  await until(async () => {
+    await watcher.query('select pg_terminate_backend(pid) from unnest($1::integer[]) pid', [await backends()]);
+    await fill();
+    return log.includes('"code":"53300"') || /too many clients|remaining connection slots/.test(log);
+  });
+  await new Promise((resolve) => setTimeout(resolve, 6000)); // longer than a lease
+  for (const one of others.splice(0)) await one.end();
+  await done(items);
+});
+
+test('each of its connections may break at any moment', { timeout: 120_000 }, async () => {
+  await watch();
+  start();
+  await says('worker started');
+  const items = await submit(12);
+  let n = 0;
+  await done(items, async () => {
+    const pids = await backends();
+    if (n < 60 && pids.length > 0) await watcher.query('select pg_terminate_backend($1)', [pids[n++ % pids.length]]);
+  });
+  expect(n).toBeGreaterThan(10);
+});
+
+test('a worker whose graphile-worker is answered no more falls silent, and starts anew', { timeout: 120_000 }, async () => {
+  await watch();
+  start();
+  await says('worker started');
+  await watcher.query('begin; lock table graphile_worker._private_jobs in access exclusive mode');
+  await says('graphile-worker gave up');
+  const seen = async (): Promise<unknown> => (await watcher.query('select id, seen_at from work_ledger.workers')).rows;
+  const before = await seen();
+  await new Promise((resolve) => setTimeout(resolve, 2500)); // two heartbeats
+  expect(await seen()).toEqual(before);
+  await watcher.query('commit');
+  await says('at work again');
+  await done(await submit(2));
+});
+
+test('one that cannot write a job back starts anew, and no job stays locked', { timeout: 120_000 }, async () => {
+  await watch();
+  await watcher.query(`create function work_ledger.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused' using errcode = '53300'; end $$;
+    create trigger refuse before delete on graphile_worker._private_jobs for each row execute function work_ledger.refuse()`);
+  start();
+  await says('worker started');
+  const items = await submit(3);
+  await says('graphile-worker gave up');
+  await watcher.query('drop trigger refuse on graphile_worker._private_jobs');
+  await done(items);
+});
+
+test('one that is started before its database waits for it and says so; one whose database goes away, too', { timeout: 120_000 }, async () => {
+  await stopEmbedded(dataDir);
+  start();
+  await says('the database cannot be reached: waiting for it');
+  await ensureEmbedded({ dataDir, isDurable: false });
+  await says('worker started');
+  await watch();
+  const items = await submit(2);
+  await until(() => model.requests.length > 0);
+  await restart();
+  await watch();
+  await done(items);
+});
+
+test('no file but one makes connections, so that each has a listener for its errors', async () => {
+  const runtime = fileURLToPath(new URL('../../runtime/', import.meta.url));
+  const files = (await readdir(runtime, { recursive: true })).filter((name) => name.endsWith('.ts'));
+  const makers = [];
+  for (const name of files) if ((await readFile(join(runtime, name), 'utf8')).includes('new pg.Client(')) makers.push(name);
+  expect(makers).toEqual(['connection.ts']);
+});
