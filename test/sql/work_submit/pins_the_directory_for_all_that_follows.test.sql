@@ -19,10 +19,11 @@ create temporary table stray as
 select is((select faculty from stray), 'builder', 'and is the same faculty''s where nobody accepts the work');
 
 select from faculty_save('{"name": "builder", "accepts": ["build"], "engage": {"workspace": "host", "workspace_dir": "/third"}}');
-select from held, iteration_fail((select id from item), (claim ->> 'lease')::uuid, '{"class": "invalid_response", "message": "x"}');
+update foci set model_error_count = 19 where work_item_id = (select id from item);
+select from held, iteration_fail((select id from item), (claim ->> 'lease')::uuid, '{"class": "transport", "message": "x"}');
 set local work_ledger.now = '2026-11-20 13:00:00+00';
 create temporary table again as select pg_temp.claimed((select id from item)) as claim;
-select is((select claim #>> '{faculty,engage,workspace_dir}' from again), '/home/me/project', 'so does whoever goes on');
+select is((select array[claim ->> 'attempt', claim #>> '{faculty,engage,workspace_dir}'] from again), array['2', '/home/me/project'], 'so does the next attempt');
 
 select is((select pg_temp.claimed(id) #>> '{faculty,engage,workspace_dir}' from work_submit('build', 'Another one')), '/third', 'an item without one is where its faculty says');
 select throws_ok($$ select work_submit('build', 'x', p_workspace_dir => 'here') $$, 'WL002', null, 'a path that means something else elsewhere is refused');
