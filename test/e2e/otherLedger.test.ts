@@ -39,7 +39,7 @@ const id = '00000000-0000-7000-8000-000000000000';
 
 test('every command ends over an older ledger, with what to do', { timeout: 300_000 }, async () => {
   const commands = [
-    ['up'], ['install'], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'], ['mcp'], ['hook', 'stop'],
+    ['up'], ['install'], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'],
     ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ['demo', '--scene', 'team'], ['demo', '--scene', 'context'],
   ];
   for (const args of commands) {
