@@ -38,7 +38,7 @@ export type Crew = {
   stop(graceSeconds: number): Promise<void>;
 };
 
-/** One to listen and one for everything else; jobs are asked for and written back in a moment. */
+/** One to listen and one for everything else. */
 export const JOB_CONNECTIONS = 2;
 
 export async function startCrew(options: CrewOptions): Promise<Crew> {
@@ -130,6 +130,7 @@ const taskOf = (schema: string, treeId: string | null): string => `${schema}/eng
 
 export const graphileLogger = (log: Logger): GraphileLogger =>
   new GraphileLogger(() => (level, message) => {
-    if (level === 'error' || level === 'warning') log[level === 'error' ? 'error' : 'warn'](`graphile-worker: ${message}`);
+    const isMeant = message.includes('smaller than concurrency'); // of the pool: jobs are asked for and written back in a moment
+    if (level === 'error' || (level === 'warning' && !isMeant)) log[level === 'error' ? 'error' : 'warn'](`graphile-worker: ${message}`);
     else log.debug(`graphile-worker: ${message}`);
   });

@@ -7,7 +7,7 @@ export { createModelClient } from './focus/callModel.ts';
 export type { ModelClient } from './focus/callModel.ts';
 export { JournalStore, WorkJournal } from './journal.ts';
 export type { Checkpoint, EntryImportance, EntryType, JournalEntry, JournalSession, JournalState, JournalStatus, ResumptionContext } from './journal.ts';
-export { installLedger } from './install.ts';
+export { checkLedger, installLedger, OtherLedger } from './install.ts';
 export { builtinTools } from './tools/builtinTools.ts';
 export { commandTools } from './tools/commandTool.ts';
 export { mcpTools } from './tools/mcpTools.ts';

@@ -94,11 +94,14 @@ test('help exits with 0; without a key a worker does not start', async () => {
 });
 
 test('doctor names what is wrong', async () => {
+  await database.query(`select graphile_worker.add_job('ledger/engage', max_attempts => 1); update graphile_worker._private_jobs set attempts = 1 where max_attempts = 1`);
   const { code, stdout } = await cli('doctor', '--json');
   expect(code).toBe(1);
   const checks = JSON.parse(stdout) as { check: string; isFine: boolean }[];
   expect(checks.find((one) => one.check === 'routing')?.isFine).toBe(false);
   expect(checks.find((one) => one.check === 'durable commits')?.isFine).toBe(false); // the test cluster is not
+  expect(checks.find((one) => one.check === 'jobs')).toMatchObject({ isFine: false, detail: expect.stringContaining('1 dead job rows') });
+  expect(checks.find((one) => one.check === 'connections')).toMatchObject({ isFine: true, detail: expect.stringMatching(/^\d+ of 200 left/) });
   expect(checks.find((one) => one.check === 'writable')?.isFine).toBe(true);
 });
 
