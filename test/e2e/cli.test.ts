@@ -94,7 +94,7 @@ test('help exits with 0; without a key a worker does not start', async () => {
 });
 
 test('doctor names what is wrong', async () => {
-  await database.query(`select graphile_worker.add_job('ledger/engage', max_attempts => 1); update graphile_worker._private_jobs set attempts = 1 where max_attempts = 1`);
+  await database.query(`select ledger.work_submit('nobody', 'x'); select graphile_worker.add_job('ledger/engage', max_attempts => 1); update graphile_worker._private_jobs set attempts = 1 where max_attempts = 1`);
   const { code, stdout } = await cli('doctor', '--json');
   expect(code).toBe(1);
   const checks = JSON.parse(stdout) as { check: string; isFine: boolean }[];
