@@ -13,7 +13,8 @@ export class MalformedError extends Error {}
 
 const record = z.custom<Record<string, unknown>>(isRecord, 'expected an object');
 const contentBlock = z.custom<ContentBlock>((value) => isRecord(value) && typeof value['type'] === 'string', 'expected a content block');
-const count = z.number().nullish();
+/** Some gateways report fractions; a token is whole. */
+const count = z.number().transform((given) => Math.max(0, Math.round(given))).nullish();
 const usage = z.object({
   input_tokens: count,
   output_tokens: count,

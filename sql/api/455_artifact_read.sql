@@ -39,6 +39,9 @@ begin
   if p_pattern is null or p_pattern = '' then
     return _cap_text(array_to_string(v_lines[coalesce(v_from, 1) : coalesce(v_to, cardinality(v_lines))], E'\n'), 65536);
   end if;
+  if char_length(p_pattern) > 1000 then
+    perform _raise_invalid(format('a pattern has at most 1,000 characters, not %s', char_length(p_pattern)));
+  end if;
   begin
     select string_agg(format('%s: %s', l.n, _around(l.line, p_pattern)), E'\n' order by l.n)
       into v_found

@@ -36,6 +36,8 @@ as $$
 begin
   return query
     select r.turn_id, r.iteration, r.input_tokens, r.cached_tokens, r.extra_output_tokens, r.is_cut from _replay_requests(p_session, p_policy) r;
+exception when data_exception then
+  perform _raise_invalid('the policy cannot be used: ' || sqlerrm);
 end
 $$;
 
