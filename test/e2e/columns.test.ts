@@ -167,5 +167,5 @@ async function playByHand(forked: string): Promise<void> {
   const branch = await db.focusClaim(fork?.id ?? '', 'w', 600);
   if (branch.kind !== 'claimed') throw new Error(branch.kind);
   await db.iterationBegin(branch);
-  await db.leaseRenew('w', [branch.lease], 'host', 1);
+  await db.leaseRenew('w', [branch.lease], 'host', 1, fork?.id ?? null);
 }
