@@ -13,16 +13,17 @@ const looks = /^(?:read|view|cat|grep|glob|ls|list|find|search|fetch|web|get|too
 /** One model call of the record, through the functions that a worker calls; and the sizes of a session's parts. */
 export async function prepare(client: pg.Client): Promise<void> {
   await client.query(`
-create function pg_temp.load(p_item uuid, p_exchange json, p_step text, p_said text, p_model text) returns void language plpgsql as $$
+create function pg_temp.load(p_item uuid, p_exchange json, p_step text, p_said json, p_model text) returns void language plpgsql as $$
 declare
   v_lease uuid := (focus_claim(p_item, 'bench', 3600) ->> 'lease')::uuid;
   v_turn uuid := (iteration_begin(p_item, v_lease) ->> 'turn_id')::uuid;
   v_content text := (p_exchange -> 'content')::text;
 begin
-  if p_said is not null then
-    insert into messages (turn_id, sequence, role, source, content)
-    values (v_turn, 2, 'user', 'human', json_build_array(json_build_object('type', 'text', 'text', p_said)));
-  end if;
+  -- Words of people stay through cuts, what their client put in does not: told apart as an import tells them.
+  insert into messages (turn_id, sequence, role, source, content)
+  select v_turn, 1 + p.n, 'user', case when (p.value ->> 'isByHarness')::boolean then 'event' else 'human' end, json_build_array(json_build_object('type', 'text', 'text', p.value ->> 'text'))
+    from json_array_elements(p_said) with ordinality as p(value, n)
+   where p.value ->> 'text' ~ '\\S';
   if p_step is not null then
     v_content := left(v_content, -1) || case v_content when '[]' then '' else ',' end
       || json_build_object('type', 'tool_use', 'id', 'step', 'name', 'ledger_append', 'input', json_build_object('entry_type', 'step', 'content', p_step)) || ']';
@@ -82,9 +83,15 @@ export async function load(client: pg.Client, run: RecordedRun, closeEvery: numb
   const id = rows[0]?.id ?? '';
   const steps = stepsOf(run, closeEvery);
   for (const [n, exchange] of run.exchanges.entries()) {
-    await client.query('select pg_temp.load($1, $2, $3, $4, $5)', [id, recorded(exchange, n), steps[n], run.exchanges[n - 1]?.followUp === undefined ? null : storableText(run.exchanges[n - 1]?.followUp ?? ''), run.model ?? 'recorded']);
+    await client.query('select pg_temp.load($1, $2, $3, $4, $5)', [id, recorded(exchange, n), steps[n], saidAfter(run.exchanges[n - 1]), run.model ?? 'recorded']);
   }
   return id;
+}
+
+/** What the model was told after an exchange, word by word. */
+function saidAfter(exchange: RecordedRun['exchanges'][number] | undefined): string | null {
+  if (exchange?.followUp === undefined) return null;
+  return storableJson(exchange.followUpParts ?? [{ text: exchange.followUp, ...(exchange.isFollowUpByHarness && { isByHarness: true }) }]);
 }
 
 function recorded(exchange: RecordedRun['exchanges'][number], n: number): string {
