@@ -82,7 +82,7 @@ end
 $do$;
 SQL
 rows() { # database
-  psql -qAt -d "$1" -c "select relname from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' order by 1" |
+  psql -qAt -d "$1" -c "select relname from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' and relpersistence = 'p' order by 1" |
     while read -r table; do psql -qAt -d "$1" -c "select '$table', replace(t::text, E'\n', ' ') from ledger.$table t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by 2"; done
 }
 psql -qd postgres -c "create database ${database}_restored"
@@ -90,7 +90,7 @@ pg_dump "$database" | psql -q -v ON_ERROR_STOP=1 -d "${database}_restored" >/dev
 psql -qd postgres -c "alter database ${database}_restored set search_path to ledger, public"
 before=$(rows "$database") after=$(rows "${database}_restored")
 tables=$(cut -d'|' -f1 <<<"$before" | sort -u | wc -l)
-all=$(psql -qAt -d "$database" -c "select count(*) from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r'")
+all=$(psql -qAt -d "$database" -c "select count(*) from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' and relpersistence = 'p'")
 diff <(echo "$before") <(echo "$after") || { echo 'not ok - a dump restores with its rows'; exit 1; }
 [ "$tables" = "$all" ] || { echo "not ok - $tables of $all tables had rows to restore"; exit 1; }
 psql -qAt -d "${database}_restored" -c "select seq from work_submit('analyze', 'After the restore') w, ledger_append(w.id, 'note', 'goes on')" | grep -qx 1 ||
