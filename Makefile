@@ -43,7 +43,7 @@ extension: node_modules
 install: extension ## install the extension into the PostgreSQL of pg_config (PGXS)
 	$(MAKE) -C sql install
 
-installcheck: ## run the pgTAP files with pg_prove on the installed extension
+installcheck: node_modules ## run the pgTAP files with pg_prove on the installed extension
 	test/installcheck.sh
 
 sandbox-image: ## build the image that agents' code runs in, from Debian packages (root, debootstrap, dockerd)

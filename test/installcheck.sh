@@ -29,6 +29,7 @@ fi
 trap finish EXIT
 
 psql -qd postgres -c "create database $database"
+graphile-worker --schema-only --connection "postgresql:///$database" >/dev/null
 psql -q -v ON_ERROR_STOP=1 -d "$database" <<SQL
 create extension pgtap;
 create schema ledger;
