@@ -68,12 +68,13 @@ begin
   loop
     insert into work_items (
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
-      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir)
+      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, spawn_tool_call_id)
     values (
       v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), p_work_type, p_description,
       coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
       p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()),
-      coalesce(p_workspace_dir, v_parent.workspace_dir))
+      coalesce(p_workspace_dir, v_parent.workspace_dir),
+      (select id from tool_calls where id = nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid and work_item_id = p_parent_id))
     on conflict do nothing
     returning * into v_item;
     exit when found;

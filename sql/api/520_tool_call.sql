@@ -122,6 +122,8 @@ begin
          attempts = p_call.attempts,
          started_at = p_call.started_at,
          artifact_hash = v_hash,
+         -- In this one write: a second one in a transaction would look at its foreign keys again, behind budgets and job rows.
+         spawned_work_item_id = (select id from work_items where parent_id = p_call.work_item_id and spawn_tool_call_id = p_call.id order by id limit 1),
          is_truncated = coalesce(v_whole <> coalesce(p_whole, p_content), false),
          result = case
            when p_images is null or p_images = '[]' then to_json(v_content)

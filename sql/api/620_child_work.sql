@@ -18,7 +18,6 @@ declare
   v_parent work_items := _fence(p_work_item_id, coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid));
   v_engage jsonb;
   v_faculty text;
-  v_child work_items;
 begin
   if p_idempotency_key is not null and exists (select from work_items where idempotency_key = p_idempotency_key) then
     return work_submit(p_work_type, p_description, p_params, p_idempotency_key => p_idempotency_key);
@@ -55,34 +54,13 @@ begin
        and (l.work_type = p_work_type or (_faculty_for(l.faculty, l.work_type)).name = v_faculty)) then
     perform _raise_invalid('this very work is being done above already', 'Delegate a part of it, described as such.');
   end if;
-  v_child := work_submit(p_work_type, p_description, coalesce(p_params, '{}'), p_faculty, p_priority, v_parent.id,
+  return work_submit(p_work_type, p_description, coalesce(p_params, '{}'), p_faculty, p_priority, v_parent.id,
     p_source => 'agent', p_idempotency_key => p_idempotency_key);
-  return _child_linked(v_parent, v_child);
 end
 $$;
 
 comment on function spawn_child_work(uuid, text, text, jsonb, integer, text, uuid, text) is
   'Delegates work to a child work item, which runs on its own with its own ledger, and returns it at once. Priority as the parent''s, or lower. At most 5 levels deep, max_children of a run and max_descendants of a tree (the faculty''s [engage]); what an ancestor is doing already is refused. A driven parent spawns with its p_lease. Raises WL001, WL002, WL003, WL004, WL005.';
-
-create or replace function _child_linked(p_parent work_items, p_child work_items)
-  returns work_items
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_call_id uuid := (select id from tool_calls where id = nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid and work_item_id = p_parent.id);
-  v_child work_items := p_child;
-begin
-  if v_call_id is not null then
-    update tool_calls set spawned_work_item_id = p_child.id where id = v_call_id and spawned_work_item_id is null;
-    update work_items set spawn_tool_call_id = v_call_id where id = p_child.id returning * into v_child;
-  end if;
-  return v_child;
-end
-$$;
-
-comment on function _child_linked(work_items, work_items) is 'Notes on both sides which call of the parent''s agent is making a child, where one is.';
 
 create or replace function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[])
   returns jsonb
