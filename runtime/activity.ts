@@ -28,13 +28,12 @@ export class ActivityReader {
   }
 
   /** What is new since it was last read; at first the newest turn from its beginning. */
-  async read(): Promise<ActivityEvent[]> {
-    const events: ActivityEvent[] = [];
+  async *read(): AsyncGenerator<ActivityEvent> {
     for (;;) {
       const before = this.#fromTurnId;
       const turns = await this.#db.workActivity(this.#workItemId, before);
-      for (const turn of turns) events.push(...this.#newOf(turn));
-      if (turns.length < 2 || this.#fromTurnId === before) return events;
+      for (const turn of turns) yield* this.#newOf(turn);
+      if (turns.length < 2 || this.#fromTurnId === before) return;
     }
   }
 

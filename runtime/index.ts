@@ -1,5 +1,6 @@
 // What a program that embeds Work Ledger imports.
 
+export type { ActivityEvent } from './activity.ts';
 export { openDb } from './db.ts';
 export type { Db, LedgerEntry, Submission, WorkItem } from './db.ts';
 export { errorCodes, LedgerError } from './errors.ts';

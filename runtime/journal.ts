@@ -1,6 +1,8 @@
 // The journal from TypeScript: the operations of its manager, a subscription that neither loses nor doubles an entry, and
 // the state of one session for a user interface of any framework.
 
+import { ActivityReader } from './activity.ts';
+import type { ActivityEvent } from './activity.ts';
 import type { Db } from './db.ts';
 import type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './rows.ts';
 import { askChecked } from './focus/askModel.ts';
@@ -115,8 +117,12 @@ export class WorkJournal {
     return this.#db.journal.exportForResumption(sessionId, targetTokens);
   }
 
-  /** Tells every entry from now on, each once; returns what ends it. Notifications only make it faster. */
-  subscribe(sessionId: string, callback: (entry: JournalEntry) => void): () => void {
+  /**
+   * Tells every entry from now on, each once; `onActivity`: what the agent thinks, says and calls meanwhile, from the beginning of its newest
+   * turn. Returns what ends it. Notifications only make it faster.
+   */
+  subscribe(sessionId: string, callback: (entry: JournalEntry) => void, onActivity?: (event: ActivityEvent) => void): () => void {
+    const activity = new ActivityReader(this.#db, sessionId);
     const seen = new Map<string, number>();
     let began: number | null = null;
     let since = 0;
@@ -140,6 +146,11 @@ export class WorkJournal {
         }
         isPrimed = true;
         for (const [id, at] of seen) if (at < since - OVERLAP_MS) seen.delete(id);
+        if (!onActivity) return;
+        for await (const event of activity.read()) {
+          if (isOver) return;
+          onActivity(event);
+        }
       } catch {
         // The database is away: the next reading has it all.
       }
@@ -149,7 +160,7 @@ export class WorkJournal {
     };
     wake();
     const timer = setInterval(wake, POLL_MS);
-    const listener = listen(this.#url, ['work_journal', 'work_ledger'], { onNotification: (_, payload) => (payload === sessionId ? wake() : undefined) });
+    const listener = listen(this.#url, ['work_journal', 'work_ledger', ...(onActivity ? ['work_activity'] : [])], { onNotification: (_, payload) => (payload === sessionId ? wake() : undefined) });
     return () => {
       isOver = true;
       clearInterval(timer);

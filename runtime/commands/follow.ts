@@ -41,7 +41,7 @@ export async function follow(
         handlers.onEntry?.(entry);
         seq = entry.seq;
       }
-      if (handlers.onActivity) for (const event of await activity.read()) handlers.onActivity(event);
+      if (handlers.onActivity) for await (const event of activity.read()) handlers.onActivity(event);
       await handlers.onPoll?.();
       if (item && (isFinal(item.state) || item.state === 'paused')) return item;
       await woken;

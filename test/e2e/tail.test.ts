@@ -9,8 +9,11 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
+import type { ActivityEvent } from '../../runtime/activity.ts';
 import { openDb } from '../../runtime/db.ts';
 import type { Db } from '../../runtime/db.ts';
+import { WorkJournal } from '../../runtime/journal.ts';
+import type { JournalEntry } from '../../runtime/journal.ts';
 import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
@@ -82,6 +85,27 @@ test('another process shows a response while it arrives, and the calls that foll
   expect(events.filter(({ kind, iteration }) => kind === 'said' && iteration === 1).map(({ text }) => text).join('')).toBe('I look at the log before anything else, whatever it may hold.');
   expect(await database.query('select * from ledger.turn_streams')).toEqual([]);
   expect(await database.query(`select status from ledger.turns where work_item_id = '${item.id}' and status <> 'completed'`)).toEqual([]);
+});
+
+test('a program that subscribes to the journal is told the same, whole, across a broken connection', { timeout: 300_000 }, async () => {
+  hold(8);
+  const item = await db.workSubmit({ workType: 'fix', description: 'Look at it' });
+  await asked(item.id);
+  const entries: JournalEntry[] = [];
+  const events: ActivityEvent[] = [];
+  const end = new WorkJournal(db, database.url).subscribe(item.id, (entry) => entries.push(entry), (event) => events.push(event));
+  const said = (iteration: number): string => events.flatMap((event) => (event.kind === 'said' && event.iteration === iteration ? [event.text] : [])).join('');
+  await until(async () => said(1).startsWith('I look at the log'));
+  expect(said(1)).not.toContain('may hold');
+  expect(events[0]).toMatchObject({ kind: 'thinking', iteration: 1, text: 'First I look at it.' });
+  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'work-ledger listener'`);
+  held.go();
+  await until(async () => said(2) === 'All is well.' && entries.some(({ entryType }) => entryType === 'session_end'));
+  expect(said(1)).toBe('I look at the log before anything else, whatever it may hold.');
+  const calls = events.flatMap((event) => (event.kind === 'call' ? [`${event.name} ${event.status}`] : []));
+  expect(calls.at(-1)).toBe('bash completed');
+  expect(new Set(calls).size).toBe(calls.length);
+  end();
 });
 
 test('who is not watched writes nothing', { timeout: 120_000 }, async () => {
