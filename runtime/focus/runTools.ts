@@ -102,8 +102,9 @@ async function runStages(call: OpenCall, batch: Batch, signal: AbortSignal, isFr
     return verdict.kind === 'go' ? runStages({ ...call, input: verdict.input, is_cleared: true }, batch, signal, isFromCode) : true;
   }
   if (prepared.kind === 'code') return runCode(call, claim, signal, runtime, (nested, until) => runCall(nested, batch, until, true));
-  if (prepared.kind === 'database') return inTurn(() => db.toolCallExecute(claim, call.id), batch);
-  if (!(await inTurn(() => db.toolCallBegin(claim, call.id), batch))) return false;
+  if (prepared.kind === 'database') return (await inTurn(call, () => db.toolCallExecute(claim, call.id), batch)) !== 'left';
+  const turn = await inTurn(call, () => db.toolCallBegin(claim, call.id), batch);
+  if (turn !== 'come') return turn === 'held';
   const outcome = await execute(prepared.run, contextOf(call, claim, signal, runtime, isFromCode));
   // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return false;
@@ -118,12 +119,16 @@ async function runStages(call: OpenCall, batch: Batch, signal: AbortSignal, isFr
   return true;
 }
 
-/** Asks until the database says that a call need not wait, each time when those that it has to wait for have ended: a call of code, or one that a hook rewrote. False where one of these was left open. */
-async function inTurn(ask: () => Promise<string[]>, { ends }: Batch): Promise<boolean> {
+/**
+ * Asks until the database says that a call need not wait, each time when those that it has to wait for have ended: a call of code, or one that a
+ * hook rewrote. left: one of these was left open. held: one of these waits for a person, which is no matter of this iteration any more.
+ */
+async function inTurn(call: OpenCall, ask: () => Promise<string[]>, { ends }: Batch): Promise<'come' | 'left' | 'held'> {
   for (;;) {
     const behind = await ask();
-    if (behind.length === 0) return true;
-    if (!(await ends.allSettled(behind))) return false;
+    if (behind.length === 0) return 'come';
+    if (behind.includes(call.id)) return 'held';
+    if (!(await ends.allSettled(behind))) return 'left';
   }
 }
 

@@ -95,7 +95,7 @@ create or replace function _open_calls(p_turn_id uuid)
 as $$
   select coalesce(json_agg(_open_call(k) order by k.ordinal), '[]'::json)
     from tool_calls k
-   where k.turn_id = p_turn_id and k.parent_call_id is null and k.status = 'pending';
+   where k.turn_id = p_turn_id and k.parent_call_id is null and k.status = 'pending' and k.id <> all ((select _calls_held(p_turn_id))::uuid[]);
 $$;
 
-comment on function _open_calls(uuid) is 'The calls of a turn that wait to be run.';
+comment on function _open_calls(uuid) is 'The calls of a turn that wait to be run, but for those behind one that waits for a person.';

@@ -54,8 +54,8 @@ as $$
      where exists (select from mine) and k.turn_id = p_call.turn_id and k.completed_at is null and k.id <> p_call.id
        -- What runs, is waited for; of what does not run yet, what the model made first. A call of code counts as the call of its code.
        and (k.status = 'running'
-            or k.status = 'pending' and k.parent_call_id is null
-               and k.ordinal < coalesce((select c.ordinal from tool_calls c where c.id = p_call.parent_call_id), p_call.ordinal))
+            or (k.status = 'waiting' or k.status = 'pending' and k.parent_call_id is null)
+               and _place(k) < _place(p_call))
   )
   select array(
     select o.id from other o
@@ -65,6 +65,56 @@ as $$
 $$;
 
 comment on function _runs_behind(tool_calls) is 'The open calls of a call''s turn that it has to wait for now, because they touch what it touches and one of the two changes it.';
+
+create or replace function _place(p_call tool_calls)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce((select c.ordinal from tool_calls c where c.id = p_call.parent_call_id), p_call.ordinal);
+$$;
+
+comment on function _place(tool_calls) is 'Where a call stands in the model''s response; one of code, where its code does.';
+
+create or replace function _calls_held(p_turn_id uuid)
+  returns uuid[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_open uuid[] := array(select id from tool_calls where turn_id = p_turn_id and status = 'waiting');
+  v_held uuid[] := '{}';
+  v_call tool_calls;
+begin
+  if v_open <> '{}' then
+    for v_call in
+      select k.* from tool_calls k where k.turn_id = p_turn_id and k.status = 'pending' order by _place(k), k.parent_call_id is not null, k.ordinal
+    loop
+      if _runs_behind(v_call) && (v_open || v_held) then
+        v_held := v_held || v_call.id;
+      end if;
+    end loop;
+  end if;
+  return v_held;
+end
+$$;
+
+comment on function _calls_held(uuid) is
+  'Calls of a turn that may run, but behind one that waits for a person: they wait with it, whatever was said of themselves, so that what the model does to one thing keeps its order.';
+
+create or replace function _begins_behind(p_call tool_calls)
+  returns uuid[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_call.id = any (_calls_held(p_call.turn_id)) then array[p_call.id] else _runs_behind(p_call) end;
+$$;
+
+comment on function _begins_behind(tool_calls) is '_runs_behind(), or the call itself where one of those waits for a person: it is not to be waited for here.';
 
 create or replace function _order_kept(p_call tool_calls, p_implementation text)
   returns uuid[]

@@ -41,7 +41,7 @@ begin
       message = format('tool call %s is %s and cannot begin', v_call.id, v_call.status);
   end if;
   if v_call.status = 'pending' then
-    v_behind := _runs_behind(v_call);
+    v_behind := _begins_behind(v_call);
     update tool_calls
        set status = 'running', attempts = attempts + 1, started_at = _now()
      where id = v_call.id and v_behind = '{}';
@@ -52,7 +52,7 @@ end
 $$;
 
 comment on function tool_call_begin(uuid, uuid, uuid) is
-  'Says that a tool is about to run: after a crash from here on, an unsafe call counts as uncertain. Returns nothing ({}), or the calls that touch what it touches and have to end first: it has not begun then; ask again when they have ended. Repeating it under the same lease changes nothing. Raises WL001, WL003, WL004, WL008 (the call is settled).';
+  'Says that a tool is about to run: after a crash from here on, an unsafe call counts as uncertain. Returns nothing ({}), or the calls that touch what it touches and have to end first: it has not begun then; ask again when they have ended. Its own id: one of those waits for a person, and it with it; leave it open. Repeating it under the same lease changes nothing. Raises WL001, WL003, WL004, WL008 (the call is settled).';
 
 create or replace function tool_call_settle(
     p_work_item_id uuid,
@@ -177,7 +177,7 @@ begin
   if v_call.completed_at is not null or v_call.status = 'waiting' then
     return '{}';
   end if;
-  v_behind := _runs_behind(v_call);
+  v_behind := _begins_behind(v_call);
   if v_behind <> '{}' then
     return v_behind;
   end if;

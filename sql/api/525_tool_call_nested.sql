@@ -48,14 +48,14 @@ begin
     end if;
   end if;
   return case
-    when v_call.status = 'waiting' then json_build_object('kind', 'waiting')
+    when v_call.status = 'waiting' or v_call.id = any (_calls_held(v_call.turn_id)) then json_build_object('kind', 'waiting')
     when v_call.completed_at is not null then json_build_object('kind', 'settled', 'is_error', v_call.is_error, 'content', _call_whole(v_call), 'value', v_call.value)
     else json_build_object('kind', 'run', 'call', _open_call(v_call)) end;
 end
 $$;
 
 comment on function tool_call_nested(uuid, uuid, uuid, integer, text, json) is
-  'A call that the code of an execute_code call makes, its p_ordinal-th (from 0). {kind: run, call}: run it as any call of turn_record(), then ask again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: a person has to approve it; end the code and say tool_call_suspend(). {kind: diverged, reason}: code that was run again does not do what it did. {kind: unknown, reason}: no such tool for code. Raises WL001, WL002, WL003, WL004, WL008.';
+  'A call that the code of an execute_code call makes, its p_ordinal-th (from 0). {kind: run, call}: run it as any call of turn_record(), then ask again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: a person has to approve it, or one that it has to run behind; end the code and say tool_call_suspend(). {kind: diverged, reason}: code that was run again does not do what it did. {kind: unknown, reason}: no such tool for code. Raises WL001, WL002, WL003, WL004, WL008.';
 
 create or replace function _call_whole(p_call tool_calls)
   returns text
@@ -69,6 +69,18 @@ $$;
 
 comment on function _call_whole(tool_calls) is 'What a call returned, whole, as text.';
 
+create or replace function _code_waits(p_call tool_calls)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from tool_calls k
+                  where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and (k.status = 'waiting' or k.id = any ((select _calls_held(p_call.turn_id))::uuid[])));
+$$;
+
+comment on function _code_waits(tool_calls) is 'Whether a call that code made waits for a person, or behind one that does.';
+
 create or replace function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid)
   returns void
   language plpgsql
@@ -80,11 +92,11 @@ declare
   v_call tool_calls := _call_of(v_item, p_tool_call_id);
 begin
   update tool_calls
-     set status = 'waiting', wait_ends_at = (select min(k.wait_ends_at) from tool_calls k where k.turn_id = v_call.turn_id and k.parent_call_id = v_call.id and k.status = 'waiting')
+     set status = 'waiting', wait_ends_at = (select min(k.wait_ends_at) from tool_calls k where k.turn_id = v_call.turn_id and k.status = 'waiting')
    where id = v_call.id and completed_at is null
-     and exists (select from tool_calls k where k.turn_id = v_call.turn_id and k.parent_call_id = v_call.id and k.status = 'waiting');
+     and _code_waits(v_call);
 end
 $$;
 
 comment on function tool_call_suspend(uuid, uuid, uuid) is
-  'Says that the code of an execute_code call was ended because a call in it waits for a person: the call waits too, and its code runs again when the person has spoken. Raises WL001, WL003, WL004.';
+  'Says that the code of an execute_code call was ended because a call in it waits for a person, or behind one that does: the call waits too, and its code runs again when the person has spoken. Raises WL001, WL003, WL004.';

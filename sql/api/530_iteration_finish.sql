@@ -19,9 +19,9 @@ declare
 begin
   select * into v_focus from foci where id = v_item.focus_id for no key update;
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
-  v_is_settled := not exists (select from tool_calls where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running'));
+  v_is_settled := not exists (select from tool_calls where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running') and id <> all (_calls_held(v_turn.id)));
   v_waits_until := _waits_settle(v_item);
-  select count(*), count(*) filter (where parent_call_id is null and completed_at is null and status <> 'waiting')
+  select count(*), count(*) filter (where parent_call_id is null and completed_at is null and status <> 'waiting' and id <> all (_calls_held(v_turn.id)))
     into v_call_count, v_open_count
     from tool_calls
    where turn_id = v_turn.id;

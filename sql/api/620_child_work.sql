@@ -164,7 +164,7 @@ begin
      order by k.parent_call_id is null, k.ordinal -- calls from code first: the code waits for them
   loop
     if v_call.tool_name = 'execute_code' then
-      if exists (select from tool_calls k where k.turn_id = v_call.turn_id and k.parent_call_id = v_call.id and k.status = 'waiting') then
+      if _code_waits(v_call) then
         v_next := least(v_next, v_call.wait_ends_at);
       else
         update tool_calls set status = 'pending', wait_ends_at = null where id = v_call.id;
@@ -193,7 +193,7 @@ begin
   return case when not exists (
     select from turns t join tool_calls k on k.turn_id = t.id
      where t.focus_id = p_item.focus_id and t.iteration = (select iteration + 1 from foci where id = p_item.focus_id)
-       and k.parent_call_id is null and k.status = 'pending') then v_next end;
+       and k.parent_call_id is null and k.status = 'pending' and k.id <> all (_calls_held(t.id))) then v_next end;
 end
 $$;
 

@@ -152,3 +152,35 @@ test('a call that a hook leads to what another one is changing waits for it', { 
   expect(most).toBe(1);
   await rm(directory, { recursive: true });
 });
+
+test.each([['', {}], [', asked when a hook has seen it', { before_tool: 'true' }]])('what touches the same as a call that waits for a person keeps its place behind it%s', { timeout: 120_000 }, async (_, hooks) => {
+  const order: string[] = [];
+  const touching = (name: string, risk: 'safe' | 'dangerous', action: 'modify' | 'read'): Tool => defineTool({
+    name, description: 'Touches a record.', input: z.strictObject({ record: z.string(), n: z.int() }), effect: 'unsafe', risk,
+    touches: [{ key: 'record', kind: 'record', action }],
+    execute: async ({ n }) => {
+      order.push(`${name} ${n}`);
+      return ok('done');
+    },
+  });
+  const use = (name: string, n: number, record = 'one'): ContentBlock => ({ type: 'tool_use', name, input: { record, n } });
+  const model = await startScriptedModel(scriptOf([{ content: [use('change', 1), use('change', 2), use('look', 3), use('look', 4, 'other')] }, { content: [{ type: 'text', text: 'Done.' }] }]));
+  const worker = await startWorker({
+    url: database.url, schema: 'ledger', tools: [touching('change', 'dangerous', 'modify'), touching('look', 'safe', 'read')],
+    log: pino({ level: 'silent' }), model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+  await db.facultySave({ name: 'careful', accepts: ['careful'], engage: { tools: ['change', 'look'], require_approval: 'dangerous', workspace: 'host', workspace_dir: tmpdir() }, hooks });
+  const item = await db.workSubmit({ workType: 'careful', description: 'x' });
+  const waits = () => until(async () => (await db.workItem(item.id))?.state === 'waiting');
+  await waits();
+  expect(order).toEqual(['look 4']);
+  const asked = async (): Promise<{ id: string; n: number }[]> =>
+    (await db.approvals()).filter((row) => row.work_item_id === item.id).map((row) => ({ id: row.tool_call_id, n: (row.input as { n: number }).n }));
+  expect((await asked()).map(({ n }) => n)).toEqual([1, 2]);
+  // The second first: nothing runs for it.
+  for (const n of [2, 1]) await db.toolCallApprove((await asked()).find((one) => one.n === n)?.id ?? '');
+  await until(async () => (await db.workItem(item.id))?.state === 'completed');
+  expect(order).toEqual(['look 4', 'change 1', 'change 2', 'look 3']);
+  await worker.stop();
+  await model.close();
+});

@@ -1,7 +1,7 @@
 // Plays the calls of a response as runtime/focus/runTools.ts and runCode.ts run them: hooks, begin, run, settle; code with
 // calls of its own, which is run again from its start after an interruption.
 
-import type { z } from 'zod';
+import { z } from 'zod';
 
 import * as rows from '../../runtime/rows.ts';
 import type { PlayedCall } from './commands.ts';
@@ -58,7 +58,8 @@ async function runCall(worker: Worker, one: Open, call: Call): Promise<void> {
   }
   if (one.implementation !== 'runtime') return execute(worker, one, call);
   if (one.name === 'execute_code') return runCode(worker, one, call);
-  await worker.call('tool_call_begin', one.id);
+  const behind = z.array(z.string()).parse(await worker.call('tool_call_begin', one.id));
+  if (behind.includes(one.id)) return; // behind one that waits for a person
   call.isRunning = one.name === 'edit_file';
   await settle(worker, one, call, call.played.tool === 'read_file' || call.played.tool === 'edit_file' ? resultOf(worker.stage.world, call.played) : { text: `done ${worker.stage.world.mark('r')}`, isError: false, images: [] });
 }
