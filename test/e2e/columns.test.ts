@@ -30,7 +30,6 @@ const exceptions: Record<string, string> = {
   ...Object.fromEntries(['max_result_chars', 'max_result_depth', 'max_result_effect'].map((name) => [`elisions.${name}`, 'the floor and the selective strategy: e2e/compaction'])),
   'elisions.kept': 'a step that keeps a file whose block leaves: sql/blocks',
   'tool_calls.rewritten_input': 'a before_tool hook that changes a call: e2e/hooks',
-  'tool_calls.spawned_work_item_id': 'the call that made a child: e2e/delegation',
 };
 
 let database: TestDatabase;
@@ -82,7 +81,7 @@ afterAll(async () => {
 });
 
 test('every column of the ledger is filled by somebody', { timeout: 300_000 }, async () => {
-  const lead = await db.workSubmit({ workType: 'lead', description: 'Lead it', dedupKey: 'd', maxAttempts: 2, params: { a: 1 } });
+  const lead = await db.workSubmit({ workType: 'lead', description: 'Lead it', dedupKey: 'd', maxAttempts: 2, params: { a: 1 }, workspaceDir: directory });
   const others = await Promise.all(['Refuse it', 'Wrong'].map((description) => db.workSubmit({ workType: 'part', description, faculty: 'lead', idempotencyKey: description })));
   await db.workMessage(lead.id, 'Only the tests', false);
   for (const { id } of [lead, ...others]) {
@@ -129,6 +128,12 @@ test('every column of the ledger is filled by somebody', { timeout: 300_000 }, a
 async function playByHand(forked: string): Promise<void> {
   await db.facultySave({ name: 'coder', accepts: ['code'], max_concurrent: 3, persona: 'Anna', engage: { tools: ['look', 'risky'], code_execution: true, require_approval: 'dangerous' } });
   for (const [name, risk] of [['look', 'safe'], ['risky', 'dangerous'], ['execute_code', 'safe']] as const) await db.abilityRegister({ name, description: name, inputSchema: { type: 'object' }, effect: 'pure', risk });
+  const watched = await db.focusClaim((await db.workSubmit({ workType: 'code', description: 'Say it' })).id, 'w', 600);
+  if (watched.kind !== 'claimed') throw new Error(watched.kind);
+  const saying = await db.iterationBegin(watched);
+  if (saying.kind !== 'call_model') throw new Error(saying.kind);
+  await db.ledgerWatch(watched.work_item_id, 60);
+  await db.turnStream(watched, saying.turn_id, [{ type: 'text', text: 'It arri' }]);
   const item = await db.workSubmit({ workType: 'code', description: 'Compute it' });
   const claim = await db.focusClaim(item.id, 'w', 600);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
