@@ -78,6 +78,7 @@ begin
     from foci f
    where t.focus_id = p_focus_id and t.status in ('pending', 'streaming') and f.id = t.focus_id and (t.turn_type = 'normal' or f.ended_at is not null)
   returning t.id into v_turn_id;
+  perform _stream_break(p_focus_id);
   update compactions set is_applied = false, error = coalesce(p_error, '{"message": "abandoned"}') where turn_id = v_turn_id and is_applied is null;
   update inbox set consumed_at = null, turn_id = null where turn_id = v_turn_id;
 end
