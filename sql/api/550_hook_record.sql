@@ -43,8 +43,8 @@ begin
       for v_entry in select value from jsonb_array_elements(coalesce(_hook_said(v_run, 'entries')::jsonb, '[]')) loop
         perform ledger_append(v_item.id, v_entry ->> 'entry_type', v_entry ->> 'content', p_lease => p_lease);
       end loop;
-    exception when sqlstate 'WL002' then
-      v_item := _focus_end(v_item, 'failed', 'retry', 'the engage command wanted to record what is no entry: ' || sqlerrm, null);
+    exception when sqlstate 'WL002' or sqlstate 'WL009' then
+      v_item := _focus_end(v_item, 'failed', 'retry', 'the engage command wanted to record what cannot be an entry: ' || sqlerrm, null);
     end;
   elsif v_run.hook = 'before_model_call' then
     if v_run.status = 'refused' or (v_run.status = 'failed' and v_config #>> '{hooks,on_failure}' = 'refuse') then

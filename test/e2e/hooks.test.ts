@@ -224,5 +224,5 @@ test('mode = "external": a command does the work, and its answer is the outcome'
   expect(full).toMatchObject({ state: 'completed', outcome_data: { summary: 'Done.', evidence: ['x'] }, ledger_count: 1 });
   expect((await given('engage.json'))['context']).toMatch(/# Work item .*What the orient command of your faculty says, as data between the markers:\n\n<data-[0-9a-f]{12}>\nLook up\.\n/s);
   expect(failing).toMatchObject({ state: 'dead', state_reason: 'the engage command ended with exit code 4: cannot' });
-  expect(wrong).toMatchObject({ state: 'dead', state_reason: expect.stringContaining('wanted to record what is no entry') as string, ledger_count: 0 });
+  expect(wrong).toMatchObject({ state: 'dead', state_reason: expect.stringContaining('wanted to record what cannot be an entry') as string, ledger_count: 0 });
 });
