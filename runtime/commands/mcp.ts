@@ -15,10 +15,17 @@ export async function mcp(options: McpOptions): Promise<number> {
     const { db } = await openLedger(options);
     try {
       if (options.workItem !== undefined && (await db.workItem(options.workItem)) === null) throw new UsageError(`there is no work item ${options.workItem}`);
-      if (options.workItem !== undefined) return { db, workItemId: options.workItem };
+      if (options.workItem !== undefined) return { db, workItemId: options.workItem, leave: () => db.close() };
       const workItemId = await sessionOf(db, options.conversation ?? process.cwd());
-      keepAlive(db, workItemId); // as long as the client has its server
-      return { db, workItemId };
+      const letGo = keepAlive(db, workItemId); // as long as the client has its server
+      return {
+        db,
+        workItemId,
+        leave() {
+          letGo();
+          return db.close();
+        },
+      };
     } catch (error) {
       await db.close();
       throw error;

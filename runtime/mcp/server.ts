@@ -25,8 +25,8 @@ const resources = [
   { uri: 'work-ledger://ledger', name: 'ledger', title: 'The ledger of this work', mimeType: 'text/plain' },
 ];
 
-/** A ledger, and the work item that the client is in it. */
-export type Seat = { db: Db; workItemId: string };
+/** A ledger, and the work item that the client is in it; leave() when the client is gone. */
+export type Seat = { db: Db; workItemId: string; leave(): Promise<void> };
 
 /** Serves until the client goes. The ledger is opened behind the first list of tools, and again with a call where that failed. */
 export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
@@ -41,7 +41,10 @@ export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
   }));
   async function takeSeat(): Promise<Seat> {
     const taken = await open();
-    const all = (await taken.db.abilitiesForClients()).map(toolOf);
+    const all = (await taken.db.abilitiesForClients().catch(async (error: unknown) => {
+      await taken.leave();
+      throw error;
+    })).map(toolOf);
     const isNews = JSON.stringify(all) !== JSON.stringify(tools);
     tools = all;
     if (isNews) await Promise.allSettled([...servers].map((server) => server.sendToolListChanged()));
@@ -82,7 +85,7 @@ export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
   });
   await gone;
   await handle.close();
-  await opening?.then(({ db }) => db.close(), () => {});
+  await opening?.then((taken) => taken.leave(), () => {});
 }
 
 const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({ name: name.replaceAll(':', '_'), description, inputSchema: input_schema as Tool['inputSchema'] });
