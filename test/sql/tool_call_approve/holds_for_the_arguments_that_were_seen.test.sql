@@ -1,0 +1,23 @@
+-- A word is given for a call with its arguments: where they are other ones by the time that it would run, it does not.
+begin;
+select plan(5);
+
+select from ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
+select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["erase"], "require_approval": "dangerous"}}');
+create temporary table item as select * from work_submit('analyze', 'Fix it');
+create temporary table held as select (focus_claim((select id from item), 'w') ->> 'lease')::uuid as lease;
+select from held, turn_record((select id from item), lease, (iteration_begin((select id from item), lease) ->> 'turn_id')::uuid, '{"stop_reason": "tool_use", "content": [
+  {"type": "tool_use", "id": "a", "name": "erase", "input": {"path": "a"}}, {"type": "tool_use", "id": "b", "name": "erase", "input": {"path": "b"}}]}');
+select from held, iteration_finish((select id from item), lease);
+
+select from tool_calls k, tool_call_approve(k.id);
+select is((select count(*)::integer from approvals where decision = 'approved'), 2, 'both calls are approved');
+update tool_calls set rewritten_input = '{"path": "/"}' where provider_id = 'b';
+create temporary table stage as select iteration_begin(id, (focus_claim(id, 'w') ->> 'lease')::uuid) as answer from item;
+select is((select answer #>> '{calls,0,input,path}' from stage), 'a', 'the one that was seen runs');
+select is((select json_array_length(answer -> 'calls') from stage), 1, 'and no other');
+select results_eq($$ select status, is_error from tool_calls where provider_id = 'b' $$, $$ values ('failed', true) $$, 'the one that was changed behind the approval does not');
+select is((select result #>> '{}' from tool_calls where provider_id = 'b'), '[engine] Not executed: its arguments are not those that were approved.', 'and the model is told why');
+
+select * from finish();
+rollback;
