@@ -15,7 +15,8 @@ comment on view threads is 'Each turn as the end of a conversation: how deep and
 create or replace view v_exchanges with (security_invoker = true) as
   select t.id as turn_id, t.work_item_id, t.depth, t.started_at, t.completed_at, t.model, t.total_tokens,
          (select string_agg(_result_text(m.content), E'\n\n' order by m.sequence) from messages m where m.turn_id = t.id and m.role = 'user') as said,
-         (select string_agg(_result_text(m.content), E'\n\n' order by m.sequence) from messages m where m.turn_id = t.id and m.role = 'assistant') as answered,
+         (select string_agg(b.value ->> 'text', E'\n\n' order by m.sequence, b.n) from messages m cross join json_array_elements(m.content) with ordinality as b(value, n)
+           where m.turn_id = t.id and m.role = 'assistant' and b.value ->> 'type' = 'text' and b.value ->> 'text' ~ '\S') as answered,
          (select array_agg(k.tool_name order by k.ordinal) from tool_calls k where k.turn_id = t.id and k.parent_call_id is null) as called
     from turns t
    where t.turn_type = 'normal';
