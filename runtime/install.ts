@@ -4,7 +4,6 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Logger as GraphileLogger, runMigrations } from 'graphile-worker';
 import pg from 'pg';
 
 import { withConnection } from './connection.ts';
@@ -136,6 +135,7 @@ async function whoIsInTheWay(url: string): Promise<string> {
 }
 
 async function migrateQueue(url: string): Promise<void> {
+  const { Logger, runMigrations } = await import('graphile-worker'); // every command comes through here, few install
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   pool.on('error', () => {});
   pool.on('connect', (client) => {
@@ -143,7 +143,7 @@ async function migrateQueue(url: string): Promise<void> {
     void client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`).catch(() => {});
   });
   try {
-    await runMigrations({ pgPool: pool, logger: new GraphileLogger(() => () => {}) });
+    await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) });
   } finally {
     await pool.end();
   }

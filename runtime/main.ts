@@ -206,7 +206,7 @@ command('resume <id>', 'let a paused work item go on').action(async (id: string,
 });
 
 command('faculty <path...>', 'check faculty TOML files and save them').action(async (paths: string[], options: Settings) => {
-  exitCode = await (await items()).faculty(paths, options);
+  exitCode = await (await import('./commands/faculty.ts')).faculty(paths, options);
 });
 
 command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')

@@ -8,7 +8,6 @@ import { UsageError } from '../errors.ts';
 import { follow } from './follow.ts';
 import { withLedger } from './ledger.ts';
 import { entryLine, exit, itemLine, itemText, print, visible, Words } from './output.ts';
-import { saveFaculties } from './work.ts';
 
 export type SubmitOptions = Settings & {
   type: string;
@@ -178,13 +177,6 @@ export const resume = (workItemId: string, options: Settings): Promise<number> =
   withLedger(options, async (db) => {
     const item = await db.workResume(uuid(workItemId));
     print(item, itemLine(item), options.json ?? false);
-    return exit.ok;
-  });
-
-export const faculty = (paths: string[], options: Settings): Promise<number> =>
-  withLedger(options, async (db) => {
-    const names = await saveFaculties(db, paths);
-    print(names, names.map((name) => `saved ${name}`).join('\n'), options.json ?? false);
     return exit.ok;
   });
 

@@ -13,10 +13,11 @@ import { readyLedger } from '../install.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
+import { saveFaculties } from './faculty.ts';
 import { follow } from './follow.ts';
 import { withTools } from './loadTools.ts';
 import { entryLine, exit, itemText, note, print, StatusLine } from './output.ts';
-import { logger, modelClient, saveFaculties } from './work.ts';
+import { logger, modelClient } from './work.ts';
 import type { WorkOptions } from './work.ts';
 
 export type RunOptions = WorkOptions & { type: string; workspace?: string };

@@ -7,16 +7,15 @@ import { findLedger, modelAccess } from '../config.ts';
 import type { Place, Settings } from '../config.ts';
 import { whenReachable } from '../connection.ts';
 import { openDb } from '../db.ts';
-import type { Db } from '../db.ts';
 import { UsageError } from '../errors.ts';
-import { loadFaculties } from '../faculty.ts';
 import { createModelClient } from '../focus/callModel.ts';
 import type { ModelClient } from '../focus/callModel.ts';
 import { readyLedger } from '../install.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker.ts';
+import { saveFaculties } from './faculty.ts';
 import { withTools } from './loadTools.ts';
-import { exit, note } from './output.ts';
+import { exit } from './output.ts';
 
 export type WorkOptions = Settings & {
   faculty?: string[];
@@ -41,18 +40,6 @@ export function modelClient(): ModelClient {
   const access = modelAccess();
   if (!access) throw new UsageError('ANTHROPIC_API_KEY is not set: a worker needs it to ask the model');
   return createModelClient(access);
-}
-
-/** Stores the faculties of TOML files or directories and says what is accepted but not in effect yet. */
-export async function saveFaculties(db: Db, paths: readonly string[]): Promise<string[]> {
-  const names: string[] = [];
-  for (const path of paths) {
-    for (const { config, warnings } of await loadFaculties(path)) {
-      for (const warning of warnings) note(`warning: ${warning}`);
-      names.push(await db.facultySave(config));
-    }
-  }
-  return names;
 }
 
 export async function work(options: WorkOptions): Promise<number> {

@@ -1,0 +1,26 @@
+// `work-ledger faculty PATH…`: faculty TOML files into the ledger.
+
+import type { Settings } from '../config.ts';
+import type { Db } from '../db.ts';
+import { loadFaculties } from '../faculty.ts';
+import { withLedger } from './ledger.ts';
+import { exit, note, print } from './output.ts';
+
+export const faculty = (paths: string[], options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const names = await saveFaculties(db, paths);
+    print(names, names.map((name) => `saved ${name}`).join('\n'), options.json ?? false);
+    return exit.ok;
+  });
+
+/** Stores the faculties of TOML files or directories and says what is accepted but not in effect yet. */
+export async function saveFaculties(db: Db, paths: readonly string[]): Promise<string[]> {
+  const names: string[] = [];
+  for (const path of paths) {
+    for (const { config, warnings } of await loadFaculties(path)) {
+      for (const warning of warnings) note(`warning: ${warning}`);
+      names.push(await db.facultySave(config));
+    }
+  }
+  return names;
+}
