@@ -47,8 +47,8 @@ export async function startWorkerProcess(options: { url: string; modelUrl: strin
   };
 }
 
-/** Waits until the condition holds; polls, because nothing in a test may depend on a notification. */
-export async function until<T>(condition: () => T | Promise<T>, seconds = 60): Promise<T & {}> {
+/** Waits until the condition holds; polls, because nothing in a test may depend on a notification. The time is a fuse against hanging, for the busiest machine. */
+export async function until<T>(condition: () => T | Promise<T>, seconds = 300): Promise<T & {}> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {
     const value = await condition();

@@ -59,7 +59,7 @@ async function digest(item: string | null): Promise<{ plans: { query: string; no
   return { plans, buffers: Math.max(...explained.map((one) => buffersOf(one.Plan))), text: rows[0]?.text ?? '' };
 }
 
-test('a digest reads as many buffers from a million ledger entries as from a thousand, through its indexes', { timeout: 300_000 }, async () => {
+test('a digest reads as many buffers from a million ledger entries as from a thousand, through its indexes', async () => {
   await fill(0, 1000); // enough to fill every section to its cap
   await client.query(`select from faculty_save('{"name": "reader", "accepts": ["read"], "awareness": {"include_queued": true}}')`);
   const { rows: [reader] } = await client.query<{ id: string }>(`select id from work_submit('read', 'Read it')`);

@@ -27,7 +27,7 @@ afterAll(async () => {
 const children = 16;
 const usage = { input_tokens: 900, output_tokens: 100, cache_read_input_tokens: 0, cache_creation_input_tokens: 0 };
 
-test('16 children reserve from one budget and never exceed it; a raise lets all of them finish', { timeout: 120_000 }, async () => {
+test('16 children reserve from one budget and never exceed it; a raise lets all of them finish', async () => {
   const engage = { max_output_tokens: 1000, max_turns: 100, ledger_nudge_interval: 0 };
   await db.facultySave({ name: 'lead', accepts: ['lead'], engage, awareness: { enabled: false } });
   await db.facultySave({ name: 'part', accepts: ['part'], engage, awareness: { enabled: false } });
@@ -76,7 +76,7 @@ test('16 children reserve from one budget and never exceed it; a raise lets all 
   }
 });
 
-test('a tree is cancelled while its children reserve and settle: no deadlock, nothing left held', { timeout: 120_000 }, async () => {
+test('a tree is cancelled while its children reserve and settle: no deadlock, nothing left held', async () => {
   const model = await startTeam({
     root: ({ exchange, children: ids }) => (exchange === 0 ? calls(...Array.from({ length: 8 }, (_, n) => spawn(`part ${n}`))) : calls(awaits(ids, 3600))),
     part: ({ exchange }) => calls(call('ledger_append', { entry_type: 'note', content: `${exchange}` })),
@@ -97,7 +97,7 @@ test('a tree is cancelled while its children reserve and settle: no deadlock, no
   }
 });
 
-test('a model that is asked too much is stood in for by the fallback model, until it can be asked again', { timeout: 60_000 }, async () => {
+test('a model that is asked too much is stood in for by the fallback model, until it can be asked again', async () => {
   await db.facultySave({ name: 'patient', accepts: ['patient'], engage: { model: 'main', fallback_model: 'spare', ledger_nudge_interval: 0 }, awareness: { enabled: false } });
   let isRefusing = true;
   const model = await startScriptedModel((request, { exchange }) => {

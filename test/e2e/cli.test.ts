@@ -111,7 +111,7 @@ const replies: ScriptedReply[] = [
   { content: [{ type: 'text', text: 'Said hello.' }] },
 ];
 
-test('demo --scene team: three faculties, a tree with two children, and a reviewer who is told what one of them found', { timeout: 60_000 }, async () => {
+test('demo --scene team: three faculties, a tree with two children, and a reviewer who is told what one of them found', async () => {
   const shown = await cli('demo', '--scene', 'team', '--json');
   expect(shown).toMatchObject({ code: 0, stderr: expect.stringMatching(/\n {4}read [0-9a-f]{4} +\[1\] finding: toCents/) });
   const { items, told } = JSON.parse(shown.stdout);
@@ -120,7 +120,7 @@ test('demo --scene team: three faculties, a tree with two children, and a review
   expect(told).toContainEqual(expect.objectContaining({ kind: 'finding', content: expect.stringContaining('truncates instead of rounding') }));
 });
 
-test.skipIf(noDocker !== null)('demo --scene code: long output that the code alone sees becomes a line', { timeout: 60_000 }, async () => {
+test.skipIf(noDocker !== null)('demo --scene code: long output that the code alone sees becomes a line', async () => {
   const shown = await cli('demo', '--scene', 'code', '--json');
   expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('Done: exit code 1: ') });
   const { calls } = JSON.parse(shown.stdout) as { calls: { tool_name: string; chars: number; result: string }[] };

@@ -86,7 +86,7 @@ const rows = (item: WorkItem) => database.query<Row>(`
     from ledger.tool_calls where work_item_id = '${item.id}' order by parent_call_id is not null, ordinal`);
 
 describe.skipIf(noDocker !== null)('execute_code', () => {
-  test('threads of code that edit one file lose no edit, beside an edit of the model\'s own', { timeout: 120_000 }, async () => {
+  test('threads of code that edit one file lose no edit, beside an edit of the model\'s own', async () => {
     const name = `coder ${++number}:`;
     const code = `
 from concurrent.futures import ThreadPoolExecutor
@@ -103,7 +103,7 @@ with ThreadPoolExecutor(6) as pool:
     expect((await readFile(join(directory, 'threads.txt'), 'utf8')).split('\n').slice(0, 14)).toEqual(Array.from({ length: 14 }, (_, n) => `edited ${n}.`));
   });
 
-  test('the samples of the design run: output filtered, steps composed, only the answer returned', { timeout: 60_000 }, async () => {
+  test('the samples of the design run: output filtered, steps composed, only the answer returned', async () => {
     await writeFile(join(directory, 'config.rs'), 'fn main() {\n    timezone = "UTC",\n}\n');
     await writeFile(join(directory, 'suite.sh'), 'for i in $(seq 1 5000); do echo "test case $i ... ok"; done; echo "test last ... FAILED" >&2; exit 1\n');
     expect(await run(`
@@ -126,7 +126,7 @@ return f"Fixed timezone on line {matches[0].line} of {matches[0].path}: {test.st
     expect(await run('search = bash("sleep 30", timeout=1)\nreturn {"timed_out": search.timed_out, "ok": search.exit_code == 0}')).toMatch(/^\{"timed_out": true, "ok": false\}\n/);
   });
 
-  test('the ledger and children from code; a step recorded there closes the block', { timeout: 60_000 }, async () => {
+  test('the ledger and children from code; a step recorded there closes the block', async () => {
     const item = await submit(`
 first = ledger_append("finding", "It is blue")
 ledger_append("step", "Looked at the colour")
@@ -139,13 +139,13 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
     expect(blocks.map((turn) => turn.block)).toEqual([1, 2]);
   });
 
-  test('errors are exceptions that say what to do; nobody to call is one too', { timeout: 60_000 }, async () => {
+  test('errors are exceptions that say what to do; nobody to call is one too', async () => {
     expect(await run('try:\n    count(-1)\nexcept ToolError as error:\n    return str(error)')).toMatch(/^count from 0; use a number that is not negative\n/);
     expect(await run('x = 1\ncount("many")')).toMatch(/^Traceback.*line 2.*ToolError: \[engine\] The input does not match the schema of count/s);
     expect(await run('return [name for name in ("await_child_work", "work_complete", "execute_code") if name in globals()]')).toMatch(/^\[\]\n/);
   });
 
-  test('the same call from the model and from code: same row, same approval, same hooks', { timeout: 60_000 }, async () => {
+  test('the same call from the model and from code: same row, same approval, same hooks', async () => {
     const guard = `cat >> ${directory}/hooked; echo >> ${directory}/hooked`;
     const more = { engage: { require_approval: 'moderate' }, hooks: { before_tool: guard, after_tool: guard } };
     const inCode = await submit('return count(7, "x")', more);
@@ -175,7 +175,7 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
     expect(about(inCode)).toEqual(about(direct));
   });
 
-  test('code that calls 40 tools and is interrupted after 25 goes on: 25 answered from the record, none repeated', { timeout: 120_000 }, async () => {
+  test('code that calls 40 tools and is interrupted after 25 goes on: 25 answered from the record, none repeated', async () => {
     counted.length = 0;
     const stopping = new Promise<void>((resolve) => {
       onCount = (n) => {
@@ -196,7 +196,7 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
     expect(all.slice(1).map((row) => row.attempts)).toEqual(Array<number>(40).fill(1));
   });
 
-  test('code that does something else when it is run again is stopped', { timeout: 120_000 }, async () => {
+  test('code that does something else when it is run again is stopped', async () => {
     counted.length = 0;
     const item = await submit('import random, time\ncount(random.randrange(1000000000))\ntime.sleep(1)\nreturn "all"');
     await until(() => Promise.resolve(counted.length === 1));
@@ -206,7 +206,7 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
     expect(counted).toHaveLength(1);
   });
 
-  test('what the model is told when code goes wrong', { timeout: 120_000 }, async () => {
+  test('what the model is told when code goes wrong', async () => {
     const answers = await Promise.all([
       run('def f(:'), run('while True: pass', { timeout: 1 }), run('import os\nos._exit(3)'), run('print("half")\nraise ValueError("no")'), run('x = 1'), run('print("only printed")'),
       run('x = []\nwhile True: x.append("a" * 10_000_000)', { engage: { code_execution_memory: '64m', code_execution_pool: 0 } }),
@@ -219,14 +219,14 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
     ]);
   });
 
-  test('what large outputs were made of can be read again by the handle', { timeout: 60_000 }, async () => {
+  test('what large outputs were made of can be read again by the handle', async () => {
     const item = await submit('bash("seq 1 20000")\nreturn "looked"');
     const handle = /artifact_read\("([0-9a-f]{16})"\)/.exec(await answered(item))?.[1];
     const [read] = await database.query<{ text: string }>(`select ledger.artifact_read('${handle}', '15001-15003') as text`);
     expect(read?.text).toContain('15000');
   });
 
-  test('secrets of the worker are nowhere: not inside, not in what the daemon knows, not in rows, not in logs', { timeout: 120_000 }, async () => {
+  test('secrets of the worker are nowhere: not inside, not in what the daemon knows, not in rows, not in logs', async () => {
     await worker.stop();
     const secret = `canary-${crypto.randomUUID()}`;
     const process = await startWorkerProcess({ url: database.url, modelUrl: model.url, apiKey: secret, args: ['--log-level', 'debug'] });

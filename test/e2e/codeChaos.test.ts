@@ -58,7 +58,7 @@ beforeAll(async () => {
       for await (const _ of lines) void _;
     });
   });
-}, 120_000);
+});
 afterAll(async () => {
   daemon?.kill('SIGTERM');
   await db?.close();
@@ -127,9 +127,9 @@ return "${item}-${n}"`;
   await until(async () => {
     await reap(docker);
     return (await docker.listContainers({ all: true, filters: { label: [LABEL] } })).length === 0;
-  }, 120);
+  });
   expect(seenRunning).toBe(true);
-  await until(() => Promise.resolve(running() === ''), 120);
+  await until(() => Promise.resolve(running() === ''));
   await clearSockets();
   const pids = workers.map((worker) => worker.pid).concat(killed);
   expect((await readdir(tmpdir())).filter((name) => pids.some((pid) => name.startsWith(`work-ledger-sandbox-${pid}-`)))).toEqual([]);

@@ -51,7 +51,7 @@ async function sayAll(played: Player, said: readonly Said[]): Promise<void> {
 }
 const times = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: n }, (_, i) => of(i));
 
-test('an agent that keeps its ledger: the ledger stands for old turns, the newest exchanges stay', { timeout: 60_000 }, async () => {
+test('an agent that keeps its ledger: the ledger stands for old turns, the newest exchanges stay', async () => {
   const played = await player({ compact_keep_recent: 5 });
   await sayAll(played, times(12, (i) => ({ thinking: `thought ${i}`, calls: [look(3000, `row ${i} `), { kind: 'finding', content: `Found number ${i}` }] })));
   const rows = await compactions(played);
@@ -66,7 +66,7 @@ test('an agent that keeps its ledger: the ledger stands for old turns, the newes
   expect(turns[0]?.n).toBe(rows.length);
 });
 
-test('a model that never writes to its ledger: a summary stands for old turns, and the next compaction carries it on', { timeout: 60_000 }, async () => {
+test('a model that never writes to its ledger: a summary stands for old turns, and the next compaction carries it on', async () => {
   const played = await player({ compact_model: 'claude-haiku-5-5' });
   let n = 0;
   played.summarize = (request) => {
@@ -90,7 +90,7 @@ test('a model that never writes to its ledger: a summary stands for old turns, a
   expect(lastBody(played)).toContain(`Summary ${n - 1}`);
 });
 
-test('a sliding window: the oldest turns leave, nothing but what people said stands for them, and recall_block has them', { timeout: 60_000 }, async () => {
+test('a sliding window: the oldest turns leave, nothing but what people said stands for them, and recall_block has them', async () => {
   const played = await player({ compact_strategy: 'sliding_window', compact_keep_recent: 4, truncate_closed_blocks: false });
   await played.say({ calls: [look(100)] });
   await db.workMessage(played.workItemId, 'Only rows of March, please', false);
@@ -106,7 +106,7 @@ test('a sliding window: the oldest turns leave, nothing but what people said sta
   expect((await database.query<{ text: string }>(`select ledger.recall_block('${played.workItemId}', 2, 'row 0') as text`))[0]?.text).toContain('I look at row 0.');
 });
 
-test('a selective compaction: results of pure calls are shortened first, and where that is not enough the ladder goes on', { timeout: 120_000 }, async () => {
+test('a selective compaction: results of pure calls are shortened first, and where that is not enough the ladder goes on', async () => {
   const played = await player({ compact_strategy: 'selective', compact_keep_recent: 4, elide_budget: 100_000 });
   await sayAll(played, times(80, (i) => ({ thinking: `thought ${i}`, text: `I look at row ${i}. ${'And think about it. '.repeat(30)}`, calls: [look(2500, `row ${i} `), { kind: i % 4 === 3 ? 'step' : 'finding', content: `Saw ${i}` }] })));
   const rows = await compactions(played);
@@ -122,7 +122,7 @@ test('a selective compaction: results of pure calls are shortened first, and whe
   expect((await database.query<{ text: string }>(`select ledger.recall_block('${played.workItemId}', 1, 'row 0 row 0') as text`))[0]?.text).toMatch(/row 0/);
 });
 
-test('a periodic compaction comes every so many iterations, whatever the size', { timeout: 60_000 }, async () => {
+test('a periodic compaction comes every so many iterations, whatever the size', async () => {
   const played = await player({ compact_strategy: 'sliding_window', compact_every: 5, compact_keep_recent: 4, truncate_closed_blocks: false, context_window: 1_000_000 });
   await sayAll(played, times(17, (i) => ({ text: `I look at row ${i}.`, calls: [look(500, `row ${i} `)] })));
   const rows = await compactions(played);
@@ -136,7 +136,7 @@ test.each([
   ['is refused again and again', () => failure('overloaded'), 'overloaded'],
   ['returns nothing', () => response([], 'end_turn', 5000), 'the summary is empty'],
   ['is longer than its input', () => response([{ type: 'text', text: 'and then '.repeat(20_000) }], 'end_turn', 5000), /^the summary frees less than a tenth/],
-] as const)('a summary that %s: the floor holds', { timeout: 120_000 }, async (_name, summarize, says) => {
+] as const)('a summary that %s: the floor holds', async (_name, summarize, says) => {
   const played = await player();
   played.summarize = summarize;
   await sayAll(played, times(8, (i) => ({ calls: [look(4000, `row ${i} `)] })));
@@ -147,7 +147,7 @@ test.each([
   expect(rows.filter((row) => row.compaction_type === 'summary').length).toBeLessThanOrEqual(rows.filter((row) => row.compaction_type === 'floor').length);
 });
 
-test('a result of 480,000 characters, and eight of 49,000 at once', { timeout: 60_000 }, async () => {
+test('a result of 480,000 characters, and eight of 49,000 at once', async () => {
   const played = await player();
   await sayAll(played, [{ calls: [look(480_000)] }, { calls: [look(100)] }, { calls: times(8, (i) => look(49_000, `line ${i} `)) }, { calls: [look(100)] }]);
   expect((await compactions(played)).at(-1)).toMatchObject({ compaction_type: 'floor', is_applied: true });
@@ -160,14 +160,14 @@ test('a result of 480,000 characters, and eight of 49,000 at once', { timeout: 6
   }
 });
 
-test('an open block larger than the window', { timeout: 60_000 }, async () => {
+test('an open block larger than the window', async () => {
   const played = await player();
   await sayAll(played, [{ calls: [{ kind: 'plan', content: 'Look at everything' }, look(1000)] }, ...times(30, (i) => ({ calls: [look(4000, `row ${i} `), { kind: 'note' as const, content: `note ${i}` }] }))]);
   expect((await compactions(played)).length).toBeGreaterThan(3);
   expect(lastBody(played)).toContain('Look at everything');
 });
 
-test('a thousand steps', { timeout: 300_000 }, async () => {
+test('a thousand steps', async () => {
   const played = await player({ elide_budget: 0 });
   await sayAll(played, times(1000, (i) => ({ calls: [{ kind: 'step', content: `Step ${i} was done` }, look(20)] })));
   const rows = await compactions(played);
@@ -177,7 +177,7 @@ test('a thousand steps', { timeout: 300_000 }, async () => {
   expect(lastBody(played)).toContain('Step 998 was done');
 });
 
-test('a ledger larger than the window', { timeout: 60_000 }, async () => {
+test('a ledger larger than the window', async () => {
   const played = await player({ elide_budget: 0 });
   for (const i of times(40, (n) => n)) await db.ledgerAppend(played.workItemId, i === 0 ? 'plan' : 'finding', `Entry ${i}: ${'f'.repeat(15_000)}`);
   await sayAll(played, times(12, (i) => ({ calls: [{ kind: 'finding', content: `Finding ${i} ${'y'.repeat(6000)}` }, look(1000)] })));
@@ -185,7 +185,7 @@ test('a ledger larger than the window', { timeout: 60_000 }, async () => {
   expect(lastBody(played)).toMatch(/FINDINGS:\\n- \(\d+ older, in ledger_read\)/);
 });
 
-test('what the model refuses for its size is cut and asked again, three times at most', { timeout: 60_000 }, async () => {
+test('what the model refuses for its size is cut and asked again, three times at most', async () => {
   const played = await player({ context_window: 200_000 });
   for (const i of times(10, (n) => n)) await played.say({ calls: [look(4000, `row ${i} `), { kind: 'note', content: `note ${i}` }] });
   const sizes: number[] = [];
@@ -202,7 +202,7 @@ test('what the model refuses for its size is cut and asked again, three times at
   expect((await compactions(played)).every((row) => row.trigger === 'context_overflow')).toBe(true);
 });
 
-test('a response that ended because the window was full: the next request is smaller, and says so', { timeout: 60_000 }, async () => {
+test('a response that ended because the window was full: the next request is smaller, and says so', async () => {
   const played = await player({ context_window: 200_000 });
   for (const i of times(10, (n) => n)) await played.say({ calls: [look(4000, `row ${i} `), { kind: 'note', content: `note ${i}` }] });
   expect(await played.say({ calls: [], text: 'I was about to', stopReason: 'model_context_window_exceeded' })).toBe('continued');
@@ -213,7 +213,7 @@ test('a response that ended because the window was full: the next request is sma
   expect(await compactions(played)).toMatchObject([{ compaction_type: 'ledger', trigger: 'context_overflow' }]);
 });
 
-test('a task larger than the window fails and says so', { timeout: 60_000 }, async () => {
+test('a task larger than the window fails and says so', async () => {
   await db.facultySave({ name: 'tiny', accepts: [], engage: { tools: ['look'], context_window: 3000 } });
   const played = new Player(db, (await db.workSubmit({ workType: 'compact', description: 'long '.repeat(5000), faculty: 'tiny' })).id);
   expect(await played.say({ calls: [look(4000)] })).toBe('continued');
@@ -221,7 +221,7 @@ test('a task larger than the window fails and says so', { timeout: 60_000 }, asy
   expect((await db.workItem(played.workItemId))?.state_reason).toMatch(/no longer fits the model's context window/);
 });
 
-test('by hand: at the next request, with a word on what matters', { timeout: 60_000 }, async () => {
+test('by hand: at the next request, with a word on what matters', async () => {
   const played = await player();
   const compact = (focus: string | null) => database.query(`select ledger.context_compact('${played.workItemId}', ${focus === null ? 'null' : `'${focus}'`})`);
   await expect(compact(null)).rejects.toThrow(/no focus/);
@@ -240,7 +240,7 @@ test('by hand: at the next request, with a word on what matters', { timeout: 60_
   expect(lastBody(played)).toContain('March was fine.');
 });
 
-test('a compaction keeps the whole chain: recall_block reaches behind it, and a request from before does not see it', { timeout: 60_000 }, async () => {
+test('a compaction keeps the whole chain: recall_block reaches behind it, and a request from before does not see it', async () => {
   const played = await player({ elide_budget: 1_000_000 });
   const steps = times(14, (i): Said => ({ calls: [...(i > 0 && i % 3 === 0 ? [{ kind: 'step' as const, content: `Step ${i / 3}` }] : []), look(3000, `row ${i} `)] }));
   await sayAll(played, steps);

@@ -110,15 +110,17 @@ async function done(items: readonly string[], meanwhile: () => Promise<void> = a
     await meanwhile();
     const { rows } = await watcher.query<{ n: number }>(`select count(*)::int as n from work_ledger.work_items where id = any ($1) and state = 'completed'`, [items]);
     return rows[0]?.n === items.length;
-  }, 80).catch((error: Error) => {
-    throw new Error(`${error.message}\n${log}`);
-  });
+  }).catch(tell);
   const { rows } = await watcher.query<{ entries: number }>('select count(*)::int as entries from work_ledger.work_ledger where work_item_id = any ($1)', [items]);
   expect(rows[0]?.entries).toBe(items.length * 3);
-  await until(async () => (await watcher.query('select from graphile_worker.jobs')).rowCount === 0);
+  await until(async () => (await watcher.query('select from graphile_worker.jobs')).rowCount === 0).catch(tell);
+}
+async function tell(error: Error): Promise<never> {
+  const { rows } = await watcher.query('select key, attempts, max_attempts, run_at, locked_at, locked_by, last_error, now() from graphile_worker.jobs');
+  throw new Error(`${error.message}\n${JSON.stringify(rows)}\n${log}`);
 }
 
-test('a worker opens at most concurrency + 4 connections, and says at start what it needs and what is left', { timeout: 120_000 }, async () => {
+test('a worker opens at most concurrency + 4 connections, and says at start what it needs and what is left', async () => {
   await watch();
   const items = await submit(12);
   start();
@@ -132,7 +134,7 @@ test('a worker opens at most concurrency + 4 connections, and says at start what
   expect(most).toBeGreaterThan(4);
 });
 
-test('when others take every connection it waits, says so, and comes back by itself', { timeout: 120_000 }, async () => {
+test('when others take every connection it waits, says so, and comes back by itself', async () => {
   await watch();
   start();
   await says('worker started');
@@ -156,7 +158,7 @@ test('when others take every connection it waits, says so, and comes back by its
   await done(items);
 });
 
-test('each of its connections may break at any moment', { timeout: 120_000 }, async () => {
+test('each of its connections may break at any moment', async () => {
   await watch();
   start();
   await says('worker started');
@@ -169,7 +171,7 @@ test('each of its connections may break at any moment', { timeout: 120_000 }, as
   expect(n).toBeGreaterThan(10);
 });
 
-test('a worker whose graphile-worker is answered no more falls silent, and starts anew', { timeout: 120_000 }, async () => {
+test('a worker whose graphile-worker is answered no more falls silent, and starts anew', async () => {
   await watch();
   start();
   await says('worker started');
@@ -184,7 +186,7 @@ test('a worker whose graphile-worker is answered no more falls silent, and start
   await done(await submit(2));
 });
 
-test('one that cannot write a job back starts anew, and no job stays locked', { timeout: 120_000 }, async () => {
+test('one that cannot write a job back starts anew, and no job stays locked', async () => {
   await watch();
   await watcher.query(`create function work_ledger.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused' using errcode = '53300'; end $$;
     create trigger refuse before delete on graphile_worker._private_jobs for each row execute function work_ledger.refuse()`);
@@ -196,7 +198,7 @@ test('one that cannot write a job back starts anew, and no job stays locked', { 
   await done(items);
 });
 
-test('one that is started before its database waits for it and says so; one whose database goes away, too', { timeout: 120_000 }, async () => {
+test('one that is started before its database waits for it and says so; one whose database goes away, too', async () => {
   await stopEmbedded(dataDir);
   start();
   await says('the database cannot be reached: waiting for it');

@@ -55,7 +55,7 @@ async function withWorker(roles: Parameters<typeof startTeam>[0], use: (sleep: R
   }
 }
 
-test('an interruption ends a running tool at once, and the model hears what was said', { timeout: 60_000 }, async () => {
+test('an interruption ends a running tool at once, and the model hears what was said', async () => {
   await withWorker({
     Lead: ({ exchange, results, said }) => (exchange === 0 ? calls(call('sleep', {})) : done(`${results.join()} | ${said.join()}`)),
   }, async (sleep) => {
@@ -71,7 +71,7 @@ test('an interruption ends a running tool at once, and the model hears what was 
   });
 });
 
-test('an interruption ends a wait for children with what there is', { timeout: 60_000 }, async () => {
+test('an interruption ends a wait for children with what there is', async () => {
   await withWorker({
     Lead: ({ exchange, children, results }) => (exchange === 0 ? calls(spawn('Part that sleeps')) : exchange === 1 ? calls(awaits(children)) : done(results.join())),
     Part: () => calls(call('sleep', {})),
@@ -87,7 +87,7 @@ test('an interruption ends a wait for children with what there is', { timeout: 6
   });
 });
 
-test('cancelling the root of a tree of twenty leaves nothing running: no job, no lease, no tool; late writes are refused', { timeout: 60_000 }, async () => {
+test('cancelling the root of a tree of twenty leaves nothing running: no job, no lease, no tool; late writes are refused', async () => {
   await withWorker({
     Lead: ({ exchange, children }) => (exchange === 0 ? calls(...[1, 2, 3].map((n) => spawn(`Branch ${n}`)), spawn('Part of its own')) : calls(awaits(children))),
     Branch: ({ exchange, children, description }) => (exchange === 0 ? calls(...[1, 2, 3, 4, 5].map((n) => spawn(`Part ${n} of ${description}`))) : calls(awaits(children))),
@@ -111,7 +111,7 @@ test('cancelling the root of a tree of twenty leaves nothing running: no job, no
   }, 20);
 });
 
-test('a dangerous call waits for a person, over the end of its worker, and runs once', { timeout: 60_000 }, async () => {
+test('a dangerous call waits for a person, over the end of its worker, and runs once', async () => {
   const erased: string[] = [];
   const erase = defineTool({
     name: 'erase', description: 'Erases.', input: z.strictObject({ what: z.string() }), effect: 'unsafe', risk: 'dangerous',
@@ -146,7 +146,7 @@ test('a dangerous call waits for a person, over the end of its worker, and runs 
   await expect(db.toolCallReject(a ?? '', null)).rejects.toMatchObject({ code: 'WL008' });
 });
 
-test('a paused item stops between two iterations and goes on when it is resumed', { timeout: 60_000 }, async () => {
+test('a paused item stops between two iterations and goes on when it is resumed', async () => {
   await withWorker({
     Lead: ({ exchange }) => (exchange < 6 ? { ...calls(call('ledger_read', {})), delayMs: 100 } : done('Went on')),
   }, async () => {

@@ -120,7 +120,7 @@ test('cancelling stops a model call that is under way, and what it says is dropp
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });
   await until(() => model.requests.length === 1);
   await db.workCancel(item.id, 'not needed');
-  await until(async () => (await database.query('select 1 from graphile_worker.jobs where locked_at is not null')).length === 0, 10);
+  await until(async () => (await database.query('select 1 from graphile_worker.jobs where locked_at is not null')).length === 0);
   expect(await db.workItem(item.id)).toMatchObject({ state: 'cancelled', state_reason: 'not needed' });
   await worker.stop();
   await model.close();

@@ -84,7 +84,7 @@ const runs = (item: WorkItem) => database.query<{ hook: string; status: string; 
 const requestsOf = (item: WorkItem): string[] => model.requests.filter(({ body }) => body.includes(`Work item ${item.id}`)).map(({ body }) => body);
 const given = async (file: string): Promise<Record<string, unknown>> => JSON.parse(await readFile(join(directory, file), 'utf8'));
 
-test('recover, orient, consolidate: each is told what it needs, and what it says is used', { timeout: 60_000 }, async () => {
+test('recover, orient, consolidate: each is told what it needs, and what it says is used', async () => {
   const marker = join(directory, 'tried');
   const item = await work({
     // The first attempt fails here.
@@ -103,7 +103,7 @@ test('recover, orient, consolidate: each is told what it needs, and what it says
   expect(await given('consolidate.json')).toMatchObject({ outcome: { summary: 'Did it.' }, ledger: [{ seq: 1, entry_type: 'finding', content: 'It works' }] });
 });
 
-test('an orient command refuses, a recover command gives up, a consolidate command fails', { timeout: 60_000 }, async () => {
+test('an orient command refuses, a recover command gives up, a consolidate command fails', async () => {
   const [refused, givenUp, unconsolidated] = await Promise.all([
     work({ orient: { command: print({ refuse: 'not on a Sunday' }) } }, () => done('never')),
     work({ orient: { command: 'exit 1' }, recover: { command: print({ give_up: 'seen enough' }) } }, () => done('never')),
@@ -124,7 +124,7 @@ test.each([
   ['misspells its word', print({ refused: 'no' }), 'said "refused", which means nothing here'],
   ['says what cannot be meant', print({ refuse: true }), 'said "refuse" that is not a string'],
   ['is not there', '/nowhere/guard', /^ended with exit code 127: .*\/nowhere\/guard/],
-])('a before_tool hook that %s: the call is not executed, or with on_failure = "allow" it is', { timeout: 60_000 }, async (_, command, error) => {
+])('a before_tool hook that %s: the call is not executed, or with on_failure = "allow" it is', async (_, command, error) => {
   const words = `call ${count}`;
   const timeout = command.startsWith('sleep') ? 1 : 20;
   const [refused, allowed] = await Promise.all([
@@ -137,7 +137,7 @@ test.each([
   expect(said.filter((one) => one.startsWith(`${words} `))).toEqual([`${words} allowed`]);
 });
 
-test('tool hooks refuse and rewrite, each call for itself and all at once; the engine\'s own tools pass', { timeout: 60_000 }, async () => {
+test('tool hooks refuse and rewrite, each call for itself and all at once; the engine\'s own tools pass', async () => {
   const guard = join(directory, 'guard.mjs');
   await writeFile(guard, `
     import { readFileSync } from 'node:fs';
@@ -167,7 +167,7 @@ test('tool hooks refuse and rewrite, each call for itself and all at once; the e
   expect(plain).toEqual({ input: { words: 'plain' }, rewritten_input: { words: 'rewritten' } });
 });
 
-test('a person approves what the hook made of a call, and the hook is not asked again', { timeout: 60_000 }, async () => {
+test('a person approves what the hook made of a call, and the hook is not asked again', async () => {
   const item = await submit({ engage: { require_approval: 'moderate' }, hooks: { before_tool: print({ input: { words: 'gently' } }) } }, shoutOnce('loudly'));
   await until(async () => (await db.workItem(item.id))?.state === 'waiting');
   const asked = (await db.approvals()).find((approval) => approval.work_item_id === item.id);
@@ -177,7 +177,7 @@ test('a person approves what the hook made of a call, and the hook is not asked 
   expect(await runs(item)).toMatchObject([{ hook: 'before_tool', status: 'completed' }]);
 });
 
-test('a before_model_call hook says something with every request; when it refuses, the work waits for a person', { timeout: 60_000 }, async () => {
+test('a before_model_call hook says something with every request; when it refuses, the work waits for a person', async () => {
   const item = await submit({ hooks: { before_model_call: `cat > ${directory}/model.json; [ ! -e ${directory}/closed ] && ${print({ say: 'It is late.' })} || ${print({ refuse: 'closed' })}` } },
     ({ exchange, said: texts }) => (exchange === 0 ? calls(call('ledger_append', { entry_type: 'note', content: texts.at(-1) ?? '' })) : done(texts.join('|'))));
   expect((await ended(item)).outcome_data?.['summary']).toMatch(/^What the before_model_call command of your faculty says, .*:\n\n<(data-[0-9a-f]{12})>\nIt is late\.\n<\/\1>$/);
@@ -192,7 +192,7 @@ test('a before_model_call hook says something with every request; when it refuse
   expect(await ended(refused)).toMatchObject({ state: 'completed' });
 });
 
-test('a check decides whether done counts: its first failure is told to the model, the second ends the item', { timeout: 60_000 }, async () => {
+test('a check decides whether done counts: its first failure is told to the model, the second ends the item', async () => {
   const file = join(directory, 'mended');
   const check = `test -e ${file} || { echo "$PWD: 1 test fails"; exit 1; }`;
   const complete = (summary: string): ScriptedReply => calls(call('work_complete', { summary }));
@@ -212,7 +212,7 @@ test('a check decides whether done counts: its first failure is told to the mode
   expect(await runs(item)).toMatchObject([{ hook: 'check', status: 'failed' }, { hook: 'check', status: 'completed' }]);
 });
 
-test('mode = "external": a command does the work, and its answer is the outcome', { timeout: 60_000 }, async () => {
+test('mode = "external": a command does the work, and its answer is the outcome', async () => {
   const external = (command: string): Record<string, unknown> => ({ engage: { mode: 'external', command }, recover: { max_attempts: 1 } });
   const [plain, full, failing, wrong] = await Promise.all([
     work(external('read line; echo "$line" | grep -q "do it" && echo Done by hand.'), () => done('never')),

@@ -79,7 +79,7 @@ const claude = (n: number): string[] => {
   return lines;
 };
 
-test('a session is stored once; a file that grew line by line brings the rest only', { timeout: 60_000 }, async () => {
+test('a session is stored once; a file that grew line by line brings the rest only', async () => {
   const file = join(directory, 'grown.jsonl');
   const lines = claude(6);
   let before = 0;
@@ -106,7 +106,7 @@ test('a session is stored once; a file that grew line by line brings the rest on
   expect((await db.journal.read(id, 0, null, null)).filter((entry) => entry.entryType === 'tool_result')).toHaveLength(6);
 });
 
-test('odd files: two objects on a line, a line of two megabytes, broken ones, NUL and half of a character; one that is none stops nobody', { timeout: 60_000 }, async () => {
+test('odd files: two objects on a line, a line of two megabytes, broken ones, NUL and half of a character; one that is none stops nobody', async () => {
   const lines = claude(3);
   const large = lines[3]!.replace('content of 1', 'x'.repeat(2_000_000));
   const file = join(directory, 'odd.jsonl');
@@ -121,7 +121,7 @@ test('odd files: two objects on a line, a line of two megabytes, broken ones, NU
   expect(await importFile(db, join(directory, 'nowhere.jsonl'))).toMatchObject({ error: expect.stringContaining('ENOENT') });
 });
 
-test('one record never stops a file: nested too deep, NUL and half of a character in keys, counts and times that cannot be', { timeout: 60_000 }, async () => {
+test('one record never stops a file: nested too deep, NUL and half of a character in keys, counts and times that cannot be', async () => {
   const deep = (levels: number, inner = '1'): string => '{"a":['.repeat(levels / 2) + inner + ']}'.repeat(levels / 2);
   const lines = claude(4).map((line) => line.replaceAll('session-1', 'session-9'));
   lines[2] = lines[2]!.replace('"input":{"file_path":"f1"}', `"input":{"file_path":"f1","deep":${deep(10_000)}}`);
@@ -188,7 +188,7 @@ test('what nobody reads is kept as it stands, once', async () => {
   }
 });
 
-test('images that people and tools showed are artifacts, are shown again in a fork, and come back by their block', { timeout: 60_000 }, async () => {
+test('images that people and tools showed are artifacts, are shown again in a fork, and come back by their block', async () => {
   const file = join(directory, 'images.jsonl');
   const image = (data: string): object => ({ type: 'image', source: { type: 'base64', media_type: 'image/png', data } });
   const [first, ...lines] = claude(2).map((line) => line.replaceAll('session-1', 'session-img'));
@@ -281,7 +281,7 @@ test('a session that goes on from one in which somebody went back shares both li
   expect(await chain('claude-code:both-on')).toMatchObject({ turns: 3 });
 });
 
-test('a file of many parts is stored as if it were read at once, and a subagent is linked to the call that started it', { timeout: 120_000 }, async () => {
+test('a file of many parts is stored as if it were read at once, and a subagent is linked to the call that started it', async () => {
   const file = join(directory, 'parts.jsonl');
   const lines = claude(60).map((line, n) => line.replaceAll('session-1', 'parts').replace(/content of \d+/, (text) => `${text} ${'long '.repeat(n % 30 === 0 ? 600_000 : 60_000)}`));
   const call = { type: 'tool_use', id: 'spawn', name: 'Task', input: { description: 'Look', prompt: 'Look around' } };
@@ -426,7 +426,7 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
   const named = [...index.matchAll(/^\| `([^`]+)` \| (claude|claude-sidechain|codex|copilot|pi|miniswe|sweagent) \| (\d+) \| (\d+) \|/gm)].map(([, file, format, turns, calls]) => ({ file: file!, format: format!, turns: Number(turns), calls: Number(calls) }));
   const items = new Map<string, string>();
 
-  test('every one imports, counted as the index and another count say, and twice is once', { timeout: 300_000 }, async () => {
+  test('every one imports, counted as the index and another count say, and twice is once', async () => {
     expect(named.length).toBeGreaterThan(30);
     for (const { file, format, turns, calls } of named) {
       const path = transcripts + file;
@@ -489,7 +489,7 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
     expect(pair).toEqual({ alone: 0, shared: 48 });
   });
 
-  test('their packets fit 500, 2,000 and 8,000 tokens, and are the same each time', { timeout: 120_000 }, async () => {
+  test('their packets fit 500, 2,000 and 8,000 tokens, and are the same each time', async () => {
     for (const [file, id] of items) {
       for (const target of [500, 2000, 8000]) {
         const packet = await db.journal.resumptionContext(id, target);
@@ -514,7 +514,7 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
     expect(feedback).toEqual(said.filter(({ source }) => source === 'human').slice(-feedback.length).map(({ text }) => text));
   });
 
-  test('a run of 200 calls is forked in its middle and gone on with; a fork from before a compaction does not see it', { timeout: 120_000 }, async () => {
+  test('a run of 200 calls is forked in its middle and gone on with; a fork from before a compaction does not see it', async () => {
     const id = items.get('entireio-cli/a64c933a42.jsonl') ?? '';
     const turns = await database.query<{ id: string; depth: number; turn_type: string }>(`select id, depth, turn_type from ledger.turns where work_item_id = '${id}' order by depth`);
     const compaction = turns.findIndex((turn) => turn.turn_type === 'compaction');

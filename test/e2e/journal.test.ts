@@ -66,7 +66,7 @@ test('a session from its beginning to its end', async () => {
 
 const messages = (entries: readonly JournalEntry[]): unknown[] => entries.filter((entry) => entry.entryType === 'user_feedback').map((entry) => entry.content['message']);
 
-test('a subscriber is told each entry once, also across broken connections and late commits', { timeout: 60_000 }, async () => {
+test('a subscriber is told each entry once, also across broken connections and late commits', async () => {
   const session = await journal.createSession('chat-3', 'Follow me');
   const told: JournalEntry[] = [];
   const end = journal.subscribe(session.id, (entry) => told.push(entry));
@@ -117,7 +117,7 @@ test('a model summarizes a session', async () => {
   await expect(journal.summarizeSession(session.id)).rejects.toThrow('without a model');
 });
 
-test('the state of a conversation for a user interface', { timeout: 60_000 }, async () => {
+test('the state of a conversation for a user interface', async () => {
   const store = new JournalStore(journal, 'chat-4');
   const seen: JournalState[] = [];
   store.onChange((state) => seen.push(state));

@@ -53,7 +53,7 @@ async function hook(name: string, input: object): Promise<{ code: number; stdout
   return { code: code as number, stdout, stderr };
 }
 
-test('a client lists every tool and calls it', { timeout: 60_000 }, async () => {
+test('a client lists every tool and calls it', async () => {
   const client = await connect('--conversation', 'first');
   const { tools } = await client.listTools();
   expect(tools.map((tool) => tool.name)).toEqual([
@@ -95,7 +95,7 @@ test('a client lists every tool and calls it', { timeout: 60_000 }, async () => 
   expect(await call(client, 'ledger_append', { entry_type: 'note', content: 'late' })).toMatchObject({ isError: true });
 });
 
-test('a client is answered before the database is, and calls wait for it', { timeout: 120_000 }, async () => {
+test('a client is answered before the database is, and calls wait for it', async () => {
   // A server that takes the connection and says nothing until it is let to.
   const held: (() => unknown)[] = [];
   let isHolding = true;
@@ -132,7 +132,7 @@ test('a client is answered before the database is, and calls wait for it', { tim
   gate.close();
 });
 
-test('a ledger that cannot be reached is said with each call, and tried again with the next', { timeout: 60_000 }, async () => {
+test('a ledger that cannot be reached is said with each call, and tried again with the next', async () => {
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [main, 'mcp'], env: { ...env(), DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none' }, stderr: 'ignore' }));
   clients.push(client);
@@ -140,7 +140,7 @@ test('a ledger that cannot be reached is said with each call, and tried again wi
   for (let n = 0; n < 2; n++) expect(await call(client, 'ledger_read')).toMatchObject({ isError: true, text: expect.stringContaining('ECONNREFUSED') });
 });
 
-test('two clients bound to different work see each other in the digest', { timeout: 60_000 }, async () => {
+test('two clients bound to different work see each other in the digest', async () => {
   const [one, two] = [await connect('--conversation', '/home/anna/shop'), await connect('--conversation', '/home/ben/till')];
   await call(one, 'ledger_append', { entry_type: 'finding', content: 'Prices are in cents' });
   await call(one, 'ledger_append', { entry_type: 'plan', content: 'Round once, at the end' });
@@ -158,7 +158,7 @@ test('two clients bound to different work see each other in the digest', { timeo
   expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['by hand']);
 });
 
-test('the hooks of an interactive session journal it and put its packet in', { timeout: 300_000 }, async () => {
+test('the hooks of an interactive session journal it and put its packet in', async () => {
   const cwd = '/home/anna/project';
   expect(await hook('session-start', { cwd, hook_event_name: 'SessionStart', session_id: 's1', source: 'startup' })).toMatchObject({ code: 0, stdout: expect.stringContaining('== AWARENESS ==') });
   expect(await hook('user-prompt', { cwd, prompt: 'Mend the rounding' })).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -207,7 +207,7 @@ test('the plugin names what there is', () => {
   expect(readdirSync(`${plugin}skills`)).toEqual(['work-ledger']);
 });
 
-test('a client whose server and hooks start at the same moment has one session', { timeout: 60_000 }, async () => {
+test('a client whose server and hooks start at the same moment has one session', async () => {
   await Promise.all([connect('--conversation', 'at once'), ...['session-start', 'user-prompt', 'stop'].map((name) => hook(name, { cwd: 'at once', prompt: 'Begin' }))]);
   expect(await database.query(`select count(*)::int as sessions from ledger.work_items where params ->> 'conversationId' = 'at once'`)).toEqual([{ sessions: 1 }]);
 });

@@ -37,7 +37,7 @@ function cli(args: string[], environment: Record<string, string> = {}): Promise<
 
 const id = '00000000-0000-7000-8000-000000000000';
 
-test('every command ends over an older ledger, with what to do', { timeout: 300_000 }, async () => {
+test('every command ends over an older ledger, with what to do', async () => {
   const commands = [
     ['up'], ['install'], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'],
     ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ['demo', '--scene', 'team'], ['demo', '--scene', 'context'],
@@ -50,7 +50,7 @@ test('every command ends over an older ledger, with what to do', { timeout: 300_
   expect(await cli(['doctor'])).toMatchObject({ code: 1, stdout: expect.stringMatching(/^look {2}ledger .*build unknown/) });
 });
 
-test('the demo ends over an older ledger, and runs in the fresh one that it names', { timeout: 300_000 }, async () => {
+test('the demo ends over an older ledger, and runs in the fresh one that it names', async () => {
   const first = await cli(['demo']);
   expect(first.code).toBe(1);
   const [, named = ''] = /WORK_LEDGER_SCHEMA=(\w+)/.exec(first.stderr) ?? [];
@@ -59,7 +59,7 @@ test('the demo ends over an older ledger, and runs in the fresh one that it name
   expect(await database.query(`select to_regclass('work_ledger.awareness_shown') as old, to_regclass('${named}.awareness_shown') is not null as fresh`)).toEqual([{ old: null, fresh: true }]);
 });
 
-test('an error in the middle of a scene leaves nothing open', { timeout: 300_000 }, async () => {
+test('an error in the middle of a scene leaves nothing open', async () => {
   await installLedger(database.url, 'broken');
   await database.query(`create or replace function broken.faculty_save(p_config jsonb) returns broken.faculties language plpgsql as $$ begin raise exception 'broken on purpose'; end $$`);
   for (const scene of ['one', 'team', 'context']) {
@@ -69,7 +69,7 @@ test('an error in the middle of a scene leaves nothing open', { timeout: 300_000
   expect(await cli(['submit', 'x', '--type', 'a', '--schema', 'broken'])).toMatchObject({ code: 1, stderr: expect.stringContaining('work-ledger doctor') });
 });
 
-test('a server that is not there, and a database that is not, end every command but a worker', { timeout: 300_000 }, async () => {
+test('a server that is not there, and a database that is not, end every command but a worker', async () => {
   const nowhere = { DATABASE_URL: `postgresql://postgres@${encodeURIComponent(directory)}/x`, WORK_LEDGER_SCHEMA: 'work_ledger' };
   for (const args of [['show'], ['demo'], ['doctor'], ['run', 'x']]) {
     expect(await cli(args, { ...nowhere, ANTHROPIC_API_KEY: 'k' })).toMatchObject({ code: 1, stderr: expect.stringMatching(/ENOENT.*\.s\.PGSQL/) });

@@ -101,7 +101,7 @@ async function runCalls(content: ContentBlock[], tools: Tool[], faculty: { engag
   await model.close();
 }
 
-test('SQL tools keep the model\'s order, and nothing else waits for them', { timeout: 60_000 }, async () => {
+test('SQL tools keep the model\'s order, and nothing else waits for them', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parallel-test-'));
   await database.query(`
     create table public.said (n serial, word text);
@@ -124,7 +124,7 @@ test('SQL tools keep the model\'s order, and nothing else waits for them', { tim
   await rm(directory, { recursive: true });
 });
 
-test('a call that a hook leads to what another one is changing waits for it', { timeout: 60_000 }, async () => {
+test('a call that a hook leads to what another one is changing waits for it', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'parallel-test-'));
   const changing = new Map<string, number>();
   const order: string[] = [];

@@ -54,7 +54,7 @@ const items = (like: string): Promise<{ id: string; state: string; attempts: num
 /** Leaves the name of the task in the directory that it is worked on in, and says what was in the way. */
 const mark = (name: string) => ({ exchange, results }: Seen): ScriptedReply => (exchange === 0 ? calls(call('bash', { command: `pwd > ${name}` })) : done(results.join('|')));
 
-test('two runs side by side work each in its own directory, delegate there, and leave alone what else is queued', { timeout: 300_000 }, async () => {
+test('two runs side by side work each in its own directory, delegate there, and leave alone what else is queued', async () => {
   const [one, two] = [await project('one'), await project('two')];
   await database.query(`select ledger.faculty_save('{"name": "other", "accepts": ["other"]}'), ledger.work_submit('other', 'queued: before')`);
   for (const name of ['one', 'two']) {
@@ -77,7 +77,7 @@ test('two runs side by side work each in its own directory, delegate there, and 
 /** An ordinary worker, which takes up whatever is queued. */
 const startOrdinary = () => startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 4, dockerHost: 'unix:///nowhere.sock' });
 
-test('a further attempt works where the first one did, whatever was run in between', { timeout: 300_000 }, async () => {
+test('a further attempt works where the first one did, whatever was run in between', async () => {
   const [first, second] = [await project('first'), await project('second')];
   let said: ScriptedReply = { stall: true };
   roles['tried twice'] = ({ exchange }) => (exchange === 0 ? calls(call('bash', { command: 'pwd >> tried' })) : said);
@@ -100,7 +100,7 @@ test('a further attempt works where the first one did, whatever was run in betwe
   expect(await worker.end('SIGTERM')).toBe(0);
 });
 
-test('when a run is killed, an ordinary worker goes on in the same directory', { timeout: 300_000 }, async () => {
+test('when a run is killed, an ordinary worker goes on in the same directory', async () => {
   const place = await project('killed');
   let isHeld = true;
   roles['outlives it'] = ({ exchange, results }) =>
@@ -123,7 +123,7 @@ test('when a run is killed, an ordinary worker goes on in the same directory', {
   expect(await worker.end('SIGTERM')).toBe(0);
 });
 
-test('a directory that is not there is wrong usage, and nothing is submitted', { timeout: 300_000 }, async () => {
+test('a directory that is not there is wrong usage, and nothing is submitted', async () => {
   const before = (await items('')).length;
   const code = await new Promise((resolve) => {
     execFile(process.execPath, [main, 'run', 'x', '--workspace', 'nowhere'], { cwd: directory, env: environment() }, (error, _stdout, stderr) =>

@@ -65,7 +65,7 @@ function startTail(...args: string[]): { said(): string; ended: Promise<unknown[
 }
 const asked = (id: string) => until(async () => (await database.query<{ call_count: number }>(`select call_count from ledger.turns where work_item_id = '${id}'`))[0]?.call_count);
 
-test('another process shows a response while it arrives, and the calls that follow', { timeout: 300_000 }, async () => {
+test('another process shows a response while it arrives, and the calls that follow', async () => {
   hold(8); // message_start, the thinking whole, two pieces of the text, of which the SDK may hold back the last
   const item = await db.workSubmit({ workType: 'fix', description: 'Look at it' });
   await asked(item.id);
@@ -87,7 +87,7 @@ test('another process shows a response while it arrives, and the calls that foll
   expect(await database.query(`select status from ledger.turns where work_item_id = '${item.id}' and status <> 'completed'`)).toEqual([]);
 });
 
-test('a program that subscribes to the journal is told the same, whole, across a broken connection', { timeout: 300_000 }, async () => {
+test('a program that subscribes to the journal is told the same, whole, across a broken connection', async () => {
   hold(8);
   const item = await db.workSubmit({ workType: 'fix', description: 'Look at it' });
   await asked(item.id);
@@ -108,7 +108,7 @@ test('a program that subscribes to the journal is told the same, whole, across a
   end();
 });
 
-test('who is not watched writes nothing', { timeout: 120_000 }, async () => {
+test('who is not watched writes nothing', async () => {
   hold(8);
   await database.query(`create table public.written (turn_id uuid); create function public.note() returns trigger language plpgsql as 'begin insert into public.written values (new.turn_id); return null; end';
     create trigger note after insert or update on ledger.turn_streams for each row execute function public.note()`);

@@ -47,7 +47,7 @@ async function next(played: Player, ...all: PlayedCall[][]): Promise<string> {
 const recall = async (played: Player, block: number, query: string): Promise<string> =>
   (await database.query<{ text: string }>(`select ledger.recall_block('${played.workItemId}', ${block}, '${query}') as text`))[0]?.text ?? '';
 
-test('words of people outlive the compaction of a fork, and of a fork of the fork', { timeout: 60_000 }, async () => {
+test('words of people outlive the compaction of a fork, and of a fork of the fork', async () => {
   const first = await submit({ elide_budget: 1_000_000 });
   await next(first, [look()]);
   await tell(first, 'NEVER TOUCH PRODUCTION');
@@ -63,7 +63,7 @@ test('words of people outlive the compaction of a fork, and of a fork of the for
   }
 });
 
-test('what came with the task is said once, before and behind a cut and a compaction', { timeout: 60_000 }, async () => {
+test('what came with the task is said once, before and behind a cut and a compaction', async () => {
   const played = await submit({ elide_budget: 0 });
   await tell(played, 'BEFORE IT BEGAN');
   for (const request of [await next(played, [look('x')]), await next(played, [look('x'), step('One')], [look('x')])]) expect(request.match(/BEFORE IT BEGAN/g)).toHaveLength(1);
@@ -74,7 +74,7 @@ test('what came with the task is said once, before and behind a cut and a compac
   expect(request.match(/BEFORE IT BEGAN/g)).toHaveLength(1);
 });
 
-test('a long message stands whole after a compaction', { timeout: 60_000 }, async () => {
+test('a long message stands whole after a compaction', async () => {
   const played = await submit();
   await next(played, [look()]);
   const words = `BEGIN ${'word '.repeat(3000)}MIDDLE-RULE ${'word '.repeat(3000)}END`;
@@ -84,7 +84,7 @@ test('a long message stands whole after a compaction', { timeout: 60_000 }, asyn
   expect(await next(played, [look()])).toContain(words);
 });
 
-test('messages for which there is no room stand each by head, tail and a handle that brings all of it back', { timeout: 60_000 }, async () => {
+test('messages for which there is no room stand each by head, tail and a handle that brings all of it back', async () => {
   const played = await submit({ context_window: 20_000, elide_budget: 1_000_000 });
   await next(played, [look()]);
   const words = Array.from({ length: 4 }, (_, n) => `HEAD-${n} ${'word '.repeat(700)}MIDDLE-${n} ${'word '.repeat(700)}TAIL-${n}`);
@@ -104,7 +104,7 @@ test('messages for which there is no room stand each by head, tail and a handle 
   for (const [n, handle] of handles.entries()) expect((await database.query<{ text: string }>(`select ledger.artifact_read('${handle}') as text`))[0]?.text).toContain(words[n]);
 });
 
-test('of more messages than can have a place the newest stand, and a handle to all', { timeout: 120_000 }, async () => {
+test('of more messages than can have a place the newest stand, and a handle to all', async () => {
   const played = await submit({ context_window: 10_000, elide_budget: 1_000_000 });
   await next(played, [look('a')]);
   for (let n = 0; n < 60; n++) await tell(played, `RULE-${n}. ${'word '.repeat(25)}`);
@@ -117,7 +117,7 @@ test('of more messages than can have a place the newest stand, and a handle to a
   expect((await database.query<{ text: string }>(`select content as text from ledger.artifacts where content_hash like '${handle?.[2]}%'`))[0]?.text).toContain('RULE-0.');
 });
 
-test('a later attempt is told what people said to those before it', { timeout: 60_000 }, async () => {
+test('a later attempt is told what people said to those before it', async () => {
   const played = await submit();
   await tell(played, 'BEFORE IT BEGAN');
   await next(played, [look()]);
@@ -135,7 +135,7 @@ test('a later attempt is told what people said to those before it', { timeout: 6
   expect(await recall(played, 2, 'SECRET')).toContain('SECRET-ONE is 42');
 });
 
-test('why a person rejected a call outlives its block, a compaction and an attempt', { timeout: 60_000 }, async () => {
+test('why a person rejected a call outlives its block, a compaction and an attempt', async () => {
   await db.abilityRegister({ name: 'publish', description: 'Publishes.', inputSchema: { type: 'object' }, effect: 'unsafe', risk: 'dangerous' });
   const played = await submit({ elide_budget: 0, require_approval: 'dangerous', tools: ['look', 'publish'] });
   const begin = await played.begin();
@@ -157,7 +157,7 @@ test('why a person rejected a call outlives its block, a compaction and an attem
   expect(await next(played, [look()])).toContain(told);
 });
 
-test('recall_block reaches what a fork began with, and what a compaction left out, by the same numbers', { timeout: 60_000 }, async () => {
+test('recall_block reaches what a fork began with, and what a compaction left out, by the same numbers', async () => {
   const first = await submit({ elide_budget: 1_000_000 });
   await next(first, [look('SECRET-ONE is 42')], [look('of block two'), step('Read one')], [look('of block three'), step('Read two')]);
   const branch = await fork(first);

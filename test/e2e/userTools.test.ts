@@ -47,7 +47,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-test('an agent calls commands and the tools of an MCP server, which may die in between', { timeout: 60_000 }, async () => {
+test('an agent calls commands and the tools of an MCP server, which may die in between', async () => {
   process.env['WORD'] = 'from the environment';
   const servers = await file('mcp.json', JSON.stringify({ mcpServers: { local: { command: process.execPath, args: [fixture], env: { GIVEN: '${WORD}', OTHERWISE: '${NO_SUCH_WORD:-else}' } } } }));
   const commands = await file('commands.toml', `
@@ -112,7 +112,7 @@ command = "echo half; echo why >&2; exit 3"
   ]);
 });
 
-test('a server over HTTP is given the headers of its settings; one that was started anew and knows nobody is met anew', { timeout: 30_000 }, async () => {
+test('a server over HTTP is given the headers of its settings; one that was started anew and knows nobody is met anew', async () => {
   const seen: (string | undefined)[] = [];
   const handler = createMcpHandler(testServer);
   let hasForgotten = false;

@@ -101,20 +101,20 @@ async function edits(engage: object): Promise<string> {
 const lines = Array.from({ length: 4 }, (_, n) => `line ${n}\n`).join('');
 const edited = Array.from({ length: 4 }, (_, n) => `f.txt:${n + 1}:edited ${n}`).join('\n');
 
-test('edits of one file in one response all happen, in the model\'s order, on the host', { timeout: 60_000 }, async () => {
+test('edits of one file in one response all happen, in the model\'s order, on the host', async () => {
   await start(null);
   await writeFile(join(directory, 'f.txt'), lines + 'x'.repeat(4_000_000));
   expect(await edits({ workspace: 'host', workspace_dir: directory })).toBe(edited);
 });
 
 describe.skipIf(noDocker !== null)('a workspace in a container', () => {
-  test('edits of one file in one response all happen, in the model\'s order', { timeout: 60_000 }, async () => {
+  test('edits of one file in one response all happen, in the model\'s order', async () => {
     await start();
     await writeFile(join(directory, 'f.txt'), lines);
     expect(await edits({ workspace_dir: directory })).toBe(edited);
   });
 
-  test('is the default: tools, code and check meet the same files, and none of the host', { timeout: 90_000 }, async () => {
+  test('is the default: tools, code and check meet the same files, and none of the host', async () => {
     await start();
     const seed = join(directory, 'seed');
     await mkdir(seed);
@@ -136,7 +136,7 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     expect(await readFile(join(pulled, 'made.txt'), 'utf8')).toBe('mended\n');
   });
 
-  test('another worker goes on with the files', { timeout: 90_000 }, async () => {
+  test('another worker goes on with the files', async () => {
     await start();
     const item = await submit([call('bash', { command: 'echo first > kept' }), call('bash', { command: 'sleep 4; cat kept; echo second >> kept' }), call('bash', { command: 'cat kept' })]);
     await until(async () => (await database.query(`select from ledger.tool_calls where work_item_id = '${item.id}' and status = 'running' and ordinal = 0`)).length === 1 && (await db.toolCalls(item.id)).length === 2);
@@ -144,20 +144,20 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     expect(await answered(item)).toMatch(/first/);
   });
 
-  test('is gone when the work has been over for as long as the faculty keeps it', { timeout: 90_000 }, async () => {
+  test('is gone when the work has been over for as long as the faculty keeps it', async () => {
     await start();
     const [gone, kept] = [await submit([call('bash', { command: 'echo x > x' })], { workspace_keep_hours: 0 }), await submit([call('bash', { command: 'echo x > x' })])];
     await answered(gone);
     await answered(kept);
     // Their containers end with the work, and do not wait for a sweep.
-    for (const { id } of [gone, kept]) await until(async () => (await docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } })).length === 0, 10);
+    for (const { id } of [gone, kept]) await until(async () => (await docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } })).length === 0);
     expect(await listVolumes(docker)).toEqual(expect.arrayContaining([gone.id, kept.id]));
     await start(); // sweeps at once
     await until(async () => !(await listVolumes(docker)).includes(gone.id));
     expect(await listVolumes(docker)).toContain(kept.id);
   });
 
-  test('code of one focus shares a container where the faculty wants a session', { timeout: 90_000 }, async () => {
+  test('code of one focus shares a container where the faculty wants a session', async () => {
     await start();
     const steps = [
       call('execute_code', { code: 'open("/tmp/set", "w").write("large")\nbash("true")\nreturn "put"' }),
@@ -168,7 +168,7 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
   });
 });
 
-test('without Docker the tools say so, and the work goes on', { timeout: 60_000 }, async () => {
+test('without Docker the tools say so, and the work goes on', async () => {
   await start(null);
   const item = await submit([call('bash', { command: 'true' }), call('read_file', { path: 'x' })]);
   const told = /\[engine\] This work has no workspace: .*It is not your fault/;

@@ -54,7 +54,7 @@ describe.skipIf(noPljs !== null)('with PL/JS', () => {
   /** What a database stores: no NUL, no half of a character. */
   const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '');
 
-  test(`schemas: ${RUNS} random ones and values`, { timeout: 600_000 }, async () => {
+  test(`schemas: ${RUNS} random ones and values`, async () => {
     const type = fc.constantFrom('string', 'number', 'integer', 'boolean', 'array', 'object', 'null');
     const schema = fc.letrec<{ schema: object }>((tie) => ({
       schema: fc.oneof({ maxDepth: 4 }, fc.record({ type }), fc.record({
@@ -77,7 +77,7 @@ describe.skipIf(noPljs !== null)('with PL/JS', () => {
     fc.constantFrom('```ts src/a.ts', '```', '~~~python title="b.py"', '~~~', '# Heading', '- item `c/d.js:3-9`', '  ```', '> quoted `x.sql`', '    indented', '| a | b.md |', '|---|---|', '| c.rs:7 | ``` |', '', 'see ./lib/e.go.'),
   ), { maxLength: 12 }).map((lines) => lines.join('\n'));
 
-  test(`Markdown: ${RUNS} random texts`, { timeout: 600_000 }, async () => {
+  test(`Markdown: ${RUNS} random texts`, async () => {
     await fc.assert(fc.asyncProperty(markdown, async (text) => {
       expect(await inDatabase('markdown_codeblocks', text)).toEqual(codeBlocks(text));
       expect(await inDatabase('markdown_file_references', text)).toEqual(fileReferences(text));
@@ -93,7 +93,7 @@ describe.skipIf(noPljs !== null)('with PL/JS', () => {
     message: fc.record({ id: fc.constantFrom('m', 'n', 'o'), model: fc.constant('claude'), content: fc.array(block, { maxLength: 3 }) }),
   }, { requiredKeys: ['type', 'message', 'sessionId'] });
 
-  test(`recorded runs: ${RUNS} random ones, errors included`, { timeout: 600_000 }, async () => {
+  test(`recorded runs: ${RUNS} random ones, errors included`, async () => {
     await fc.assert(fc.asyncProperty(fc.array(fc.oneof({ weight: 9, arbitrary: record.map((one) => JSON.stringify(one)) }, { weight: 1, arbitrary: fc.constantFrom('{', '', 'x') }), { maxLength: 8 }), async (lines) => {
       const text = lines.join('\n');
       let here: unknown;

@@ -45,7 +45,7 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
     await writeFile(join(directory, 'host'), 'untouched');
     workspace = open();
     await workspace.writeFile('a', 'b');
-  }, 60_000);
+  });
   afterAll(async () => {
     for (const one of opened) await one.workspace.close();
     for (const one of opened) {
@@ -107,7 +107,7 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
     expect(await run('kill -9 $$')).toMatchObject({ cause: null, signal: 'SIGKILL' });
   });
 
-  test('holds no more than it may, and lets room be made', { timeout: 120_000 }, async () => {
+  test('holds no more than it may, and lets room be made', async () => {
     expect(await run('for i in $(seq 1 100); do head -c 8000000 /dev/zero > big$i; sleep 0.2; done')).toMatchObject({ cause: 'full' });
     await expect(workspace.writeFile('more', 'x'.repeat(MiB))).rejects.toThrow('the workspace is full: it holds 32 MiB');
     expect(await run('rm big*')).toMatchObject({ exitCode: 0, cause: null });
@@ -144,7 +144,7 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
     await expect(workspace.readFile('a', 0)).rejects.toThrow('too large: 1 bytes, the most is 0');
   });
 
-  test('a directory that is swapped for a link all the time leads nobody out', { timeout: 90_000 }, async () => {
+  test('a directory that is swapped for a link all the time leads nobody out', async () => {
     await run('mkdir -p real; echo inside > real/hostname');
     const stop = new AbortController();
     const swapping = run(`python3 -c '
@@ -171,14 +171,14 @@ while True:
     await run('rm -rf swap real');
   });
 
-  test('whoever comes first starts it, and the others wait', { timeout: 60_000 }, async () => {
+  test('whoever comes first starts it, and the others wait', async () => {
     const id = randomUUID();
     const own = open({}, id);
     expect(await Promise.all([1, 2, 3, 4].map((n) => out(`echo ${n}`, own)))).toEqual(['1\n', '2\n', '3\n', '4\n']);
     expect(await containersOf(id)).toHaveLength(1);
   });
 
-  test('files stay when the container goes; the next worker finds them', { timeout: 60_000 }, async () => {
+  test('files stay when the container goes; the next worker finds them', async () => {
     const id = randomUUID();
     const first = open({}, id);
     await first.writeFile('kept', 'by the first');
@@ -191,7 +191,7 @@ while True:
     expect(await removeVolume(docker, id)).toBe(false); // in use
   });
 
-  test('ends with the process that started it, also when that is killed', { timeout: 60_000 }, async () => {
+  test('ends with the process that started it, also when that is killed', async () => {
     const id = randomUUID();
     const after = open({}, id);
     const child = spawn(process.execPath, [fileURLToPath(new URL('startWorkspace.ts', import.meta.url)), id], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -205,7 +205,7 @@ while True:
     expect(await read('begun', after)).toBe('yes');
   });
 
-  test('begins with the files of a directory, and asks no more of the host', { timeout: 60_000 }, async () => {
+  test('begins with the files of a directory, and asks no more of the host', async () => {
     const seed = join(directory, 'seed');
     await mkdir(join(seed, 'src/empty'), { recursive: true });
     await writeFile(join(seed, 'src/run.sh'), '#!/bin/sh\necho seeded\n', { mode: 0o755 });
@@ -222,7 +222,7 @@ while True:
     await expect(open({ seed: join(directory, 'no-such') }).readFile('x', 1)).rejects.toThrow('ENOENT');
   });
 
-  test('files get out, but no link, device or path that leads elsewhere', { timeout: 60_000 }, async () => {
+  test('files get out, but no link, device or path that leads elsewhere', async () => {
     const id = randomUUID();
     const own = open({}, id);
     const into = join(directory, 'pulled');
@@ -240,7 +240,7 @@ while True:
     await expect(pullFiles(docker, randomUUID(), image, into, limits)).rejects.toThrow(/no such volume/i);
   });
 
-  test('files are put in while it runs', { timeout: 60_000 }, async () => {
+  test('files are put in while it runs', async () => {
     const id = randomUUID();
     const own = open({}, id);
     await own.writeFile('mine', 'agent');
@@ -254,7 +254,7 @@ while True:
     expect(await out('cat given', open({}, early))).toBe('by a person');
   });
 
-  test('a container that dies in the middle says so, and the next request has another', { timeout: 60_000 }, async () => {
+  test('a container that dies in the middle says so, and the next request has another', async () => {
     const id = randomUUID();
     const own = open({}, id);
     await own.writeFile('kept', 'x');
@@ -265,7 +265,7 @@ while True:
     expect(await read('kept', own)).toBe('x');
   });
 
-  test('says what is missing: no image, no daemon', { timeout: 60_000 }, async () => {
+  test('says what is missing: no image, no daemon', async () => {
     await expect(open({ image: 'no-such-image' }).readFile('x', 1)).rejects.toThrow('there is no image no-such-image');
     await expect(open({}, randomUUID(), new Docker({ socketPath: '/nowhere.sock' })).readFile('x', 1)).rejects.toThrow(WorkspaceUnavailable);
   });

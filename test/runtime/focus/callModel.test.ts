@@ -242,7 +242,7 @@ it('takes a stream that ends at any byte before its last event for transport, an
     expect([end, outcome.kind === 'error' ? outcome.error.class : outcome.kind]).toEqual([end, expected]);
   }
   expect(bytes.length).toBeGreaterThan(1_000);
-}, 60_000);
+});
 
 it('keeps a message that was complete before the connection broke or hung', async () => {
   const recorded = await scripted({ content: [text('All of it.')] });

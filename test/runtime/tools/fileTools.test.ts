@@ -70,7 +70,7 @@ describe.each([['on the host', onHost, null], ['in a container', inContainer, no
   beforeAll(async () => {
     opened = await open();
     workspace = opened.place;
-  }, 60_000);
+  });
   afterEach(() => call('bash', { command: 'find . -mindepth 1 -delete' }));
   afterAll(async () => {
     workspace = null;
