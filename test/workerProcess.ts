@@ -23,7 +23,7 @@ export async function startWorkerProcess(options: { url: string; modelUrl: strin
       DOCKER_HOST: options.dockerHost ?? process.env['DOCKER_HOST'],
       ANTHROPIC_API_KEY: options.apiKey ?? 'test-key',
       ANTHROPIC_BASE_URL: options.modelUrl,
-      WORK_LEDGER_LEASE_SECONDS: String(options.leaseSeconds ?? 3),
+      WORK_LEDGER_LEASE_SECONDS: String(options.leaseSeconds ?? 30),
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

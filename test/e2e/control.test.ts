@@ -42,10 +42,11 @@ function sleeper() {
   return { tool, state };
 }
 
+/** Its leases are so long that only a hint can tell the worker in time that one was taken away. */
 async function withWorker(roles: Parameters<typeof startTeam>[0], use: (sleep: ReturnType<typeof sleeper>['state']) => Promise<void>, concurrency = 4): Promise<void> {
   const { tool, state } = sleeper();
   const model = await startTeam(roles);
-  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [tool], log: pino({ level: 'silent' }), concurrency, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [tool], log: pino({ level: 'silent' }), concurrency, leaseSeconds: 3600, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
   await db.facultySave({ name: 'lead', accepts: ['lead', 'part'], engage: { tools: ['sleep'], max_turns: 30 }, awareness: { enabled: false } });
   try {
     await use(state);
@@ -61,10 +62,8 @@ test('an interruption ends a running tool at once, and the model hears what was 
   }, async (sleep) => {
     const item = await db.workSubmit({ workType: 'lead', description: 'Lead and sleep' });
     await until(() => sleep.sleeping === 1);
-    const startedAt = Date.now();
     await db.workMessage(item.id, 'Wake up', true);
     await until(async () => (await db.workItem(item.id))?.state === 'completed');
-    expect(Date.now() - startedAt).toBeLessThan(10_000); // far from the 30 seconds of a lease
     expect(sleep.sleeping).toBe(0);
     const summary = String((await db.workItem(item.id))?.outcome_data?.['summary']);
     expect(summary).toMatch(/a person interrupted while this call ran\. Whether it took effect is unknown.*\| \[message from the people you work for\]\nWake up$/s);
@@ -96,10 +95,8 @@ test('cancelling the root of a tree of twenty leaves nothing running: no job, no
     const root = await db.workSubmit({ workType: 'lead', description: 'Lead twenty' });
     await until(() => sleep.sleeping >= 16);
     const [driven] = await database.query<{ id: string; lease: string }>(`select id, lease_token as lease from ledger.work_items where root_id = '${root.id}' and lease_token is not null limit 1`);
-    const startedAt = Date.now();
     await db.workCancel(root.id, 'enough');
     await until(() => sleep.sleeping === 0);
-    expect(Date.now() - startedAt).toBeLessThan(10_000);
     const [left] = await database.query<Record<string, number>>(`
       select (select count(*)::int from ledger.work_items where root_id = '${root.id}') as items,
              (select count(*)::int from ledger.work_items where root_id = '${root.id}' and state <> 'cancelled') as alive,

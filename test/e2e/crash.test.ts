@@ -53,7 +53,7 @@ async function setUp(script: Parameters<typeof startScriptedModel>[0]) {
   return { start: async () => {
     const toolFile = join(workspace, 'slowLook.ts');
     await writeFile(toolFile, slowLook);
-    const worker = await startWorkerProcess({ url: database.url, modelUrl: url, args: ['--tools', toolFile] });
+    const worker = await startWorkerProcess({ url: database.url, modelUrl: url, leaseSeconds: 3, args: ['--tools', toolFile] });
     workers.push(worker);
     return worker;
   } };

@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 const run = (command: string, options: Partial<RunOptions> = {}) =>
-  runProcess(command, { cwd, timeoutSeconds: 30, signal: new AbortController().signal, ...options });
+  runProcess(command, { cwd, timeoutSeconds: 300, signal: new AbortController().signal, ...options });
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -59,7 +59,7 @@ test('a command that ignores SIGTERM is killed all the same', async () => {
 });
 
 test('a background process that holds the output open neither hangs the call nor outlives it', async () => {
-  const result = await run('sleep 300 & echo $! > background; echo done');
+  const result = await run('sleep 3000 & echo $! > background; echo done');
   expect(result).toMatchObject({ stdout: 'done\n', exitCode: 0 });
   const pid = await pidIn('background');
   await until(() => !isAlive(pid));
@@ -67,7 +67,7 @@ test('a background process that holds the output open neither hangs the call nor
 
 test('an abort ends it', async () => {
   const controller = new AbortController();
-  const running = run('echo $$ > self; sleep 300', { signal: controller.signal });
+  const running = run('echo $$ > self; sleep 3000', { signal: controller.signal });
   const pid = await pidIn('self');
   controller.abort();
   expect(await running).toMatchObject({ cause: 'abort' });
