@@ -2,6 +2,7 @@
 // Rows are parsed by the schemas of rows.ts, at the edge; what comes out is typed. Every call is safe to repeat (the SQL side is
 // idempotent), so a call whose connection died, or that a deadlock rolled back, is repeated until it comes through or patience ends.
 
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { createPool, createTypeParserPreset, SchemaValidationError, sql } from 'slonik';
@@ -120,6 +121,8 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     (await one(() => query(z.object({ value: schemaOf })))).value;
   const optional = (text: string | undefined | null) => text ?? null;
 
+  /** A submission whose answer was lost with its connection is repeated, and is one. */
+  const keyed = (s: Submission): Submission => ({ ...s, idempotencyKey: s.idempotencyKey ?? randomUUID() });
   const submission = (s: Submission) => sql.fragment`
     ${fn('work_submit')}(
       p_work_type => ${s.workType},
@@ -153,13 +156,17 @@ export async function openDb(url: string, schema: string, options: { maximumPool
           ${ability.name}, ${ability.description}, ${storableJson(ability.inputSchema)}::json, ${ability.effect}, ${ability.risk},
           p_touches => ${ability.touches ? storableJson(ability.touches) : null}::json)`),
 
-    workSubmit: (s: Submission) =>
-      one(() => sql.type(workItem)`select * from ${submission(s)}`),
+    workSubmit: (s: Submission) => {
+      const once = keyed(s);
+      return one(() => sql.type(workItem)`select * from ${submission(once)}`);
+    },
 
     /** Submits, and keeps the item with what it delegates for `keeper`, until a worker of this process takes it over (startWorker's treeId) and the keeper stops. */
-    workSubmitKept: (s: Submission, keeper: string, host: string) =>
-      one(() => sql.type(workItem)`
-        select w.* from ${submission(s)} w, lateral (select ${fn('work_keep')}(w.id, ${keeper}, ${host}, ${process.pid})::text) kept`),
+    workSubmitKept: (s: Submission, keeper: string, host: string) => {
+      const once = keyed(s);
+      return one(() => sql.type(workItem)`
+        select w.* from ${submission(once)} w, lateral (select ${fn('work_keep')}(w.id, ${keeper}, ${host}, ${process.pid})::text) kept`);
+    },
 
     budgetSet: (workItemId: string, resource: string, amount: number) =>
       value(z.string(), (row) => sql.type(row)`select resource as value from ${fn('budget_set')}(${workItemId}::uuid, ${resource}, ${amount}::numeric)`),
@@ -172,8 +179,10 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     workCancel: (workItemId: string, reason: string | null) =>
       run(() => sql.type(workItem)`select * from ${fn('work_cancel')}(${workItemId}::uuid, ${reason})`),
 
-    workFork: (turnId: string, message: string | null, faculty: string | null) =>
-      one(() => sql.type(workItem)`select * from ${fn('work_fork')}(${turnId}::uuid, ${message}, ${faculty})`),
+    workFork: (turnId: string, message: string | null, faculty: string | null) => {
+      const key = randomUUID();
+      return one(() => sql.type(workItem)`select * from ${fn('work_fork')}(${turnId}::uuid, ${message}, ${faculty}, ${key})`);
+    },
 
     /** The abilities that an agent outside the loop is offered. */
     abilitiesForClients: () =>
@@ -264,7 +273,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
       run(() => sql.type(z.object({ block: z.number(), shown: z.string(), turns: z.number(), estimated_tokens: z.number(), why: z.string() }))`
         select * from ${fn('explain_turn')}(${turnId}::uuid)`),
 
-    ledgerAppend: (workItemId: string, entryType: string, content: string, idempotencyKey: string | null = null) =>
+    ledgerAppend: (workItemId: string, entryType: string, content: string, idempotencyKey: string = randomUUID()) =>
       one(() => sql.type(entry)`
         select * from ${fn('ledger_append')}(${workItemId}::uuid, ${entryType}, ${content}, p_idempotency_key => ${idempotencyKey})`),
 

@@ -1,5 +1,8 @@
 // Many writers, lost connections, jobs in the submitting transaction.
 
+import { createConnection, createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+
 import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -37,6 +40,43 @@ test('16 connections append 500 entries each to one item: 8,000 rows numbered 1 
   const [row] = await database.query<{ rows: number; first: number; last: number; distinct: number }>(
     `select count(*)::int as rows, min(seq) as first, max(seq) as last, count(distinct content)::int as distinct from ledger.work_ledger where work_item_id = '${item.id}'`);
   expect(row).toEqual({ rows: 8000, first: 1, last: 8000, distinct: 8000 });
+});
+
+test('what was done before its answer was lost is repeated, and done once', { timeout: 60_000 }, async () => {
+  const lost: string[] = [];
+  const url = new URL(database.url);
+  const socket = `${decodeURIComponent(url.hostname)}/.s.PGSQL.5432`;
+  // The connection breaks when the server has committed the first of each of these, before the client hears of it.
+  const gate = createServer((client) => {
+    const server = createConnection(socket);
+    let doomed = '';
+    const end = (): void => {
+      client.destroy();
+      server.destroy();
+    };
+    client.on('error', end).on('close', end).on('data', (data) => {
+      const asked = /work_submit|ledger_append/.exec(data.toString('latin1'))?.[0] ?? '';
+      if (!lost.includes(asked)) doomed = asked;
+      server.write(data);
+    });
+    server.on('error', end).on('close', end).on('data', (data) => {
+      if (doomed !== '' && data.toString('latin1').includes('SELECT 1')) {
+        lost.push(doomed);
+        end();
+      } else client.write(data);
+    });
+  });
+  await new Promise<void>((resolve) => gate.listen(0, '127.0.0.1', resolve));
+  url.hostname = '127.0.0.1';
+  url.port = String((gate.address() as AddressInfo).port);
+  const through = await openDb(url.href, 'ledger');
+  const item = await through.workSubmit({ workType: 'once', description: 'Only once' });
+  await through.ledgerAppend(item.id, 'note', 'Said once');
+  await through.close();
+  gate.close();
+  expect(lost).toEqual(['work_submit', 'ledger_append']);
+  expect(await database.query(`select id from ledger.work_items where work_type = 'once'`)).toEqual([{ id: item.id }]);
+  expect(await database.query(`select seq, content from ledger.work_ledger where work_item_id = '${item.id}'`)).toEqual([{ seq: 1, content: 'Said once' }]);
 });
 
 test('a submission that is rolled back leaves no job', async () => {
