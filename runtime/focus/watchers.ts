@@ -8,6 +8,8 @@ import type { Claimed, Db } from '../db.ts';
 import type { ContentBlock } from './callModel.ts';
 
 const INTERVAL_MS = 1000;
+/** Longer than it takes from a claim to the request. */
+const AWAITED_MS = 30_000;
 
 export type Showing = {
   /** There is more of it. */
@@ -21,19 +23,24 @@ export class Watchers {
   readonly #log: Logger;
   /** What arrives here at this moment, by work item; called when somebody begins to watch it. */
   readonly #begun = new Map<string, () => void>();
+  /** Work items that somebody began to watch just now, whoever drives them. */
+  readonly #awaited = new Set<string>();
 
   constructor(db: Db, log: Logger) {
     this.#db = db;
     this.#log = log;
   }
 
-  /** A hint that somebody watches a work item. */
+  /** A hint that somebody watches a work item; it may be a moment ahead of the response that it is meant for. */
   came(workItemId: string): void {
-    this.#begun.get(workItemId)?.();
+    const begun = this.#begun.get(workItemId);
+    if (begun) return begun();
+    this.#awaited.add(workItemId);
+    setTimeout(() => this.#awaited.delete(workItemId), AWAITED_MS).unref();
   }
 
   show(claim: Claimed, turnId: string, watched: boolean): Showing {
-    let isWatched = watched;
+    let isWatched = watched || this.#awaited.has(claim.work_item_id);
     let isSending = false;
     let news: (() => ContentBlock[]) | null = null;
     let last: (() => ContentBlock[]) | null = null;

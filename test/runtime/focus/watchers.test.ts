@@ -1,0 +1,22 @@
+// Who is told what arrives of a response, and who is not.
+
+import { pino } from 'pino';
+import { expect, test } from 'vitest';
+
+import type { Claimed, Db } from '../../../runtime/db.ts';
+import { Watchers } from '../../../runtime/focus/watchers.ts';
+
+const claimOf = (workItemId: string): Claimed => ({ work_item_id: workItemId, lease: 'l' }) as Claimed;
+
+test('a hint that comes ahead of the response is not lost, and one for other work changes nothing', async () => {
+  const shown: string[] = [];
+  const db = { turnStream: async (_lease: unknown, turnId: string) => shown.push(turnId) > 0 } as unknown as Db;
+  const watchers = new Watchers(db, pino({ level: 'silent' }));
+  watchers.came('watched');
+  for (const id of ['watched', 'other']) {
+    const showing = watchers.show(claimOf(id), `the turn of ${id}`, false);
+    showing.grew(() => [{ type: 'text', text: 'I' }]);
+    showing.end();
+  }
+  expect(shown).toEqual(['the turn of watched']);
+});
