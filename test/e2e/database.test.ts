@@ -131,6 +131,19 @@ test('connections dropped again and again in the middle of the work do it no har
   await model.close();
 });
 
+test.each(['40P01', '40001'])('a call that the server rolled back with %s is made again, and nobody hears of it', async (code) => {
+  await database.query(`
+    create sequence public.tries;
+    create function public.roll_back() returns trigger language plpgsql as $$ begin
+      if nextval('public.tries') <= 2 then raise exception using errcode = '${code}'; end if;
+      return new;
+    end $$;
+    create trigger roll_back before insert on ledger.work_items for each row when (new.work_type = 'contended') execute function public.roll_back()`);
+  const item = await db.workSubmit({ workType: 'contended', description: 'x' });
+  expect(await database.query(`select id, (select last_value::int from public.tries) as tries from ledger.work_items where work_type = 'contended' and id = '${item.id}'`)).toEqual([{ id: item.id, tries: 3 }]);
+  await database.query('drop trigger roll_back on ledger.work_items; drop function public.roll_back; drop sequence public.tries');
+});
+
 test('a listener hears of watched appends and of ends, again after its connection was lost', async () => {
   const heard: string[] = [];
   let connections = 0;

@@ -346,6 +346,7 @@ test.each(['the parent first', 'the child first'])('the last child ends while it
 const grows = (item: string): string => `select spawn_child_work(${quoted(item)}, 'part', 'A part of it')`;
 test.each([
   { what: 'spawns', change: grows, refused: 'WL003' },
+  { what: 'is given a child by somebody else', change: (item: string) => `select work_submit('part', 'A part of it', p_parent_id => ${quoted(item)})`, refused: 'WL003' },
   { what: 'ends', change: (item: string) => `select work_complete(${quoted(item)}, 'done')`, refused: 'WL003' },
   { what: 'is paused', change: (item: string) => `select work_pause(${quoted(item)})`, refused: 'WL003' },
 ])('a tree is cancelled while an item of it $what: one waits for the other, nothing survives', async ({ change, refused }) => {

@@ -4,12 +4,18 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import pg from 'pg';
+import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
 
 import { openDb } from '../../runtime/db.ts';
 import type { Db } from '../../runtime/db.ts';
+import { createModelClient } from '../../runtime/focus/callModel.ts';
 import { scriptOf, startScriptedModel, withFaults } from '../../runtime/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/scriptedModel.ts';
+import { defineTool, ok } from '../../runtime/tools/tool.ts';
+import { startWorker } from '../../runtime/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
@@ -66,4 +72,58 @@ test('during an unsafe tool its process group is killed and the model learns how
   expect((await final(item.id)).state).toBe('completed');
   expect(model.requests.at(-1)?.body).toContain('begun');
   await next.end('SIGTERM');
+});
+
+/** A worker in this process, which gives its work back at once when it is stopped. */
+const startHere = (modelUrl: string, more: Partial<Parameters<typeof startWorker>[0]> = {}) => startWorker({
+  url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, graceSeconds: 0, model: createModelClient({ apiKey: 'k', baseURL: modelUrl }), ...more,
+});
+
+test('during a pure tool the call is left open, whatever the tool says when it is stopped, and the next worker makes it again', async () => {
+  let runs = 0;
+  const look = defineTool({
+    name: 'look', description: 'Looks.', input: z.strictObject({}), effect: 'pure', risk: 'safe',
+    async execute(_input, { signal }) {
+      if (++runs > 1) return ok('seen');
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return ok('hardly begun');
+    },
+  });
+  model = await startScriptedModel(scriptOf([{ content: [{ type: 'tool_use', name: 'look', input: {} }] }, done]));
+  const worker = await startHere(model.url, { tools: [look] });
+  await db.facultySave({ name: 'looker', accepts: ['look'], engage: { tools: ['look'] } });
+  const item = await db.workSubmit({ workType: 'look', description: 'x' });
+  await until(() => runs === 1);
+  await worker.stop();
+  const calls = () => database.query(`select status, result #>> '{}' as result from ledger.tool_calls where work_item_id = '${item.id}'`);
+  expect(await calls()).toEqual([{ status: 'running', result: null }]);
+
+  const next = await startHere(model.url, { tools: [look] });
+  expect((await final(item.id)).state).toBe('completed');
+  expect(await calls()).toEqual([{ status: 'completed', result: 'seen' }]);
+  await next.stop();
+});
+
+test('a job that is over waits to be written back, and no worker stops before it is', async () => {
+  let answer = (): void => {};
+  const answered = new Promise<void>((resolve) => (answer = resolve));
+  model = await startScriptedModel(scriptOf([{ ...done, afterEvent: () => answered }]));
+  const worker = await startHere(model.url, { concurrency: 2, graceSeconds: 60 });
+  const item = await db.workSubmit({ workType: 'mend', description: 'x' });
+  await until(() => model?.requests.length === 1);
+  // Nobody comes to the jobs: first the one who asks for more of them, on the only connection, then the one who is done.
+  const holder = new pg.Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('begin; lock table graphile_worker._private_jobs');
+  await until(async () => (await database.query(`select from pg_stat_activity where application_name = 'work-ledger jobs' and wait_event_type = 'Lock'`)).length > 0);
+  answer();
+  expect((await final(item.id)).state).toBe('completed');
+  let isStopped = false;
+  const stopped = worker.stop().then(() => (isStopped = true));
+  await new Promise((resolve) => setTimeout(resolve, 2000)); // time for one that does not wait
+  expect(isStopped).toBe(false);
+  await holder.query('rollback');
+  await stopped;
+  expect(await lockedJobs()).toEqual([]);
+  await holder.end();
 });

@@ -284,6 +284,11 @@ it('gives a call that the output limit cut off an empty input, and keeps what ca
   expect(response.content).toEqual([text('Now the file.'), { type: 'tool_use', id: 'toolu_1', name: 'write', input: {} }]);
 });
 
+it.each(['tool_use', 'end_turn', 'stop_sequence', 'pause_turn'])('takes an input that breaks off for no message where %s says that it is whole', async (stopReason) => {
+  const content = [{ type: 'tool_use', id: 'toolu_1', name: 'write', inputJson: '{"path":"/a","content":"never fini' }];
+  expect(await failed(call(await scripted({ content, stopReason })))).toMatchObject({ class: 'malformed_response' });
+});
+
 it.each([
   ['cut short', '{"path":"/a'],
   ['that only lacks its end', '{"path":"/a"'],
