@@ -1,6 +1,6 @@
 -- Where an attempt began afresh, without the ledger of those before, a branch of it does, too.
 begin;
-select plan(5);
+select plan(7);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
 select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
@@ -18,7 +18,7 @@ begin
   return v_turn;
 end
 $$;
-select from item, pg_temp.turn(id, 'The disk is full');
+create temporary table first as select pg_temp.turn(id, 'The disk is full') as turn from item;
 select from _focus_end((select w from work_items w), 'failed', 'retry', 'given up', null);
 set local work_ledger.now = '2026-11-20 13:00:00+00';
 create temporary table made as select pg_temp.turn(id, 'The index is missing') as turn from item;
@@ -29,6 +29,9 @@ select is((select ledger_epoch from branch), 1, 'and so does a branch of it');
 select is((select count(*)::integer from work_ledger where work_item_id = (select id from branch)), 2, 'whose ledger has all entries');
 select unalike(ledger_read_formatted((select id from branch)), '%The disk is full%', 'but shows none that was hidden');
 select alike(ledger_read_formatted((select id from branch)), '%The index is missing%', 'and what was not');
+create temporary table early as select * from work_fork((select turn from first));
+select is((select ledger_epoch from early), 0, 'a branch of the first attempt');
+select alike(ledger_read_formatted((select id from early)), '%The disk is full%', 'goes on with what that one knew');
 
 select * from finish();
 rollback;
