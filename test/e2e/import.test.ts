@@ -349,7 +349,7 @@ test('a Cursor database: conversations in the order of their headers, rewound bu
 });
 
 const RUNS = Number(process.env['RUNS'] ?? 60);
-test(`no record, however odd, fails its session: ${RUNS} files of odd records`, { timeout: 60_000 + RUNS * 200 }, async () => {
+test(`no record, however odd, fails its session: ${RUNS} files of odd records`, async () => {
   const odd = fc.oneof({ weight: 200, arbitrary: fc.oneof(fc.jsonValue(), fc.constantFrom<unknown>(null, -1, 1e300, '+275760-09-13T00:00:00.000Z', '\0', '\ud800', 'x'.repeat(5000), [null], [[]], { type: 'tool_use' })) },
     { weight: 1, arbitrary: fc.constantFrom<unknown>('x'.repeat(5_000_000), [{ type: 'text', text: 'y'.repeat(5_000_000) }]) });
   const block = fc.record({ type: fc.constantFrom('text', 'tool_use', 'tool_result', 'thinking', 'image'), text: odd, id: odd, name: odd, input: odd, tool_use_id: odd, content: odd, is_error: odd, thinking: odd, signature: odd }, { requiredKeys: ['type'] });
