@@ -153,7 +153,7 @@ test('a call that a hook leads to what another one is changing waits for it', as
   await rm(directory, { recursive: true });
 });
 
-test.each([['', {}], [', asked when a hook has seen it', { before_tool: 'true' }]])('what touches the same as a call that waits for a person keeps its place behind it%s', { timeout: 120_000 }, async (_, hooks) => {
+test.each([['', {}], [', asked when a hook has seen it', { before_tool: 'true' }]])('what touches the same as a call that waits for a person keeps its place behind it%s', async (_, hooks) => {
   const order: string[] = [];
   const touching = (name: string, risk: 'safe' | 'dangerous', action: 'modify' | 'read'): Tool => defineTool({
     name, description: 'Touches a record.', input: z.strictObject({ record: z.string(), n: z.int() }), effect: 'unsafe', risk,
