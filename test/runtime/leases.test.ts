@@ -28,10 +28,10 @@ test('a worker whose heartbeats fail takes its work for lost', async () => {
   await leases.start();
   const claim = await db.focusClaim(item.id, leases.workerId, 3600);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
-  const { signal, drop } = leases.hold(claim);
+  const held = leases.hold(claim);
   await database.query('alter function ledger.lease_renew rename to out_of_reach');
-  await until(() => signal.aborted);
-  expect(signal.reason).toBe('lost');
-  drop();
+  await until(() => held.signal.aborted);
+  expect(held.signal.reason).toBe('lost');
+  held.drop();
   leases.stop();
 });
