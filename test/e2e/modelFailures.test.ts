@@ -156,7 +156,7 @@ test('two appends in one parallel batch both land', async () => {
 test('NUL and lone surrogates in a tool input arrive as a replacement', async () => {
   const item = await outcomeOf(scriptOf([{ content: [call('ledger_append', { entry_type: 'note', content: 'a\0b\ud800c' })] }, done]));
   expect(item.state).toBe('completed');
-  expect((await db.ledgerRead(item.id, null, null))[0]?.content).toBe('a\ufffdb\ufffdc');
+  expect((await db.ledgerRead(item.id, null, null))[0]?.content).toBe('a␀b\ufffdc');
 });
 
 test('the item dies when no attempt helps', async () => {
