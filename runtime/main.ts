@@ -9,6 +9,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 
 import type { Settings } from './config.ts';
 import type { FileOptions } from './commands/files.ts';
+import type { ClientOptions } from './commands/hook.ts';
 import type { SubmitOptions } from './commands/items.ts';
 import type { McpOptions } from './commands/mcp.ts';
 import { exit, note, print } from './commands/output.ts';
@@ -199,7 +200,7 @@ command('mcp', 'serve the ledger to an MCP client over stdio')
 
 command('hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop')
   .option('--conversation <name>', 'what the session is found by (default: the cwd of the input)')
-  .action(async (name: string, options: McpOptions) => {
+  .action(async (name: string, options: ClientOptions) => {
     exitCode = await (await import('./commands/hook.ts')).hook(name, options);
   });
 

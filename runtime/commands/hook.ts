@@ -4,11 +4,13 @@ import { text } from 'node:stream/consumers';
 
 import { z } from 'zod';
 
+import type { Settings } from '../config.ts';
 import type { Db } from '../db.ts';
 import { UsageError } from '../errors.ts';
 import { withLedger } from './ledger.ts';
-import type { McpOptions } from './mcp.ts';
 import { exit } from './output.ts';
+
+export type ClientOptions = Settings & { conversation?: string };
 
 /** A client starts its server and its first hook at the same moment. */
 export const sessionOf = (db: Db, conversation: string): Promise<string> => db.journal.sessionOpen(conversation, `An interactive session in ${conversation}`);
@@ -69,7 +71,7 @@ const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Pro
 };
 
 /** Reads the client's JSON from stdin; what it prints is for the model. A ledger that cannot be reached never stops the client. */
-export async function hook(name: string, options: McpOptions): Promise<number> {
+export async function hook(name: string, options: ClientOptions): Promise<number> {
   const run = hooks[name];
   if (!run) throw new UsageError(`there is no hook "${name}": one of ${Object.keys(hooks).join(', ')}`);
   setTimeout(() => process.exit(exit.ok), HOOK_SECONDS * 1000).unref(); // nobody may be waiting for it any more

@@ -1,12 +1,12 @@
 // An interactive agent beside the workers: `work-ledger mcp` serves it the ledger, `work-ledger hook …` is called by its
 // client at fixed points. Both find their session by the conversation: by default the directory that the client works in.
 
-import type { Settings } from '../config.ts';
 import { UsageError } from '../errors.ts';
 import { serveMcp } from '../mcp/server.ts';
+import type { ClientOptions } from './hook.ts';
 import { exit } from './output.ts';
 
-export type McpOptions = Settings & { conversation?: string; workItem?: string };
+export type McpOptions = ClientOptions & { workItem?: string };
 
 /** The client is answered at once; what opens a ledger is loaded and done behind that. */
 export async function mcp(options: McpOptions): Promise<number> {
