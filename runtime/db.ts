@@ -187,8 +187,8 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     /** The abilities that an agent outside the loop is offered. */
     abilitiesForClients: () =>
       run(() => sql.type(z.object({ name: z.string(), description: z.string(), input_schema: json }))`
-        select name, description, input_schema from ${fn('abilities')}
-         where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, name`),
+        select tool_name as name, description, input_schema from ${fn('abilities')}
+         where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, tool_name`),
 
     abilityInvoke: (name: string, input: object, workItemId: string) =>
       value(z.unknown(), (row) => sql.type(row)`select ${fn('ability_invoke')}(${name}, ${storableJson(input)}::jsonb, ${workItemId}::uuid) as value`),

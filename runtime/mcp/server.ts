@@ -88,7 +88,7 @@ export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
   await opening?.then((taken) => taken.leave(), () => {});
 }
 
-const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({ name: name.replaceAll(':', '_'), description, inputSchema: input_schema as Tool['inputSchema'] });
+const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({ name, description, inputSchema: input_schema as Tool['inputSchema'] });
 
 /** What an ability says, or its refusal as a result that the model reads. */
 async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
