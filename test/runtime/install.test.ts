@@ -139,11 +139,16 @@ test('renewing waits for who is at work, holds nobody up meanwhile and rolls nob
   const [first, second] = [await submit(), await submit()];
   await database.query(olderFunctions);
 
+  await busy.query(`set deadlock_timeout = '10ms'`); // is the one to notice a circle, and loses
   await busy.query('begin; lock table ledger.foci in row exclusive mode'); // as a heartbeat does, before it wants an item
+  await other.query('begin; lock table ledger.work_items in row exclusive mode');
   let isDone = false;
   const renewed = installLedger(database.url, 'ledger').finally(() => (isDone = true));
-  // Seen at it: a try holds the items while it looks at the rest.
-  await until(async () => (await database.query(`select from pg_stat_activity where datname = current_database() and query like 'lock table%work_items%'`)).length > 0);
+  // A try that stands before the items holds nothing. Let in, it finds the foci taken and must give the items back.
+  const isWaiting = async (): Promise<boolean> => (await database.query(`select from pg_locks where relation = 'ledger.work_items'::regclass and not granted`)).length > 0;
+  await until(isWaiting);
+  await other.query('commit');
+  await until(async () => !(await isWaiting()));
   await busy.query(`select ledger.ledger_append('${first}', 'note', 'x')`); // 40P01 where the installer waits with a lock in its hand
   for (let n = 0; n < 20; n++) await other.query(`select ledger.ledger_append('${second}', 'note', 'x')`);
   expect(isDone).toBe(false);
