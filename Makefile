@@ -28,7 +28,11 @@ lint: node_modules ## types, then lint rules
 
 verify: node_modules ## what is generated or frozen is as it must be
 	node sql/build.ts --verify
+	node test/schema.ts --verify
 	node test/bench/plotFlat.ts --verify
+
+schema: node_modules ## write the catalog into test/schema.sql, to be looked at and committed
+	node test/schema.ts
 
 build: extension ## the extension into build/, the npm package into dist/
 	rm -rf dist
@@ -59,4 +63,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-sql check lint verify build extension install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-sql check lint verify schema build extension install installcheck sandbox-image db psql clean
