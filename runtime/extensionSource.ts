@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 const root = new URL('../sql/', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const sqlFiles = (folder: string): string[] =>
-  readdirSync(new URL(folder, root)).filter((name) => name.endsWith('.sql')).toSorted().map((name) => `${folder}${name}`);
+  readdirSync(new URL(folder, root), { recursive: true }).map(String).filter((name) => name.endsWith('.sql')).toSorted().map((name) => `${folder}${name}`);
 
 export const controlFile = (): string => read('work_ledger.control');
 

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const codesIn = (text: string): string[] => [...new Set(text.match(/WL\d{3}/g))].toSorted();
 
 test('SQL, TypeScript and the documentation name the same codes', () => {
-  const raised = globSync('sql/{api,schema}/*.sql', { cwd: root })
+  const raised = globSync('sql/{api/*,schema}/*.sql', { cwd: root })
     .map((file) => readFileSync(root + file, 'utf8'))
     .flatMap((text) => text.match(/errcode = (?:case .*? end|'WL\d{3}')/gs) ?? [])
     .join(' ');
@@ -20,7 +20,7 @@ test('SQL, TypeScript and the documentation name the same codes', () => {
 });
 
 test('a comment promises only codes that there are', () => {
-  const comments = globSync('sql/api/*.sql', { cwd: root })
+  const comments = globSync('sql/api/*/*.sql', { cwd: root })
     .map((file) => readFileSync(root + file, 'utf8'))
     .flatMap((text) => text.match(/^comment on [^]*?;$/gm) ?? []);
   expect(comments.length).toBeGreaterThan(50);

@@ -1,0 +1,83 @@
+-- Text from agents and tools, made harmless for listing: no text can forge the structure around it.
+
+create or replace function _indent(p_text text, p_prefix text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return regexp_replace(p_text, '\r\n|[\n\r\x0B\x0C\u0085\u2028\u2029]', E'\n' || p_prefix, 'g');
+
+comment on function _indent(text, text) is 'The text with every line after the first prefixed, so that no line of it can pass for a listed entry.';
+
+create or replace function _one_line(p_text text, p_max_chars integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return (
+    select case when char_length(v.line) > p_max_chars then left(v.line, p_max_chars - 1) || '…' else v.line end
+      from (select btrim(regexp_replace(
+              p_text,
+              -- Of the invisible ones: soft hyphen, joiners, directions, fillers (Hangul among them), selectors of variants, tags.
+              '[\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]+',
+              ' ', 'g'))) as v(line));
+
+comment on function _one_line(text, integer) is 'The text on one line: runs of white space, control and invisible characters become one blank; longer text ends in an ellipsis.';
+
+create or replace function _fenced(p_says text, p_text text)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format(E'%s:\n\n<%s>\n%s\n</%s>', p_says, v.marker, p_text, v.marker)
+    from (select 'data-' || left(md5(gen_random_uuid()::text), 12)) as v(marker)
+   where p_text is not null;
+$$;
+
+comment on function _fenced(text, text) is
+  'What others say (agents, commands, packets) as a model is shown it: p_says, in the engine''s words, then the text between random markers that it cannot know. Null for null.';
+
+create or replace function _content_hash(p_text text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return encode(sha256(convert_to(p_text, 'UTF8')), 'hex');
+
+comment on function _content_hash(text) is 'SHA-256 of a text in UTF-8, in hexadecimal.';
+
+create or replace function _cap_text(p_text text, p_max_bytes integer)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_chars integer := char_length(p_text);
+  v_keep integer;
+  v_capped text;
+begin
+  if octet_length(p_text) <= p_max_bytes then
+    return p_text;
+  end if;
+  v_keep := greatest(p_max_bytes * (v_chars::numeric / octet_length(p_text)) / 2 - 100, 0);
+  loop
+    v_capped := left(p_text, v_keep) || format(E'\n\n[engine: %s characters left out here]\n\n', v_chars - 2 * v_keep) || right(p_text, v_keep);
+    exit when octet_length(v_capped) <= p_max_bytes or v_keep = 0;
+    v_keep := v_keep * 9 / 10; -- its ends have more bytes to a character than the rest
+  end loop;
+  return v_capped;
+end
+$$;
+
+comment on function _cap_text(text, integer) is 'Text of at most about p_max_bytes: head and tail with a note of what was left out between.';
+
+create or replace function _list(p_items text[], p_max integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return array_to_string(p_items[: p_max], ', ') || case when cardinality(p_items) > p_max then format(' and %s more', cardinality(p_items) - p_max) else '' end;
+
+comment on function _list(text[], integer) is 'The items with commas between, of many the first and how many more there are; null for none.';

@@ -1,0 +1,164 @@
+-- What can be called: tools that agents are offered, and what a call of each of them touches.
+
+create or replace function ability_register(
+    p_name text,
+    p_description text,
+    p_input_schema json,
+    p_effect text default 'unsafe',
+    p_risk text default 'moderate',
+    p_function regprocedure default null,
+    p_output_schema json default null,
+    p_touches json default null)
+  returns abilities
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_function text;
+  v_ability abilities;
+begin
+  p_input_schema := _storable(p_input_schema);
+  p_output_schema := _storable(p_output_schema);
+  p_touches := _storable(p_touches);
+  if p_name is null or p_name !~ '^[a-zA-Z0-9_:-]{1,128}$' then
+    perform _raise_invalid(format('"%s" is not a name for an ability', p_name), 'Letters, digits, _ - and :, at most 128.');
+  end if;
+  if coalesce(p_description, '') !~ '\S' then
+    perform _raise_invalid(format('ability "%s" needs a description: it is what the model reads', p_name));
+  end if;
+  if p_input_schema is null or p_input_schema ->> 'type' is distinct from 'object' then
+    perform _raise_invalid(format('the input schema of ability "%s" must be a JSON Schema of type object', p_name));
+  end if;
+  if p_effect is null or p_effect not in ('pure', 'idempotent', 'unsafe') then
+    perform _raise_invalid(format('"%s" is not an effect', p_effect), 'One of: pure, idempotent, unsafe.');
+  end if;
+  if p_risk is null or p_risk not in ('safe', 'moderate', 'dangerous') then
+    perform _raise_invalid(format('"%s" is not a risk', p_risk), 'One of: safe, moderate, dangerous.');
+  end if;
+  select * into v_ability from abilities where tool_name = _tool_name(p_name);
+  if v_ability.is_builtin then
+    perform _raise_invalid(format('ability "%s" belongs to Work Ledger', v_ability.name), 'Choose another name.');
+  end if;
+  if p_function is not null then
+    select format('%I.%I', n.nspname, p.proname)
+      into v_function
+      from pg_proc p
+      join pg_namespace n on n.oid = p.pronamespace
+     where p.oid = p_function and p.pronargs = 1 and p.proargtypes[0] = 'jsonb'::regtype and not p.proretset;
+    if not found then
+      perform _raise_invalid(format('%s cannot implement an ability', p_function),
+        'It must take one jsonb argument (the input) and return one value.');
+    end if;
+  end if;
+  begin
+    insert into abilities (name, description, input_schema, output_schema, effect, risk, implementation, function_name)
+    values (p_name, p_description, p_input_schema, p_output_schema, p_effect, p_risk,
+            case when v_function is null then 'runtime' else 'sql' end, v_function)
+    on conflict (name) do update
+       set description = excluded.description,
+           input_schema = excluded.input_schema,
+           output_schema = excluded.output_schema,
+           effect = excluded.effect,
+           risk = excluded.risk,
+           implementation = excluded.implementation,
+           function_name = excluded.function_name,
+           updated_at = _now()
+     where (abilities.description, abilities.input_schema::text, abilities.output_schema::text, abilities.effect,
+            abilities.risk, abilities.implementation, abilities.function_name)
+       is distinct from (excluded.description, excluded.input_schema::text, excluded.output_schema::text, excluded.effect,
+            excluded.risk, excluded.implementation, excluded.function_name)
+    returning * into v_ability;
+  exception when unique_violation then
+    perform _raise_invalid(format('a model calls ability "%s" by the name %s, and so it calls another one: %s', p_name, _tool_name(p_name), v_ability.name), 'Choose another name.');
+  end;
+  if not found then
+    select * into v_ability from abilities where name = p_name;
+  end if;
+  perform _touch_rules_save(v_ability, p_touches);
+  return v_ability;
+end
+$$;
+
+comment on function ability_register(text, text, json, text, text, regprocedure, json, json) is
+  'Adds a tool to the registry or changes it; a faculty offers it by naming it in engage.tools. p_effect says what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_function f(input jsonb) returns text, json or jsonb runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item; without a function the worker must bring the tool (TypeScript). p_touches says what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}], key: of the input, key.key within objects or lists of them; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or values}, where it depends on another; form: patch, where it is a patch as apply_patch takes it, which says the action itself; [] says that it touches nothing, null that the names of known tools decide (touch_rules). a:b and a_b are one name. Registering the same again changes nothing. Raises WL002.';
+
+create or replace function _touch_rules_save(p_ability abilities, p_touches json)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_name text := p_ability.tool_name;
+  v_touch jsonb;
+  v_rules touch_rules[] := '{}';
+begin
+  if json_typeof(p_touches) not in ('array', 'null') or json_array_length(case json_typeof(p_touches) when 'array' then p_touches else '[]' end) > 100 then
+    perform _raise_invalid(format('what ability "%s" touches must be a list of at most 100 objects {key, action}', p_ability.name));
+  end if;
+  for v_touch in select value from json_array_elements(case json_typeof(p_touches) when 'array' then p_touches end) with ordinality as t(value, n) order by n loop
+    v_rules := v_rules || _touch_rule(p_ability, v_touch::jsonb, cardinality(v_rules));
+  end loop;
+  if json_typeof(p_touches) = 'array' and cardinality(v_rules) = 0 then
+    v_rules := array[row(v_name, false, 0, '$ ? (1 == 2)', 'name', 'path', 'read', false)::touch_rules]; -- finds nothing, and stands for all others of the name
+  end if;
+  if v_rules::text is distinct from (select coalesce(array_agg(r order by r.position), '{}')::text from touch_rules r where r.tool_name = v_name and not r.is_builtin) then
+    delete from touch_rules where tool_name = v_name and not is_builtin;
+    insert into touch_rules select * from unnest(v_rules);
+  end if;
+end
+$$;
+
+comment on function _touch_rules_save(abilities, json) is 'Makes what ability_register() was given the rules of that tool. Calls that are stored keep what they were read as. Raises WL002.';
+
+create or replace function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer)
+  returns touch_rules
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_form text := coalesce(p_touch ->> 'form', 'name');
+  v_kind text := coalesce(p_touch ->> 'kind', 'path');
+  v_keys text[] := string_to_array(p_touch ->> 'key', '.');
+  v_when text;
+  v_wrong text;
+begin
+  v_wrong := case
+    when jsonb_typeof(p_touch) <> 'object' then 'is no object'
+    when exists (select from jsonb_object_keys(p_touch) k where k not in ('key', 'action', 'kind', 'when', 'form')) then 'has a key that means nothing here'
+    when jsonb_typeof(p_touch -> 'key') is distinct from 'string' or '' = any (v_keys) or v_keys = '{}' then 'names no key of the input'
+    when v_form not in ('name', 'patch') then format('has the form "%s"', v_form)
+    when v_kind not in ('path', 'url', 'record') then format('has the kind "%s"', v_kind)
+    when v_form = 'patch' and (p_touch ? 'action' or v_kind <> 'path') then 'is a patch, which says itself what it does to which file'
+    when v_form = 'name' and coalesce(p_touch ->> 'action', '') not in ('read', 'create', 'modify', 'delete', 'search') then format('has the action "%s"', p_touch ->> 'action')
+    when p_touch ? 'when' and (jsonb_typeof(p_touch -> 'when') <> 'object' or jsonb_path_exists(p_touch, '$.when.*[*] ? (@.type() == "object" || @.type() == "array")')) then 'has a "when" that is no object of values'
+    when jsonb_typeof(p_ability.input_schema::jsonb -> 'properties') = 'object' then
+      (select format('names "%s", which its input does not have', k) from (select v_keys[1] union all select jsonb_object_keys(case jsonb_typeof(p_touch -> 'when') when 'object' then p_touch -> 'when' else '{}' end)) n(k)
+        where not p_ability.input_schema::jsonb -> 'properties' ? k limit 1)
+  end;
+  if v_wrong is not null then
+    perform _raise_invalid(format('what ability "%s" touches, number %s, %s', p_ability.name, p_position + 1, v_wrong),
+      'For example {"key": "path", "action": "modify"}; kind: path, url, record; action: read, create, modify, delete, search; form: name, patch.');
+  end if;
+  select string_agg('(' || w.any || ')', ' && ') into v_when
+    from (select string_agg(format('@.%s == %s', to_jsonb(e.key), v.value), ' || ') as any
+            from jsonb_each(p_touch -> 'when') e cross join lateral jsonb_path_query(e.value, '$[*]') v(value)
+           group by e.key) w;
+  return row(p_ability.tool_name, false, p_position,
+             ('$' || coalesce(' ? (' || v_when || ')', '') || (select string_agg('.' || to_json(k)::text, '' order by n) from unnest(v_keys) with ordinality as u(k, n)))::jsonpath,
+             v_form, v_kind, p_touch ->> 'action', false)::touch_rules;
+end
+$$;
+
+comment on function _touch_rule(abilities, jsonb, integer) is 'One rule of a user''s tool. Raises WL002.';
+
+create or replace function _tool_name(p_ability text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return replace(p_ability, ':', '_');
+
+comment on function _tool_name(text) is 'An ability''s name as a provider accepts it.';

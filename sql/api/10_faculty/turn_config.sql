@@ -1,0 +1,86 @@
+-- What every request of a faculty begins with: model, system prompt, tools. Stored once, by its hash.
+
+create or replace function _turn_config(p_focus foci, p_model text default null)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_config text := _config_of(p_focus, p_model);
+  v_hash text := _content_hash(v_config);
+begin
+  insert into turn_configs (content_hash, config) values (v_hash, v_config::json) on conflict do nothing;
+  return v_hash;
+end
+$$;
+
+comment on function _turn_config(foci, text) is 'Stores _config_of(), once for each content, and returns its hash.';
+
+create or replace function _config_of(p_focus foci, p_model text default null)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_faculty jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
+  v_tools text;
+  v_names text[];
+  v_engine text;
+  v_own text;
+begin
+  select string_agg(
+           '{"name":' || to_json(a.tool_name)::text
+             || ',"description":' || to_json(a.description)::text
+             || ',"input_schema":' || _json_compact(a.input_schema) || '}',
+           ',' order by a.n),
+         array_agg(a.name)
+    into v_tools, v_names
+    from _toolset(v_faculty) with ordinality as a(
+      name, tool_name, description, input_schema, output_schema, effect, risk, implementation, function_name, is_builtin, position,
+      created_at, updated_at, n);
+  v_engine := engine_prompt(v_names, (v_faculty -> 'awareness' ->> 'enabled')::boolean);
+  v_own := nullif(btrim(coalesce(v_faculty -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
+  -- Breakpoints: the end of the system prompt here, the end of the last message by the top-level cache_control,
+  -- which leaves the messages themselves untouched from one request to the next.
+  return '{"model":' || to_json(coalesce(p_model, v_faculty -> 'engage' ->> 'model'))::text
+    || ',"max_tokens":' || p_focus.max_tokens
+    || ',"cache_control":{"type":"ephemeral"}'
+    || ',"system":[' || case when v_own is null then '' else _text_block(v_engine) || ',' end
+    || left(_text_block(coalesce(v_own, v_engine)), -1) || ',"cache_control":{"type":"ephemeral"}}]'
+    || ',"tools":[' || v_tools || ']'
+    || ',"stream":true}';
+end
+$$;
+
+comment on function _config_of(foci, text) is 'Everything of the focus''s next request but its messages. p_model: another one than the faculty''s.';
+
+create or replace function _config_of(p_item work_items)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(
+    (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = p_item.focus_id),
+    (_faculty_for(p_item.faculty, p_item.work_type)).config,
+    _faculty_defaults());
+$$;
+
+comment on function _config_of(work_items) is 'The configuration of the faculty that works on an item or would; of an onlooker the defaults.';
+
+create or replace function _toolset(p_config jsonb)
+  returns setof abilities
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select a.*
+    from abilities a
+    left join jsonb_array_elements_text(p_config -> 'engage' -> 'tools') with ordinality as t(name, n) on t.name = a.name
+   where a.implementation = 'engine' or t.n is not null or (a.name = 'execute_code' and (p_config #>> '{engage,code_execution}')::boolean)
+   order by a.implementation <> 'engine', case when a.implementation = 'engine' then a.position else coalesce(t.n, 0) end, a.name;
+$$;
+
+comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own, execute_code where it wants code_execution, then those it names, in its order. A named ability that is not registered is not offered; see v_missing_tools.';

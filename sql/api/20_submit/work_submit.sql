@@ -1,0 +1,161 @@
+-- Work comes in: one item, one job, one transaction.
+
+create or replace function work_submit(
+    p_work_type text,
+    p_description text,
+    p_params jsonb default '{}',
+    p_faculty text default null,
+    p_priority integer default null,
+    p_parent_id uuid default null,
+    p_dedup_key text default null,
+    p_external_id text default null,
+    p_max_attempts integer default null,
+    p_run_at timestamptz default null,
+    p_source text default 'human',
+    p_idempotency_key text default null,
+    p_budget jsonb default null,
+    p_workspace_dir text default null)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_id uuid := _uuidv7();
+  v_item work_items;
+  v_parent work_items;
+begin
+  if coalesce(p_work_type, '') !~ '\S' or char_length(p_work_type) > 200 then
+    perform _raise_invalid('a work item needs a work type of at most 200 characters');
+  end if;
+  if coalesce(p_description, '') !~ '\S' or octet_length(p_description) > 65536 then
+    perform _raise_invalid('a work item needs a description of at most 64 KiB', 'Say what is to be done; larger input goes into params or files.');
+  end if;
+  if jsonb_typeof(coalesce(p_params, '{}')) <> 'object' then
+    perform _raise_invalid('params must be a JSON object');
+  end if;
+  if p_max_attempts < 1 then
+    perform _raise_invalid(format('max_attempts must be 1 or more, not %s', p_max_attempts));
+  end if;
+  if p_workspace_dir !~ '^/' then
+    perform _raise_invalid(format('"%s" is not an absolute path', p_workspace_dir), 'A worker that takes the item up is somewhere else.');
+  end if;
+  if p_source is null or p_source not in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event') then
+    perform _raise_invalid(format('"%s" is not a source', p_source), 'One of: human, trigger, agent, webhook, cron, event.');
+  end if;
+  if jsonb_typeof(p_budget) <> 'object' then
+    perform _raise_invalid('a budget is an object such as {"tokens": 200000, "money": 5}');
+  end if;
+  perform _check_key('a deduplication key', p_dedup_key), _check_key('an external id', p_external_id), _check_key('an idempotency key', p_idempotency_key),
+          _check_key('the name of a faculty', p_faculty), _check_time('run_at', p_run_at);
+  if '' in (p_dedup_key, p_external_id, p_idempotency_key, p_faculty) then
+    perform _raise_invalid('an empty string is not a key, an identifier or a name', 'Leave the argument out, or pass null.');
+  end if;
+
+  if p_parent_id is not null then
+    -- The lock keeps the parent from finishing between this check and the insert.
+    select * into v_parent from work_items where id = p_parent_id for share;
+    if not found then
+      perform _raise_not_found('work item', p_parent_id);
+    end if;
+    if v_parent.resolved_at is not null then
+      raise exception using errcode = 'WL003', message = format('the parent %s is %s', v_parent.id, v_parent.state);
+    end if;
+    if v_parent.depth >= 5 then
+      perform _raise_invalid(format('work item %s is already 5 levels deep', v_parent.id));
+    end if;
+  end if;
+
+  -- Again where what stood in the way ended in between.
+  loop
+    insert into work_items (
+      id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
+      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, spawn_tool_call_id)
+    values (
+      v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), p_work_type, p_description,
+      coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
+      p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()),
+      coalesce(p_workspace_dir, v_parent.workspace_dir),
+      (select id from tool_calls where id = nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid and work_item_id = p_parent_id))
+    on conflict do nothing
+    returning * into v_item;
+    exit when found;
+    v_item := _work_already_submitted(p_work_type, p_description, p_idempotency_key, p_dedup_key, p_external_id);
+    if v_item.id is not null then
+      return v_item;
+    end if;
+  end loop;
+  perform _budget_store(v_item.id, b.key, _budget_amount(b.key, b.value)) from jsonb_each(p_budget) b;
+  if p_parent_id is not null then
+    perform _budget_child(p_parent_id);
+  end if;
+  perform _enqueue(v_item.id);
+  return v_item;
+end
+$$;
+
+comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text) is
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty names who shall do it (default: the faculty that accepts the work type); p_priority: higher is more urgent (default: the parent''s, else 0); p_run_at: not before; p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(); p_workspace_dir: the directory of the host that it, each further attempt and what is delegated from it are worked on in, whatever the faculty says (default: the parent''s). With p_dedup_key, an unfinished item of that key is returned instead of a second one; with p_idempotency_key the same call repeated returns the same item for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in a budget above).';
+
+create or replace function _work_already_submitted(
+    p_work_type text,
+    p_description text,
+    p_idempotency_key text,
+    p_dedup_key text,
+    p_external_id text)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  select * into v_item from work_items where idempotency_key = p_idempotency_key;
+  if found then
+    if (v_item.work_type, v_item.description) is distinct from (p_work_type, p_description) then
+      raise exception using
+        errcode = 'WL006',
+        message = format('idempotency key "%s" was used for another work item: %s', p_idempotency_key, v_item.id),
+        hint = 'A key stands for one submission; use a new key for a new one.';
+    end if;
+    return v_item;
+  end if;
+  select * into v_item from work_items where dedup_key = p_dedup_key and resolved_at is null;
+  if found then
+    return v_item;
+  end if;
+  if exists (select from work_items where external_id = p_external_id) then
+    raise exception using
+      errcode = 'WL006',
+      message = format('external id "%s" is taken', p_external_id),
+      detail = format('Work item %s has it.', (select id from work_items where external_id = p_external_id)),
+      constraint = 'work_items_external_id';
+  end if;
+  return null;
+end
+$$;
+
+comment on function _work_already_submitted(text, text, text, text, text) is 'The work item that stands in the way of a submission, if it is the same one, else the error that says so; null where nothing is in the way any more.';
+
+create or replace function _budget_child(p_parent_id uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_budget budgets;
+begin
+  select * into v_budget from _budgets_above(array[p_parent_id]) where resource = 'children' and spent >= amount limit 1;
+  if found then
+    raise exception using
+      errcode = 'WL009',
+      message = format('the budget of %s children of work item %s is used up', trim_scale(v_budget.amount), v_budget.work_item_id),
+      hint = 'Do the rest without children; a person can raise it with budget_set().';
+  end if;
+  perform _budget_spend(p_parent_id, '{"children": 1}');
+end
+$$;
+
+comment on function _budget_child(uuid) is 'Counts a child that is being submitted. Raises WL009 where a budget above has no room for it.';

@@ -1,0 +1,64 @@
+-- A second way from a turn on: a work item of its own, whose conversation begins with the turns that led there.
+
+create or replace function work_fork(
+    p_turn_id uuid,
+    p_message text default null,
+    p_faculty text default null,
+    p_idempotency_key text default null)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns := _turn_settled(p_turn_id);
+  v_source work_items;
+  v_item work_items;
+  v_last integer;
+begin
+  perform _check_key('an idempotency key', p_idempotency_key);
+  if octet_length(p_message) > 60000 then
+    perform _raise_invalid('a message needs content of at most 60,000 bytes');
+  end if;
+  select * into v_source from work_items where id = v_turn.work_item_id;
+  if not found then
+    perform _raise_invalid(format('turn %s belongs to no work item', p_turn_id));
+  end if;
+  if v_turn.turn_type <> 'normal' then
+    perform _raise_invalid(format('turn %s is a compaction', p_turn_id), 'Fork the turn before it.');
+  end if;
+  select * into v_item from work_items where idempotency_key = p_idempotency_key;
+  if found then
+    if v_item.fork_turn_id is distinct from p_turn_id then
+      raise exception using errcode = 'WL006', message = format('idempotency key "%s" was used for another work item: %s', p_idempotency_key, v_item.id);
+    end if;
+    return v_item;
+  end if;
+  v_item := work_submit(v_source.work_type, v_source.description, v_source.params, coalesce(p_faculty, v_source.faculty), v_source.priority,
+                        p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir);
+  -- What the ledger said when the results of that turn were in.
+  select coalesce(max(l.seq), 0) into v_last
+    from work_ledger l
+   where l.work_item_id = v_source.id
+     and (l.created_at <= v_turn.completed_at or l.turn_id = v_turn.id
+          or l.tool_call_id in (select id from tool_calls where turn_id = v_turn.id));
+  update work_items
+     set fork_turn_id = p_turn_id, ledger_count = v_last,
+         -- An attempt that began afresh since hides nothing from the one that the turn is of.
+         ledger_epoch = coalesce((select max(l.seq) from work_ledger l join foci f on f.id = v_turn.focus_id
+                                   where l.work_item_id = v_source.id and l.seq <= v_source.ledger_epoch and l.attempt < f.attempt), 0)
+   where id = v_item.id
+  returning * into v_item;
+  insert into work_ledger (work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited, created_at)
+  select v_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, 0, l.focus_id, l.turn_id, l.tool_call_id, l.is_auto, l.is_child_work, true, l.created_at
+    from work_ledger l
+   where l.work_item_id = v_source.id and l.seq <= v_last;
+  if p_message ~ '\S' then
+    perform work_message(v_item.id, p_message);
+  end if;
+  return v_item;
+end
+$$;
+
+comment on function work_fork(uuid, text, text, text) is
+  'Lets an agent go on from a turn of any work item, running, over or imported, on a branch of its own: select id from work_fork(''TURN'', ''Try without the cache''). The new item has the same task, its own lease, budget and session, the turns up to there (shared, not copied), and a copy of the ledger as it was; p_message is said to it first; p_faculty: another configuration. A fork from before a compaction does not see it. Raises WL001 (turn), WL002 (a compaction, or no work item''s), WL006, WL008 (calls of the turn are open).';

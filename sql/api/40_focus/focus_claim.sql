@@ -1,0 +1,178 @@
+-- A worker takes up an item: the attempt that was under way goes on, or a new one begins.
+
+create or replace function focus_claim(
+    p_work_item_id uuid,
+    p_worker_id text,
+    p_lease_seconds integer default 30)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+  v_focus foci;
+  v_place text;
+  v_lost record;
+  v_due jsonb := '{}';
+  v_claim record;
+begin
+  if coalesce(p_worker_id, '') = '' or coalesce(p_lease_seconds, 0) < 1 then
+    perform _raise_invalid('a claim needs a worker id and a lease of at least one second');
+  end if;
+  select * into v_item from work_items where id = p_work_item_id for no key update;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  if v_item.lease_token is not null then
+    select * into v_focus from foci where id = v_item.focus_id;
+    if v_focus.lease_expires_at > _now() then
+      return jsonb_build_object('kind', 'busy', 'lease_owner', v_focus.lease_owner);
+    end if;
+    v_place := v_item.slot_faculty;
+    select * into v_lost from _lease_lost(v_item, v_focus);
+    v_item := v_lost.item;
+    v_due := v_lost.due;
+  end if;
+  if v_item.resolved_at is not null then
+    perform _budget_charge(v_due);
+    perform _enqueue_all(array[v_item.parent_id], array[v_place]) where v_due <> '{}'; -- it died here
+    return jsonb_build_object('kind', 'finished', 'state', v_item.state);
+  end if;
+  select * into v_claim from _claim(v_item, p_worker_id, p_lease_seconds);
+  perform _budget_charge(v_due);
+  perform _enqueue_all(array[v_claim.next_id], array[v_claim.free_place]);
+  return v_claim.answer;
+end
+$$;
+
+comment on function focus_claim(uuid, text, integer) is
+  'Takes the right to drive a work item for p_lease_seconds, renewed by lease_renew(); starts a focus where none is under way, and takes over one whose lease has expired. Returns {kind: claimed, focus_id, lease, iteration, faculty, ...}, lease being the fencing token that every writing function wants, or why not: {kind: busy | finished | not_due | unroutable}. Raises WL001, WL002.';
+
+create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_place text)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+  v_focus foci;
+  v_faculty text;
+  v_slot record;
+  v_waits_until timestamptz;
+begin
+  if p_item.is_pausing then
+    update work_items set state = 'paused', is_pausing = false, slot_faculty = null where id = p_item.id;
+    free_place := p_item.slot_faculty;
+    answer := jsonb_build_object('kind', 'not_due', 'state', 'paused', 'run_at', p_item.run_at);
+    return;
+  end if;
+  if p_item.state = 'waiting' then
+    v_waits_until := _waits_settle(p_item);
+    p_item.run_at := coalesce(v_waits_until, v_now);
+    if v_waits_until is null then
+      p_item.state := 'queued';
+      p_item.state_reason := null;
+    end if;
+  end if;
+  answer := jsonb_build_object('kind', 'not_due', 'state', p_item.state, 'run_at', p_item.run_at);
+  if p_item.state in ('queued', 'claimed', 'running') and p_item.run_at <= v_now then
+    select * into v_focus from foci where id = p_item.focus_id;
+    v_faculty := coalesce(v_focus.faculty, (_faculty_for(p_item.faculty, p_item.work_type)).name);
+    select * into v_slot from _slot_take(p_item, v_faculty);
+    next_id := v_slot.next_id;
+    if v_faculty is null then
+      p_item.state_reason := case
+        when p_item.faculty is not null then format('there is no faculty "%s"', p_item.faculty)
+        else format('no faculty accepts work type "%s"', p_item.work_type) end;
+      answer := jsonb_build_object('kind', 'unroutable', 'work_type', p_item.work_type);
+    elsif v_slot.lack is not null then
+      p_item.state := 'queued';
+      p_item.state_reason := v_slot.lack;
+      answer := jsonb_build_object('kind', 'not_due', 'state', 'queued', 'run_at', p_item.run_at);
+    else
+      if v_focus.id is null then
+        v_focus := _focus_create(p_item);
+      end if;
+      update foci
+         set lease_owner = p_worker_id,
+             lease_generation = lease_generation + 1,
+             lease_seconds = p_lease_seconds,
+             leased_at = v_now,
+             lease_expires_at = v_now + make_interval(secs => p_lease_seconds)
+       where id = v_focus.id
+      returning * into v_focus;
+      p_item.focus_id := v_focus.id;
+      p_item.lease_token := gen_random_uuid();
+      p_item.slot_faculty := v_slot.slot_faculty;
+      p_item.attempts := v_focus.attempt;
+      p_item.state := case p_item.state when 'queued' then 'claimed' else p_item.state end;
+      p_item.state_reason := null;
+      p_item.started_at := coalesce(p_item.started_at, v_now);
+      answer := jsonb_build_object(
+        'kind', 'claimed',
+        'work_item_id', p_item.id,
+        'focus_id', v_focus.id,
+        'lease', p_item.lease_token,
+        'lease_generation', v_focus.lease_generation,
+        'attempt', v_focus.attempt,
+        'iteration', v_focus.iteration + 1,
+        'faculty', (select _at_home(config, p_item.workspace_dir) from faculties where content_hash = v_focus.faculty_hash));
+    end if;
+  end if;
+  update work_items
+     set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, focus_id = p_item.focus_id, lease_token = p_item.lease_token,
+         slot_faculty = p_item.slot_faculty, attempts = p_item.attempts, started_at = p_item.started_at
+   where id = p_item.id and (state, state_reason, run_at, lease_token) is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.lease_token);
+end
+$$;
+
+comment on function _claim(work_items, text, integer) is
+  'What focus_claim() answers for an item that nobody drives, whose row lock the caller holds. The caller enqueues next_id, and the next one for a place of the faculty free_place.';
+
+create or replace function _at_home(p_config jsonb, p_workspace_dir text)
+  returns jsonb
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_workspace_dir is null then p_config else jsonb_set(p_config, '{engage,workspace_dir}', to_jsonb(p_workspace_dir)) end;
+$$;
+
+comment on function _at_home(jsonb, text) is 'The configuration of a faculty as it works on an item that has a directory of its own.';
+
+create or replace function _focus_create(p_item work_items)
+  returns foci
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_faculty faculties := _faculty_for(p_item.faculty, p_item.work_type);
+  v_attempt integer := p_item.attempts + 1;
+  v_label text := p_item.id || case when p_item.attempts > 0 then '/' || p_item.attempts + 1 else '' end;
+  v_focus foci;
+begin
+  if v_attempt > 1 and v_faculty.config -> 'recover' ->> 'mode' = 'fresh' then
+    update work_items set ledger_epoch = ledger_count where id = p_item.id;
+  end if;
+  insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens)
+  values (p_item.id, v_attempt, v_faculty.name, v_faculty.content_hash, v_label,
+          (v_faculty.config -> 'engage' ->> 'max_output_tokens')::integer)
+  returning * into v_focus;
+  insert into sessions (label, persona_id, task_description, is_subagent, spawn_tool_call_id, parent_turn_id, parent_session_label)
+  select v_label, coalesce(v_faculty.config ->> 'persona', v_faculty.name), _one_line(p_item.description, 240), p_item.parent_id is not null, p_item.spawn_tool_call_id, f.turn_id,
+         -- Without a call: the attempt that is under way, or was last.
+         coalesce(_session_of(f.turn_id), (select session_label from foci where work_item_id = p_item.parent_id order by attempt desc limit 1))
+    from (select coalesce(p_item.fork_turn_id, (select turn_id from tool_calls where id = p_item.spawn_tool_call_id))) as f(turn_id);
+  if v_attempt = 1 and p_item.fork_turn_id is not null then
+    perform _session_advance(v_label, p_item.fork_turn_id);
+  end if;
+  insert into budgets (work_item_id, resource, amount)
+  select p_item.id, b.key, b.value::numeric from jsonb_each_text(v_faculty.config -> 'budget') b where b.value is not null
+  on conflict do nothing;
+  return v_focus;
+end
+$$;
+
+comment on function _focus_create(work_items) is 'Starts the next attempt on a work item with the faculty it is routed to, in a session of its own, and with recover.mode = fresh without the ledger of those before.';

@@ -1,0 +1,148 @@
+-- The state transition of a focus: an attempt ends, whatever the reason, and nothing of it stays open.
+
+create or replace function _focus_end(
+    p_item work_items,
+    p_outcome text,
+    p_state text,
+    p_reason text,
+    p_outcome_data jsonb,
+    p_due jsonb default '{}')
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_end record := _focus_close(p_item, p_outcome, p_state, p_reason, p_outcome_data);
+  v_item work_items := v_end.item;
+begin
+  perform _budget_charge(p_due || v_end.due);
+  perform _enqueue_all(array[case when v_item.resolved_at is null then v_item.id else v_item.parent_id end], array[p_item.slot_faculty]);
+  return v_item;
+end
+$$;
+
+comment on function _focus_end(work_items, text, text, text, jsonb, jsonb) is
+  'Ends the focus of an item, whose row lock the caller holds, and brings the item into p_state; retry: queued again or, after the last attempt, dead. Nothing of the focus stays open. p_due: what the budgets are charged, where the caller has ended the lease of the focus.';
+
+create or replace function _focus_close(
+    p_item work_items,
+    p_outcome text,
+    p_state text,
+    p_reason text,
+    p_outcome_data jsonb,
+    out item work_items,
+    out due jsonb)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+  v_state text := p_state;
+  v_driven foci := (select f from foci f where f.id = p_item.focus_id);
+  v_focus foci;
+begin
+  update foci
+     set outcome = p_outcome,
+         error = case when p_reason is not null then jsonb_build_object('message', p_reason) end,
+         ended_at = v_now, lease_owner = null, lease_expires_at = null
+   where id = p_item.focus_id
+  returning * into v_focus;
+  due := _lease_due(v_driven);
+  perform _turns_abandon(v_focus.id, null);
+  perform _calls_stop(array(select k.id from turns t join tool_calls k on k.turn_id = t.id where t.focus_id = v_focus.id and k.completed_at is null),
+                      format('[engine] Stopped: %s.', _one_line(coalesce(p_reason, p_outcome), 500)));
+  if v_state = 'retry' then
+    v_state := case when v_focus.attempt >= _max_attempts(p_item, v_focus) then 'dead' else 'queued' end;
+  end if;
+  update work_items
+     set state = v_state,
+         state_reason = p_reason,
+         is_pausing = false,
+         slot_faculty = null,
+         focus_id = null,
+         lease_token = null,
+         run_at = case when v_state = 'queued' then v_now + _retry_delay(v_focus) else run_at end,
+         resolved_at = case when v_state <> 'queued' then v_now end,
+         outcome_data = case when v_state <> 'queued' then coalesce(p_outcome_data, jsonb_build_object('error', p_reason)) end
+   where id = p_item.id
+  returning * into item;
+  if item.parent_id is not null and item.resolved_at is not null then
+    perform _child_ended(item);
+  end if;
+end
+$$;
+
+comment on function _focus_close(work_items, text, text, text, jsonb) is
+  '_focus_end() without what others wait for: the caller charges what is due and then enqueues, of several items only when all are closed.';
+
+create or replace function _turns_abandon(p_focus_id uuid, p_error jsonb)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn_id uuid;
+begin
+  -- A summary tells the agent nothing and takes nothing from it: while the focus lives it is asked for again.
+  update turns t set status = 'failed', completed_at = _now(), error = coalesce(p_error, t.error)
+    from foci f
+   where t.focus_id = p_focus_id and t.status in ('pending', 'streaming') and f.id = t.focus_id and (t.turn_type = 'normal' or f.ended_at is not null)
+  returning t.id into v_turn_id;
+  perform _stream_break(p_focus_id);
+  update compactions set is_applied = false, error = coalesce(p_error, '{"message": "abandoned"}') where turn_id = v_turn_id and is_applied is null;
+  update inbox set consumed_at = null, turn_id = null where turn_id = v_turn_id;
+end
+$$;
+
+comment on function _turns_abandon(uuid, jsonb) is
+  'Gives up the request that a focus makes just now: it was not heard. What waited in the inbox waits again; digest and reminder count only with an answer (see _turn_heard()); hooks run for each request anew; a cut made for it by compaction is a turn of its own and stays.';
+
+create or replace function _max_attempts(p_item work_items, p_focus foci)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(p_item.max_attempts, (config -> 'recover' ->> 'max_attempts')::integer)
+    from faculties
+   where content_hash = p_focus.faculty_hash;
+$$;
+
+comment on function _max_attempts(work_items, foci) is 'How often a work item is tried: its own max_attempts, else its faculty''s.';
+
+create or replace function _retry_delay(p_focus foci)
+  returns interval
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select make_interval(secs => case config -> 'recover' ->> 'backoff'
+           when 'exponential' then least(5 * power(2, p_focus.attempt - 1), 600)
+           else 5
+         end)
+    from faculties
+   where content_hash = p_focus.faculty_hash;
+$$;
+
+comment on function _retry_delay(foci) is 'How long to wait before the next attempt: 5 s, doubled with each attempt up to ten minutes; 5 s always where the faculty''s recover.backoff is constant.';
+
+create or replace function _work_park(p_item work_items, p_reason text, p_due jsonb default '{}')
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  perform _lease_drop(_without_place(p_item, 'paused', p_reason), p_due);
+  perform _enqueue_all('{}', array[p_item.slot_faculty]);
+  select * into v_item from work_items where id = p_item.id;
+  return v_item;
+end
+$$;
+
+comment on function _work_park(work_items, text, jsonb) is 'Pauses an item, whose row lock the caller holds, until a person lets it go on.';

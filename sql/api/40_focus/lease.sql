@@ -1,0 +1,176 @@
+-- Leases: who drives an item, for how long, and what is due when one ends, is dropped or runs out.
+
+create or replace function lease_renew(
+    p_worker_id text,
+    p_leases uuid[],
+    p_host text default '',
+    p_pid integer default 0,
+    p_tree_id uuid default null)
+  returns setof uuid
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+begin
+  if coalesce(p_worker_id, '') !~ '\S' then
+    perform _raise_invalid('a worker has an id');
+  end if;
+  perform _check_key('the id of a worker', p_worker_id);
+  insert into workers (id, host, pid, version, tree_id, started_at, seen_at)
+  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), p_tree_id, v_now, v_now)
+  on conflict (id) do update set seen_at = v_now;
+  -- It never waits: a focus that its holder is writing just now keeps what it has until the next beat, and is held.
+  update foci f
+     set lease_expires_at = v_now + make_interval(secs => f.lease_seconds)
+   where f.id in (
+     select o.id
+       from foci o
+       join work_items w on w.focus_id = o.id
+      where o.lease_owner = p_worker_id and o.lease_expires_at > v_now and w.lease_token = any (p_leases)
+        for no key update of o skip locked);
+  return query
+    select w.lease_token
+      from foci f
+      join work_items w on w.focus_id = f.id
+     where f.lease_owner = p_worker_id and f.lease_expires_at > v_now and w.lease_token = any (p_leases);
+end
+$$;
+
+comment on function lease_renew(text, uuid[], text, integer, uuid) is
+  'A worker''s heartbeat: registers it (p_tree_id: as one that works on this tree only), renews those of p_leases that are still its own and returns them. A lease that does not come back is lost: its work item is cancelled, finished or taken over. A lease that is not named runs out: a worker names what it is working on, not what it once claimed. Raises WL002.';
+
+create or replace function iteration_release(p_work_item_id uuid, p_lease uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+begin
+  perform from foci where id = v_item.focus_id for no key update;
+  perform _stream_break(v_item.focus_id);
+  perform _lease_drop(v_item);
+  perform _enqueue(v_item.id);
+end
+$$;
+
+comment on function iteration_release(uuid, uuid) is
+  'Gives an unfinished iteration back, for another worker to take up at once: what a worker does that is asked to stop. Raises WL001, WL003, WL004.';
+
+create or replace function _lease_end(p_item work_items)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_focus foci := (select f from foci f where f.id = p_item.focus_id);
+  v_due jsonb;
+begin
+  update foci set lease_owner = null, lease_expires_at = null where id = v_focus.id;
+  v_due := _lease_due(v_focus);
+  update work_items
+     set lease_token = null, state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, slot_faculty = p_item.slot_faculty
+   where id = p_item.id;
+  return v_due;
+end
+$$;
+
+comment on function _lease_end(work_items) is
+  'Frees an item from its driver and brings it into the state, with the reason, the time and the place, that p_item has; the caller holds the row lock and charges its budgets with what is returned.';
+
+create or replace function _lease_drop(p_item work_items, p_due jsonb default '{}')
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _budget_charge(p_due || _lease_end(p_item));
+$$;
+
+comment on function _lease_drop(work_items, jsonb) is '_lease_end(), and what is due is charged: p_due, where the caller has ended the lease of the focus.';
+
+create or replace function _lease_due(p_focus foci, p_is_refused boolean default false)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+  v_spent jsonb;
+  v_released jsonb := '{}';
+begin
+  if p_focus.lease_owner is null then
+    return '{}';
+  end if;
+  v_spent := jsonb_build_object('seconds', extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at));
+  select * into v_turn from turns where focus_id = p_focus.id and status in ('pending', 'streaming') and reserved_tokens is not null;
+  if found then
+    update turns set reserved_tokens = null, reserved_money = null where id = v_turn.id;
+    v_released := jsonb_build_object('tokens', v_turn.reserved_tokens, 'money', v_turn.reserved_money, 'calls', 1);
+    -- Asked, and the answer never came: the provider charges at least for what it read. What it refused it does not charge.
+    v_spent := v_spent || coalesce((
+      select jsonb_build_object('tokens', v_turn.reserved_tokens - (config ->> 'max_tokens')::bigint, 'calls', 1,
+               'money', v_turn.reserved_money - coalesce(_price(config ->> 'model', 0, (config ->> 'max_tokens')::bigint), 0))
+        from turn_configs where content_hash = v_turn.config_hash and not p_is_refused), '{}');
+  end if;
+  return jsonb_build_object(p_focus.work_item_id, jsonb_build_object('spent', v_spent, 'released', v_released));
+end
+$$;
+
+comment on function _lease_due(foci, boolean) is
+  'What a lease that ends, p_focus as it was under it, costs the budgets above, for _budget_charge(): {work_item_id: {spent, released}}; the seconds that a worker drove the item, and a request that it made and never saw answered, unless the provider refused it. {}: there was no lease.';
+
+create or replace function _lease_lost(p_item work_items, p_focus foci, out item work_items, out due jsonb)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_end record;
+begin
+  p_focus.crash_count := p_focus.crash_count + 1;
+  -- The count starts again with each finished iteration: an item dies of crashes only when it makes no progress.
+  if p_focus.crash_count >= _max_attempts(p_item, p_focus) then
+    update foci set crash_count = p_focus.crash_count where id = p_focus.id;
+    select * into v_end from _focus_close(p_item, 'crashed', 'dead',
+      format('its worker died %s times in iteration %s', p_focus.crash_count, p_focus.iteration + 1), null);
+    item := v_end.item;
+    due := v_end.due;
+  else
+    update foci set lease_owner = null, lease_expires_at = null, crash_count = p_focus.crash_count where id = p_focus.id;
+    perform _stream_break(p_focus.id);
+    due := _lease_due(p_focus);
+    update work_items set lease_token = null where id = p_item.id returning * into item;
+  end if;
+end
+$$;
+
+comment on function _lease_lost(work_items, foci) is
+  'Takes an expired lease away and counts the crash; a work item whose iteration keeps killing its worker dies. The caller holds the item''s row lock, charges its budgets with what is due and enqueues what waits for an item that died.';
+
+create or replace function _unlock_jobs(p_worker_ids text[])
+  returns void
+  language plpgsql
+  volatile
+  security definer -- as _enqueue(): graphile-worker's schema is open to its owner only
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_worker_ids <> '{}' and to_regnamespace('graphile_worker') is not null and has_schema_privilege('graphile_worker', 'usage') then
+    -- graphile-worker alone would keep the jobs of a dead worker locked for four hours; its force_unlock_workers() waits for
+    -- each in any order. One that somebody else is writing is enqueued anew by the next sweep.
+    update graphile_worker._private_jobs
+       set locked_at = null, locked_by = null
+     where id in (select id from graphile_worker._private_jobs where locked_by = any (p_worker_ids) for no key update skip locked);
+  end if;
+end
+$$;
+
+comment on function _unlock_jobs(text[]) is 'Frees the jobs that these workers hold, and waits for none of them.';
+
+revoke execute on function _unlock_jobs(text[]) from public;

@@ -1,0 +1,56 @@
+-- A worker that keeps a tree for itself, and one that leaves.
+
+create or replace function work_keep(
+    p_work_item_id uuid,
+    p_worker_id text,
+    p_host text default '',
+    p_pid integer default 0)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_root_id uuid := (select root_id from work_items where id = p_work_item_id);
+begin
+  if v_root_id is null then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  perform lease_renew(p_worker_id, '{}', p_host, p_pid, v_root_id);
+  perform _tree_enqueue(v_root_id);
+end
+$$;
+
+comment on function work_keep(uuid, text, text, integer) is
+  'Keeps the tree of a work item, with what will be delegated in it, for one worker: as long as that one lives, by lease_renew(), jobs of the tree are for it alone. When it stops or dies the other workers are told. Raises WL001.';
+
+create or replace function worker_stop(p_worker_id text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_tree_id uuid;
+begin
+  delete from workers where id = p_worker_id returning tree_id into v_tree_id;
+  perform _unlock_jobs(array[p_worker_id]);
+  perform _tree_enqueue(v_tree_id) where v_tree_id is not null;
+end
+$$;
+
+comment on function worker_stop(text) is 'Takes a worker that stopped off the list, frees the jobs that it still holds, and leaves the tree that it kept to the others.';
+
+create or replace function _tree_enqueue(p_tree_id uuid)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _enqueue(w.id)
+    from (select id from work_items
+           where root_id = p_tree_id and state in ('queued', 'claimed', 'running') and lease_token is null
+           order by id) w;
+$$;
+
+comment on function _tree_enqueue(uuid) is 'Rings for what is to be done in a tree, as the job that its workers look for now. What waits is found by the sweeper.';

@@ -1,0 +1,181 @@
+-- What dead workers and lost jobs leave behind is found again.
+
+create or replace function work_sweep(p_worker_timeout interval default '30 seconds', p_call_timeout interval default '1 hour')
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+  v_ids uuid[];
+  v_focus foci;
+  v_lost record;
+  v_due jsonb := '{}';
+  v_expired integer := 0;
+  v_given_up integer;
+  v_enqueued integer;
+  v_dead_workers text[];
+begin
+  perform _check_span('how long a worker may be silent', p_worker_timeout);
+  perform _check_span('how long a call may be in flight', p_call_timeout);
+  -- One sweeper at a time is enough; the others go home.
+  if not pg_try_advisory_xact_lock(hashtextextended('work_sweep ' || _ledger_schema(), 0)) then
+    return jsonb_build_object('expired', 0, 'enqueued', 0, 'calls_given_up', 0, 'dead_workers', '[]'::jsonb);
+  end if;
+
+  v_ids := array(
+    select w.id
+      from work_items w
+      join foci f on f.id = w.focus_id
+     where w.lease_token is not null and f.lease_owner is not null and f.lease_expires_at <= v_now
+     order by w.id
+       for no key update of w skip locked);
+  foreach v_focus in array array(
+    select f
+      from foci f
+      join work_items w on w.focus_id = f.id
+     where w.id = any (v_ids) and w.lease_token is not null and f.lease_expires_at <= v_now
+     order by f.id
+       for no key update of f)
+  loop
+    select * into v_lost from _lease_lost((select w from work_items w where w.id = v_focus.work_item_id), v_focus);
+    v_due := v_due || v_lost.due;
+    v_expired := v_expired + 1;
+  end loop;
+  v_given_up := _calls_give_up(p_call_timeout);
+  perform _budget_charge(v_due);
+
+  with gone as (
+    delete from workers where seen_at < v_now - p_worker_timeout returning id
+  )
+  select coalesce(array_agg(id), '{}') into v_dead_workers from gone;
+  v_enqueued := _enqueue_forgotten(v_now, v_dead_workers, p_worker_timeout);
+  perform _unlock_jobs(v_dead_workers);
+  perform _jobs_tidy();
+  return jsonb_build_object('expired', v_expired, 'enqueued', v_enqueued, 'calls_given_up', v_given_up, 'dead_workers', to_jsonb(v_dead_workers));
+end
+$$;
+
+comment on function work_sweep(interval, interval) is
+  'Makes good what died: takes expired leases away, frees the jobs of workers not heard of for p_worker_timeout, fails calls of Agent OS clients that were in flight for longer than p_call_timeout, rings for every due work item that has no job, and deletes job rows that ring no more. Every worker runs it at its start and every few seconds. Returns {expired, enqueued, calls_given_up, dead_workers}.';
+
+create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_worker_timeout interval)
+  returns integer
+  language plpgsql
+  volatile
+  security definer -- as _enqueue(): reads graphile-worker's jobs
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_count integer;
+  v_ids uuid[];
+  v_full text[] := array(
+    select f.name from faculties f
+     where f.is_current and f.config ->> 'max_concurrent' is not null
+       and (select count(*) from work_items w where w.slot_faculty = f.name) >= (f.config ->> 'max_concurrent')::integer);
+begin
+  if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
+    return 0;
+  end if;
+  v_ids := array(
+    select w.id
+      from work_items w
+      left join foci f on f.id = w.focus_id
+     where w.state in ('queued', 'claimed', 'running', 'waiting')
+       -- A wait that is over, or that a doorbell lost on the way would have ended.
+       and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null))
+         or (w.state = 'waiting' and exists (
+           select from tool_calls k join approvals a on a.tool_call_id = k.id where k.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)))
+       and w.lease_token is null
+       and (w.focus_id is not null or (_faculty_for(w.faculty, w.work_type)).name is not null)
+       and (w.state <> 'queued' or coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) <> all (v_full))
+       and not exists (
+         select
+           from graphile_worker.jobs j
+          where j.key = format('%s:%s:%s:%s', _job_task(), w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
+            -- What rings no more: a job that is used up, or that nobody looks for (its tree is kept by a worker now, or no
+            -- more), that a worker holds which is not alive, or which is and lets it lie.
+            and case when j.locked_by is null or j.locked_by = any (p_dead_workers) then j.attempts < j.max_attempts and j.task_identifier = _job_task(w.root_id)
+                     else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
+     order by w.priority desc, w.run_at
+     limit 1000);
+  select count(*) filter (where _enqueue(i.id)) into v_count from (select unnest(v_ids) as id order by id) i;
+  return v_count;
+end
+$$;
+
+comment on function _enqueue_forgotten(timestamptz, text[], interval) is 'Enqueues due work items without a job that will run: submitted before graphile-worker was there, unroutable until now, left behind by a worker that died or does nothing, or let go on by the end of another. Jobs of p_dead_workers are about to be freed.';
+
+revoke execute on function _enqueue_forgotten(timestamptz, text[], interval) from public;
+
+create or replace function _dead_jobs()
+  returns bigint[]
+  language plpgsql
+  stable
+  security definer -- as _enqueue(): reads graphile-worker's jobs
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
+    return '{}';
+  end if;
+  return array(
+    select id from graphile_worker.jobs
+     where (task_identifier = _job_task() or starts_with(task_identifier, _job_task() || '/'))
+       and locked_at is null and attempts >= max_attempts
+     order by id
+     limit 1000);
+end
+$$;
+
+comment on function _dead_jobs() is 'Job rows of this ledger that are used up and held by nobody, at most 1000: a worker that died left them, when another job had taken their key over.';
+
+revoke execute on function _dead_jobs() from public;
+
+create or replace function _jobs_tidy()
+  returns void
+  language plpgsql
+  volatile
+  security definer -- as _enqueue(): writes graphile-worker's tables
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
+    return;
+  end if;
+  perform graphile_worker.complete_jobs(_dead_jobs());
+  -- The identifiers of trees that were kept once: each has a row of its own.
+  delete from graphile_worker._private_tasks t
+   where starts_with(t.identifier, _job_task() || '/')
+     and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id))
+     and not exists (select from graphile_worker.jobs j where j.task_identifier = t.identifier);
+end
+$$;
+
+comment on function _jobs_tidy() is 'Deletes what graphile-worker never would: job rows that ring no more, and names of jobs that nobody has any more.';
+
+revoke execute on function _jobs_tidy() from public;
+
+create or replace function _calls_give_up(p_after interval)
+  returns integer
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with lost as (
+    select k.id from tool_calls k join work_items w on w.id = k.work_item_id
+     where k.external_id is not null and k.completed_at is null and coalesce(k.started_at, k.created_at) < _now() - p_after and w.work_type = 'ldg:task'
+     order by k.id
+       for no key update of k skip locked
+  ), failed as (
+    update tool_calls k
+       set status = 'failed', is_error = true, value = to_json(said.words), result = to_json(said.words), completed_at = _now()
+      from lost, (select format('[engine] Given up: its client said nothing of it for %s.', p_after) as words) said
+     where k.id = lost.id
+    returning 1
+  )
+  select count(*)::integer from failed;
+$$;
+
+comment on function _calls_give_up(interval) is 'Fails the calls in flight of Agent OS tasks of which their client has said nothing for so long; returns how many.';

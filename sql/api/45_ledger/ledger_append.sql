@@ -1,0 +1,176 @@
+-- The ledger of a work item: typed entries, numbered without gaps, that nothing changes afterwards.
+
+create or replace function ledger_append(
+    p_work_item_id uuid,
+    p_entry_type text,
+    p_content text,
+    p_data jsonb default null,
+    p_lease uuid default null,
+    p_idempotency_key text default null,
+    p_keep text[] default null)
+  returns work_ledger
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_lease uuid := coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid);
+  v_keep text[] := nullif(p_keep, '{}');
+  v_now timestamptz := _now();
+  v_is_auto boolean := coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false);
+  v_item record;
+  v_entry work_ledger;
+begin
+  if p_entry_type is null or p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
+    perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
+  end if;
+  if coalesce(p_content, '') !~ '\S' then
+    perform _raise_invalid('a ledger entry needs content');
+  end if;
+  if octet_length(p_content) > 16384 then
+    perform _raise_invalid(format('a ledger entry holds at most 16 KiB, not %s bytes', octet_length(p_content)),
+      'Record what matters in a few sentences, or in several entries.');
+  end if;
+  if octet_length(p_data::text) > 65536 then
+    perform _raise_invalid(format('the data of a ledger entry holds at most 64 KiB, not %s bytes', octet_length(p_data::text)));
+  end if;
+  if v_keep is not null then
+    if p_entry_type <> 'step' then
+      perform _raise_invalid(format('only a step keeps what it names, not a %s', p_entry_type));
+    elsif array_ndims(v_keep) > 1 or cardinality(v_keep) > 20
+      or exists (select from unnest(v_keep) n where coalesce(n, '') !~ '\S' or octet_length(n) > 2000) then
+      perform _raise_invalid('keep is a list of at most 20 paths, URLs or artifact handles', 'Name what you will change or quote next, most needed first.');
+    end if;
+  end if;
+  if p_idempotency_key is not null then
+    perform _check_key('an idempotency key', p_idempotency_key);
+    if p_idempotency_key = '' then
+      perform _raise_invalid('an empty string is not an idempotency key');
+    end if;
+    -- Lock first, look in a new statement: only so is a twin seen that committed while we waited.
+    perform from work_items where id = p_work_item_id for no key update;
+    select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
+    if found then
+      if (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, v_keep) then
+        raise exception using
+          errcode = 'WL006',
+          message = format('idempotency key "%s" was used for another entry: %s', p_idempotency_key, v_entry.seq),
+          hint = 'A key stands for one entry; use a new key for a new one.';
+      end if;
+      return v_entry;
+    end if;
+  end if;
+
+  if p_data <> 'null' then
+    perform _schema_check(format('the data of a %s', p_entry_type), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
+  end if;
+
+  -- The counter under the row lock makes seq gapless, and the same statement checks who may write. The fence says who
+  -- may not; where it finds nothing wrong, the item changed in between, and with its lock the update goes through.
+  loop
+    update work_items
+       set ledger_count = ledger_count + 1
+     where id = p_work_item_id
+       and resolved_at is null
+       and case when v_lease is null then focus_id is null else lease_token = v_lease end
+    returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched, depth, work_type into v_item;
+    exit when found;
+    perform _fence(p_work_item_id, v_lease);
+  end loop;
+  if v_item.ledger_count > 10000 and not v_is_auto then
+    raise exception using
+      errcode = 'WL009',
+      message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
+      hint = 'End this work with what is done, and go on in a new work item.';
+  elsif octet_length(p_content) > 4096 then
+    raise warning 'entry % of work item % has % bytes: everybody who reads this ledger pays for it', v_item.ledger_count, p_work_item_id, octet_length(p_content)
+      using hint = 'An entry says in a few sentences what matters; data holds what is structured, an artifact what is long.';
+  end if;
+  insert into work_ledger (
+    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work, idempotency_key, created_at)
+  values (
+    p_work_item_id, v_item.ledger_count, p_entry_type, p_content, p_data, v_keep, v_item.attempts, v_item.focus_id,
+    nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
+    nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
+    v_is_auto,
+    coalesce(v_item.is_watched, false), v_item.depth > 0, p_idempotency_key, v_now)
+  returning * into v_entry;
+  if v_item.work_type = 'journal' then
+    perform _journal_written(p_work_item_id);
+  end if;
+  return v_entry;
+end
+$$;
+
+comment on function ledger_append(uuid, text, text, jsonb, uuid, text, text[]) is
+  'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB, held against what ledger_data_schema_save() said of its type; p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs word for word: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB comes with a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries).';
+
+create or replace function ledger_append_batch(
+    p_work_item_id uuid,
+    p_entries jsonb,
+    p_lease uuid default null,
+    p_idempotency_key text default null)
+  returns setof work_ledger
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_entry record;
+begin
+  if jsonb_typeof(p_entries) is distinct from 'array' then
+    perform _raise_invalid('entries must be an array of {entry_type, content, data, keep}');
+  end if;
+  for v_entry in select value, n from jsonb_array_elements(p_entries) with ordinality as e(value, n) order by n loop
+    return next ledger_append(p_work_item_id, v_entry.value ->> 'entry_type', v_entry.value ->> 'content',
+      v_entry.value -> 'data', p_lease, p_idempotency_key || '/' || v_entry.n, _names(v_entry.value -> 'keep'));
+  end loop;
+end
+$$;
+
+comment on function ledger_append_batch(uuid, jsonb, uuid, text) is
+  'Appends several entries, all or none: p_entries = [{entry_type, content, data, keep}, ...]. Returns them in order; otherwise as ledger_append(), whose errors it raises.';
+
+create or replace function ledger_data_schema_save(p_entry_type text, p_schema json)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  p_schema := _storable(p_schema);
+  if p_entry_type is null or p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
+    perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
+  elsif p_schema is null then
+    delete from ledger_data_schemas where entry_type = p_entry_type;
+  elsif json_typeof(p_schema) <> 'object' or (p_schema ->> 'type') is distinct from 'object' or coalesce(json_typeof(p_schema -> 'required'), 'array') <> 'array'
+        or coalesce(json_typeof(p_schema -> 'properties'), 'object') <> 'object' then
+    perform _raise_invalid('the data of entries is described by a JSON Schema of "type": "object"', 'Its properties are an object, what it requires is a list.');
+  else
+    insert into ledger_data_schemas (entry_type, schema) values (p_entry_type, p_schema)
+    on conflict (entry_type) do update set schema = excluded.schema, updated_at = _now();
+  end if;
+  return p_entry_type;
+end
+$$;
+
+comment on function ledger_data_schema_save(text, json) is
+  'Says what the data of a type of entry must look like from now on, as a JSON Schema of type object; null: anything. ledger_append() with data that does not fit then raises WL002. Checked are required keys, types and enums of the top level and additionalProperties = false, with a JavaScript engine the whole schema (see json_schema_errors()). Raises WL002.';
+
+create or replace function _names(p_names jsonb)
+  returns text[]
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if jsonb_typeof(p_names) = 'null' then
+    return null;
+  elsif jsonb_typeof(p_names) <> 'array' or exists (select from jsonb_array_elements(p_names) n where jsonb_typeof(n) <> 'string') then
+    perform _raise_invalid('keep is a list of paths, URLs or artifact handles');
+  end if;
+  return (select array_agg(n.name order by n.i) from jsonb_array_elements_text(p_names) with ordinality as n(name, i));
+end
+$$;
+
+comment on function _names(jsonb) is 'A JSON list of strings as an array; null for none. Raises WL002.';

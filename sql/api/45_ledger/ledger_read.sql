@@ -1,0 +1,129 @@
+-- The ledger as rows, as lines, and as the text that agents read.
+
+create or replace function ledger_read(
+    p_work_item_id uuid,
+    p_entry_type text default null,
+    p_last_n integer default null,
+    p_is_everything boolean default false)
+  returns setof work_ledger
+  language plpgsql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_entry_type is not null and p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
+    perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
+  end if;
+  if p_last_n < 1 then
+    perform _raise_invalid(format('last_n must be 1 or more, not %s', p_last_n));
+  end if;
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  return query
+    select *
+      from (select *
+              from work_ledger
+             where work_item_id = p_work_item_id and (p_entry_type is null or entry_type = p_entry_type)
+                and (p_is_everything or seq > (select ledger_epoch from work_items where id = p_work_item_id))
+             order by seq desc
+             limit p_last_n) newest
+     order by seq;
+end
+$$;
+
+comment on function ledger_read(uuid, text, integer, boolean) is
+  'The entries of a work item''s ledger in order; only those of p_entry_type, only the newest p_last_n, where given. What attempts wrote that were given up (recover.mode = fresh) only with p_is_everything. Raises WL001, WL002.';
+
+create or replace function ledger_read_lines(
+    p_work_item_id uuid,
+    p_entry_type text default null,
+    p_last_n integer default null)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(string_agg(format('[%s] %s: %s', seq, entry_type, _indent(content, '    ')), E'\n' order by seq), '(no entries)')
+    from ledger_read(p_work_item_id, p_entry_type, p_last_n);
+$$;
+
+comment on function ledger_read_lines(uuid, text, integer) is
+  'ledger_read() as the model sees it: a line "[seq] type: content" for each entry, further lines of an entry indented. Raises WL001, WL002.';
+
+create or replace function ledger_read_formatted(p_work_item_id uuid)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  return _ledger_format(p_work_item_id);
+end
+$$;
+
+comment on function ledger_read_formatted(uuid) is
+  'The whole ledger of a work item as a block for a model''s context: PLAN (the latest one), FINDINGS, STEPS COMPLETED, DECISIONS, ERRORS, NOTES; sections without entries are left out. Raises WL001.';
+
+create or replace function _ledger_format(
+    p_work_item_id uuid,
+    p_since_seq integer default 1,
+    p_max_plan_chars integer default null,
+    p_until_seq integer default 2147483647,
+    p_is_numbered boolean default false)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select E'=== WORK LEDGER (your durable working memory) ===\n\n' || coalesce(string_agg(s.heading || E':\n' || s.lines, E'\n\n' order by s.position), '(no entries)')
+    from (
+      select h.position, h.heading, concat_ws(E'\n',
+               case when count(*) filter (where not l.is_shown) > 0 then format('- (%s older, in ledger_read)', count(*) filter (where not l.is_shown)) end,
+               string_agg('- ' || coalesce('[' || l.block || '] ', '') || _indent(l.content, '  '), E'\n' order by l.seq) filter (where l.is_shown)) as lines
+        from (values (1, 'plan', 'PLAN'), (2, 'finding', 'FINDINGS'), (3, 'step', 'STEPS COMPLETED'),
+                     (4, 'decision', 'DECISIONS'), (5, 'error', 'ERRORS'), (6, 'note', 'NOTES')) as h(position, entry_type, heading)
+        join lateral (
+          select w.seq, w.entry_type = 'plan' or w.seq >= p_since_seq as is_shown,
+                 case when w.entry_type = 'plan' and char_length(w.content) > p_max_plan_chars then left(w.content, p_max_plan_chars) || '…' else w.content end as content,
+                 case when p_is_numbered and w.entry_type = 'step' then (select t.block from turns t where t.id = w.turn_id) end as block
+            from work_ledger w
+           where w.work_item_id = p_work_item_id and w.entry_type = h.entry_type and w.seq <= p_until_seq
+             and w.seq > (select ledger_epoch from work_items where id = p_work_item_id)
+             and (w.entry_type <> 'plan'
+               or w.seq = (select max(p.seq) from work_ledger p where p.work_item_id = p_work_item_id and p.entry_type = 'plan' and p.seq <= p_until_seq))) l on true
+       group by h.position, h.heading
+    ) s;
+$$;
+
+comment on function _ledger_format(uuid, integer, integer, integer, boolean) is 'The block of ledger_read_formatted() as it was with entry p_until_seq, with only a count of the entries before p_since_seq and a plan of at most p_max_plan_chars; p_is_numbered: steps begin with the number that recall_block() takes.';
+
+create or replace function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer default 2147483647)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_block text := _ledger_format(p_work_item_id, p_until_seq => p_until_seq, p_is_numbered => true);
+  v_since integer;
+begin
+  if char_length(v_block) <= p_max_chars then
+    return v_block;
+  end if;
+  -- The newest entries that fit; the plan always, if need be its beginning.
+  select min(e.seq) into v_since
+    from (select seq, sum(char_length(content) + 10) over (order by seq desc) as chars
+            from work_ledger
+           where work_item_id = p_work_item_id and entry_type <> 'plan' and seq <= p_until_seq
+             and seq > (select ledger_epoch from work_items where id = p_work_item_id)) e
+   where e.chars <= p_max_chars * 3 / 4 - 500;
+  return _ledger_format(p_work_item_id, coalesce(v_since, 2147483647), p_max_chars / 4, p_until_seq, true);
+end
+$$;
+
+comment on function _ledger_block(uuid, integer, integer) is 'ledger_read_formatted() in at most about so many characters, its steps with the numbers of their blocks: the newest entries, and how many older ones ledger_read() has.';

@@ -1,0 +1,148 @@
+-- Large results and images: stored once, by their hash, and named by a handle wherever they were shown. A request has images as the
+-- provider wants them; so they leave the context with their block, and come back by their handle.
+
+create or replace function _artifact_store(p_content text)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_hash text := _content_hash(p_content);
+begin
+  insert into artifacts (content_hash, content) values (v_hash, p_content) on conflict do nothing;
+  return v_hash;
+end
+$$;
+
+comment on function _artifact_store(text) is 'Stores a text once and returns its hash.';
+
+create or replace function _excerpt(p_text text, p_max_chars integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return (
+    select case when v.chars <= 2 * v.half then p_text else left(p_text, v.half)
+        || format(E'\n\n[engine: %s of %s characters are not shown here; artifact_read("%s") reads them by range or pattern]\n\n',
+                  v.chars - 2 * v.half, v.chars, left(_content_hash(p_text), 16))
+        || right(p_text, v.half) end
+      from (select char_length(p_text), least(p_max_chars, 8000) / 2) as v(chars, half));
+
+comment on function _excerpt(text, integer) is 'What stands for a text that is an artifact: its first and last characters, at most 8,000, and the handle; a text that is no longer, itself.';
+
+create or replace function _image_store(p_media_type text, p_data text)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_hash text := _content_hash(p_data);
+begin
+  insert into artifacts (content_hash, content, media_type) values (v_hash, p_data, p_media_type) on conflict do nothing;
+  return _image_block(p_media_type, v_hash);
+end
+$$;
+
+comment on function _image_store(text, text) is 'Stores an image (base64) once and returns the block that names it.';
+
+create or replace function _image_block(p_media_type text, p_hash text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return '{"type":"image","source":{"type":"artifact","media_type":"' || p_media_type || '","artifact":"' || p_hash || '"}}';
+
+comment on function _image_block(text, text) is 'The block that names an image which is an artifact, as it is stored in results and messages; null of null.';
+
+create or replace function _with_images(p_blocks text)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_reference text[];
+begin
+  if strpos(p_blocks, '{"type":"image","source":{"type":"artifact"') = 0 then
+    return p_blocks;
+  end if;
+  -- Inside a text its quotes would be escaped: what matches is a block.
+  for v_reference in
+    select distinct regexp_matches(p_blocks, '\{"type":"image","source":\{"type":"artifact","media_type":"(image/[a-z]+)","artifact":"([0-9a-f]{64})"\}\}', 'g')
+  loop
+    p_blocks := replace(p_blocks, _image_block(v_reference[1], v_reference[2]), (
+      select '{"type":"image","source":{"type":"base64","media_type":"' || v_reference[1] || '","data":' || to_json(content)::text || '}}'
+        from artifacts where content_hash = v_reference[2]));
+  end loop;
+  return p_blocks;
+end
+$$;
+
+comment on function _with_images(text) is 'Blocks of a user message as text, with its images in the form that a request has.';
+
+create or replace function _images_of(p_turn_ids uuid[])
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select jsonb_agg(i.source order by i.place)
+    from (
+      select b.value #> '{source}' as source, max(array[u.n, c.n, c.m, b.n]) as place
+        from unnest(p_turn_ids) with ordinality as u(turn_id, n)
+        cross join lateral (
+          select 0 as n, m.sequence as m, m.content from messages m where m.turn_id = u.turn_id and m.role = 'user'
+          union all
+          select 1, k.ordinal, k.result from tool_calls k where k.turn_id = u.turn_id and k.parent_call_id is null and json_typeof(k.result) = 'array') c
+        cross join lateral jsonb_array_elements(c.content::jsonb) with ordinality as b(value, n)
+       where b.value ->> 'type' = 'image' and b.value #>> '{source,type}' = 'artifact'
+       group by 1
+       order by 2 desc
+       limit 10) i;
+$$;
+
+comment on function _images_of(uuid[]) is 'The newest ten images that some turns were shown: [{media_type, artifact}].';
+
+create or replace function _artifact(p_handle text)
+  returns artifacts
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_handle text := lower(btrim(p_handle));
+  v_artifact artifacts;
+begin
+  if v_handle is null or v_handle !~ '^[0-9a-f]{16,64}$' then
+    perform _raise_invalid(format('"%s" is not a handle', _one_line(p_handle, 80)), 'A handle is at least 16 hexadecimal digits, as shown with the head and tail of a large result.');
+  end if;
+  select * into v_artifact from artifacts where content_hash >= v_handle and content_hash < v_handle || 'g' limit 1;
+  if not found then
+    raise exception using errcode = 'WL001', message = format('there is no artifact %s', v_handle);
+  end if;
+  return v_artifact;
+end
+$$;
+
+comment on function _artifact(text) is 'The artifact with that handle. Raises WL001, WL002.';
+
+create or replace function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb)
+  returns jsonb
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return case p_ability
+    when 'artifact_read' then (select jsonb_build_array(jsonb_build_object('media_type', a.media_type, 'artifact', a.content_hash))
+                                 from _artifact(p_input ->> 'handle') a where a.media_type is not null)
+    when 'recall_block' then case when coalesce(p_input ->> 'query', '') = '' then
+      (select _images_of(_turns_of_block(h.id, (p_input ->> 'n')::integer)) from _newest_turn(p_work_item_id) h(id)) end
+  end;
+end
+$$;
+
+comment on function _recalled_images(uuid, text, jsonb) is 'The images that an agent is shown with the result of artifact_read or recall_block: [{media_type, artifact}]; null: none.';

@@ -1,0 +1,117 @@
+-- Blocks: the turns between two steps. What a block says is fixed by rows that never change, so that any request can be
+-- rebuilt: the steps in the ledger, the calls beside them.
+--
+-- What walks the conversation goes from row to row through indexes, whatever the statistics say: a plan that was made
+-- for a small table, or by a wrong guess at how far a recursion goes, would read ever more of a large one.
+
+create or replace function _boundary(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select case
+           when not exists (select from work_ledger l join turns t on t.work_item_id = l.work_item_id
+                             where t.id = p_turn_id and l.turn_id = t.id and l.entry_type = 'step') then null
+           when exists (select from tool_calls where turn_id = p_turn_id and (tool_name <> 'ledger_append' or status <> 'completed')) then 'before'
+           else 'after'
+         end;
+$$;
+
+comment on function _boundary(uuid) is
+  'Where a turn closes a block: after, when its steps came alone or beside other ledger entries; before, when they rode with other calls or with entries that were refused, whose results the model has yet to see: then the turn''s own exchange opens the next block; null, when it recorded no step. Several steps of one turn close one block.';
+
+create or replace function _block_of(p_turn turns)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select p_turn.block + case _boundary(p_turn.id) when 'before' then 1 else 0 end;
+$$;
+
+comment on function _block_of(turns) is 'The block that a turn''s exchange (its response and the results) belongs to.';
+
+create or replace function _next_block(p_head turns, p_focus_id uuid default null)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_head.id is null then coalesce((select _block_of(t) + 1 from turns t where t.id = _earlier_head(p_focus_id)), 1)
+              else p_head.block + case when _boundary(p_head.id) is null then 0 else 1 end
+         end;
+$$;
+
+comment on function _next_block(turns, uuid) is 'The block that is open after a turn; of a focus that has none yet its first, which counts on from the attempt before, so that a number means one block of a work item.';
+
+create or replace function _shown_turns(p_head turns, p_cut elisions)
+  returns turns[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive shown(turn) as (
+    select h from turns h where h.id = p_head.id and h.id is distinct from p_cut.last_turn_id
+    union all
+    select p from shown s join turns p on p.id = (s.turn).parent_turn_id where p.id is distinct from p_cut.last_turn_id
+  )
+  select coalesce(array_agg(s.turn order by (s.turn).depth), '{}') from shown s where (s.turn).turn_type = 'normal';
+$$;
+
+comment on function _shown_turns(turns, elisions) is 'The turns up to p_head that are shown verbatim behind a cut (or null), oldest first. What is cut off already is not walked, so the cost does not grow with history.';
+
+create or replace function _turns_of_block(p_head_id uuid, p_block integer)
+  returns uuid[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive chain(turn, age) as (
+    select t, 1 from turns t where t.id = p_head_id
+    union all
+    select t, c.age + 1 from chain c join turns t on t.id = coalesce((c.turn).parent_turn_id, _earlier_head((c.turn).focus_id))
+     where (c.turn).block >= p_block -- asked in an earlier block: so was all that led to it
+  )
+  select coalesce(array_agg((c.turn).id order by c.age desc), '{}')
+    from chain c
+   where (c.turn).turn_type = 'normal' and (c.turn).block between p_block - 1 and p_block and _block_of(c.turn) = p_block;
+$$;
+
+comment on function _turns_of_block(uuid, integer) is 'The turns of a block, oldest first, in the conversation that ends with a turn and in the attempts before it.';
+
+create or replace function _newest_turn(p_work_item_id uuid)
+  returns uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(s.head_turn_id, _earlier_head(f.id), w.fork_turn_id)
+    from work_items w
+    left join lateral (select * from foci where work_item_id = w.id order by attempt desc limit 1) f on true
+    left join sessions s on s.label = f.session_label
+   where w.id = p_work_item_id;
+$$;
+
+comment on function _newest_turn(uuid) is 'Where the conversation of a work item ends just now; of a fork that has not run yet, where it begins. Null: nothing was said yet.';
+
+create or replace function _earlier_head(p_focus_id uuid)
+  returns uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select s.head_turn_id
+    from foci f
+    join foci e on e.work_item_id = f.work_item_id and e.attempt < f.attempt
+    join sessions s on s.label = e.session_label
+   where f.id = p_focus_id and s.head_turn_id is not null
+   order by e.attempt desc
+   limit 1;
+$$;
+
+comment on function _earlier_head(uuid) is 'Where the conversation of the attempt before a focus ended; null: there was none.';

@@ -1,0 +1,89 @@
+-- Other strategies of compaction, for faculties that name one (compact_strategy): tried before the ladder, which goes on
+-- where they free less than a tenth or too little.
+
+create or replace function _strategy_cut(
+    p_item work_items,
+    p_focus foci,
+    p_engage jsonb,
+    p_head turns,
+    p_cuts elisions[],
+    p_shown turns[],
+    p_keep integer,
+    p_trigger text,
+    p_told_chars integer)
+  returns elisions
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case p_engage ->> 'compact_strategy'
+           when 'sliding_window' then _compaction_cut(p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep, p_trigger, null, p_told_chars, (p_cuts[cardinality(p_cuts)]).summary)
+           when 'selective' then _selective_cut(p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep)
+         end;
+$$;
+
+comment on function _strategy_cut(work_items, foci, jsonb, turns, elisions[], turns[], integer, text, integer) is
+  'The cut (not stored yet) that the faculty''s compact_strategy makes; null: it has none, or there is nothing to leave out. sliding_window: the newest p_keep of the turns shown stay, and nothing stands for the others but what was said in them. selective: all stay, and the results of pure calls before those p_keep are shortened.';
+
+create or replace function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer)
+  returns elisions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_cut elisions := p_current; -- in its place: what left before stays away
+begin
+  if cardinality(p_shown) <= p_keep or p_current.max_result_depth is not null and p_current.max_result_effect is null then
+    return null; -- nothing is old, or all results are shortened already
+  end if;
+  v_cut.id := _uuidv7();
+  v_cut.ordinal := coalesce(p_current.ordinal, 0);
+  v_cut.work_item_id := p_item.id;
+  v_cut.focus_id := p_focus.id;
+  v_cut.iteration := p_focus.iteration + 1;
+  v_cut.depth := p_head.depth + 1;
+  v_cut.root_turn_id := coalesce(p_current.root_turn_id, (p_shown[1]).id);
+  v_cut.first_block := coalesce(p_current.first_block, (p_shown[1]).block);
+  v_cut.last_block := coalesce(p_current.last_block, v_cut.first_block - 1);
+  v_cut.last_seq := coalesce(p_current.last_seq, 0);
+  v_cut.stubs := coalesce(p_current.stubs, '[]');
+  v_cut.max_result_chars := 300;
+  v_cut.max_result_depth := (p_shown[cardinality(p_shown) - p_keep + 1]).depth;
+  v_cut.max_result_effect := 'pure';
+  v_cut.stub_tokens := coalesce(p_current.stub_tokens, 0);
+  v_cut.kept_tokens := coalesce(p_current.kept_tokens, 0);
+  select coalesce(sum(_tokens(_exchange_chars(t.id), (select config -> 'engage' ->> 'model' from faculties where content_hash = p_focus.faculty_hash))), 0)
+    into v_cut.tokens_kept from unnest(p_shown) t;
+  v_cut.tokens_elided := 0;
+  v_cut.created_at := _now();
+  return v_cut;
+end
+$$;
+
+comment on function _selective_cut(work_items, foci, turns, elisions, turns[], integer) is
+  'The newest cut, or a first one, with the results of pure calls before the newest p_keep turns shortened to head, tail and handle.';
+
+create or replace function _selected(p_turns turns[], p_cut elisions)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select jsonb_build_object('effect', p_cut.max_result_effect, 'max_result_chars', p_cut.max_result_chars, 'results', count(*))
+    from unnest(p_turns) t
+    join tool_calls k on k.turn_id = t.id
+   where k.parent_call_id is null and k.effect = p_cut.max_result_effect and _content_chars(k.result) > p_cut.max_result_chars;
+$$;
+
+comment on function _selected(turns[], elisions) is 'What a selective compaction went by, and how many results of the turns it shortened.';
+
+create or replace function _with_cut(p_cuts elisions[], p_cut elisions)
+  returns elisions[]
+  language sql
+  immutable
+  parallel safe
+  return (select array_agg(c order by c.ordinal) from unnest(p_cuts) c where p_cut.previous_id is not null and c.ordinal < p_cut.ordinal) || p_cut;
+
+comment on function _with_cut(elisions[], elisions) is 'The cuts with one of a compaction, which takes the place of all or, where it follows one, of the newest.';

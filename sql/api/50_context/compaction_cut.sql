@@ -1,0 +1,113 @@
+-- The cut that a compaction makes: what the request before it becomes.
+
+create or replace function _compaction_cut(
+    p_item work_items,
+    p_focus foci,
+    p_head turns,
+    p_current elisions,
+    p_shown turns[],
+    p_keep integer,
+    p_trigger text,
+    p_ledger text,
+    p_told_chars integer,
+    p_summary text)
+  returns elisions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_cut elisions;
+  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
+  v_model text := v_engage ->> 'model';
+  v_leaving turns[] := p_shown[: greatest(0, cardinality(p_shown) - p_keep)];
+  v_kept turns[] := p_shown[cardinality(v_leaving) + 1 :];
+begin
+  if cardinality(v_leaving) = 0 and p_current.id is null then
+    return null; -- nothing would leave
+  end if;
+  v_cut.id := _uuidv7();
+  v_cut.ordinal := 0;
+  v_cut.work_item_id := p_item.id;
+  v_cut.focus_id := p_focus.id;
+  v_cut.iteration := p_focus.iteration + 1;
+  v_cut.depth := p_head.depth + 1;
+  v_cut.root_turn_id := coalesce(p_current.root_turn_id, (p_shown[1]).id);
+  v_cut.last_turn_id := coalesce((v_leaving[cardinality(v_leaving)]).id, p_current.last_turn_id);
+  v_cut.first_block := (select block from turns where id = v_cut.root_turn_id);
+  v_cut.last_block := greatest(p_current.last_block, case when cardinality(v_kept) > 0 then _block_of(v_kept[1]) else _next_block(p_head) end - 1);
+  select coalesce(max(l.seq), p_current.last_seq, 0)
+    into v_cut.last_seq
+    from unnest(v_leaving) t
+    join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(p_current.last_seq, 0) and l.turn_id = t.id;
+  v_cut.kept := _kept(p_head, v_cut.last_turn_id, (
+    select l.keep from work_ledger l where l.work_item_id = p_item.id and l.entry_type = 'step' order by l.seq desc limit 1), v_engage);
+  v_cut.kept_tokens := coalesce(_tokens(char_length(_kept_block(v_cut)), v_model), 0);
+  v_cut.stubs := '[' || concat_ws(',',
+    _text_block(format('[engine] The conversation before this point was left out, because %s. %s; recall_block(n, query) brings the calls and results of completed step [n] back.',
+      case p_trigger when 'context_overflow' then 'the model refused it for its length' when 'manual' then 'somebody asked for it' when 'periodic' then 'this is done every so many turns' else 'the context was nearly full' end,
+      case when p_ledger is null then 'ledger_read has your ledger' else 'Your ledger stands for it' end)),
+    _text_block(p_ledger), _text_block(_told_block(v_cut.last_turn_id, p_told_chars)),
+    _text_block(E'[engine] A summary of your work up to here, written when the context was full:\n\n  ' || _indent(p_summary, '  '))) || ']';
+  v_cut.summary := p_summary;
+  v_cut.max_result_chars := p_current.max_result_chars;
+  v_cut.max_result_depth := p_current.max_result_depth;
+  v_cut.max_result_effect := p_current.max_result_effect;
+  v_cut.stub_tokens := _tokens(char_length(v_cut.stubs::text), v_model);
+  select _tokens(coalesce(sum(_exchange_chars(t.id)), 0), v_model) into v_cut.tokens_kept from unnest(v_kept) t;
+  v_cut.tokens_elided := 0;
+  v_cut.created_at := _now();
+  return v_cut;
+end
+$$;
+
+comment on function _compaction_cut(work_items, foci, turns, elisions, turns[], integer, text, text, integer, text) is
+  'The cut (not stored yet) that leaves of the turns shown the newest p_keep, and in place of everything before them why (p_trigger), a ledger block, what people and other agents said in p_told_chars, and a summary, where there are such; null: nothing would leave.';
+
+create or replace function _floor_cut(
+    p_item work_items,
+    p_focus foci,
+    p_head turns,
+    p_current elisions,
+    p_shown turns[],
+    p_trigger text,
+    p_say text,
+    p_max_chars integer)
+  returns elisions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_task integer := (select coalesce(sum(char_length(content::text)), 0) from messages
+                      where turn_id = coalesce(p_current.root_turn_id, (p_shown[1]).id) and role = 'user');
+  v_room integer := greatest(2000, p_max_chars - v_task - char_length(p_say));
+  v_calls integer := (select greatest(1, count(*)) from tool_calls where turn_id = p_head.id and parent_call_id is null);
+  v_said integer := _exchange_chars(p_head.id) - _results_chars(p_head.id);
+  v_cut elisions;
+begin
+  for v_keep in reverse 1 .. 0 loop
+    v_cut := _compaction_cut(p_item, p_focus, p_head, p_current, p_shown, v_keep, p_trigger,
+      concat_ws(E'\n\n', _ledger_block(p_item.id, v_room * 3 / 10),
+        case v_keep when 0 then '[engine] Your last response and its results did not fit into the context any more and are not shown. recall_block and ledger_read bring back what you need; ask for less at a time.' end),
+      v_room * 2 / 10, _cap_text(p_current.summary, v_room / 10));
+    continue when v_cut.id is null;
+    v_cut.kept := null; -- what is read again then fits
+    v_cut.kept_tokens := 0;
+    v_cut.max_result_chars := greatest(200, (v_room * 4 / 10 - v_said) / v_calls);
+    v_cut.max_result_depth := p_head.depth + 1;
+    v_cut.max_result_effect := null;
+    exit when _parts_chars(p_head.id, array[v_cut], p_say) <= p_max_chars;
+  end loop;
+  if v_cut.id is null then
+    -- The very first exchange is all there is.
+    v_cut := _compaction_cut(p_item, p_focus, p_head, p_current, p_shown, 0, p_trigger, _ledger_block(p_item.id, v_room * 3 / 10), v_room * 2 / 10, null);
+    v_cut.kept := null;
+    v_cut.kept_tokens := 0;
+  end if;
+  return v_cut;
+end
+$$;
+
+comment on function _floor_cut(work_items, foci, turns, elisions, turns[], text, text, integer) is
+  'The cut (not stored yet) that leaves the task, the ledger and the last exchange, its results shortened so that all fits into p_max_chars; where even that does not, without the last exchange.';

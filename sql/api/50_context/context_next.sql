@@ -1,0 +1,43 @@
+-- What the next request of a focus is made of. Decides and writes nothing, so that it serves the loop and onlookers alike.
+
+create or replace function _context_next(
+    p_item work_items,
+    p_focus foci,
+    out last turns,
+    out head turns,
+    out cuts elisions[],
+    out say text,
+    out shown jsonb,
+    out compaction compactions,
+    out reason text)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
+  v_attempt compactions;
+  v_rung record;
+begin
+  select t.* into last from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
+  if last.id is null then
+    select o.said, o.shown into say, shown from _orient(p_item, p_focus) o;
+    return;
+  end if;
+  head := _asking_turn(last.id);
+  say := case when head.focus_id = p_focus.id then _engine_message(head) else _branch_message(head) end;
+  v_attempt := _summary_attempt(last.id);
+  cuts := _elision_chain(coalesce(v_attempt.base_elision_id, last.elision_id));
+  cuts := _elision_due(p_item, p_focus, v_engage, head, cuts);
+  select * into v_rung
+    from _compaction_due(p_item, p_focus, v_engage, last, head, cuts, coalesce(_text_block(say), ''), v_attempt.turn_id is null);
+  compaction := v_rung.compaction;
+  reason := v_rung.reason;
+  if (v_rung.cut).id is not null then
+    cuts := _with_cut(cuts, v_rung.cut);
+  end if;
+end
+$$;
+
+comment on function _context_next(work_items, foci) is
+  'The next request of a focus: last, the newest turn of its session; head, the newest one that asked for work; cuts, what is left out (the newest may not be stored yet); say, what the engine says, and shown, of what the digest in it tells; compaction, where one is due (a summary has to be written first, then cuts are those before it); reason, why the work cannot go on.';

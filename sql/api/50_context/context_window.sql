@@ -1,0 +1,88 @@
+-- Requests rebuilt as they went out, and the next one as it would.
+
+create or replace function context_at(p_turn_id uuid)
+  returns json
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+begin
+  select * into v_turn from turns where id = p_turn_id;
+  if not found or v_turn.config_hash is null then
+    perform _raise_not_found('turn with a request', p_turn_id);
+  end if;
+  return _request((select config from turn_configs where content_hash = v_turn.config_hash),
+                  case v_turn.turn_type
+                    when 'compaction' then _summary_messages((select c from compactions c where c.turn_id = v_turn.id))
+                    else _messages(v_turn.parent_turn_id, _elision_chain(v_turn.elision_id), _query_blocks(v_turn.id))
+                  end);
+end
+$$;
+
+comment on function context_at(uuid) is
+  'The request of a turn, rebuilt from rows: byte for byte the JSON body that was sent to the model''s API. Raises WL001.';
+
+create or replace function context_window(p_focus_id uuid)
+  returns table (system json, messages json, tools json, request json)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_focus foci;
+  v_turn_id uuid;
+  v_next record;
+  v_request json;
+begin
+  -- Stable so that it cannot write; what _orient() draws anew each time, its markers, means nothing.
+  select * into v_focus from foci where id = p_focus_id;
+  if not found then
+    perform _raise_not_found('focus', p_focus_id);
+  end if;
+  -- Under way: asked, or answered and not finished, or a summary that is being written. Of a focus that is over, the last.
+  select id into v_turn_id
+    from turns
+   where focus_id = p_focus_id and config_hash is not null
+     and (v_focus.ended_at is not null or (status <> 'failed' and (iteration = v_focus.iteration + 1 or status in ('pending', 'streaming'))))
+   order by depth desc, started_at desc
+   limit 1;
+  if found then
+    v_request := context_at(v_turn_id);
+  elsif v_focus.ended_at is not null then
+    return;
+  else
+    select * into v_next from _context_next((select w from work_items w where w.id = v_focus.work_item_id), v_focus);
+    v_request := _request(_config_of(v_focus)::json, _messages((v_next.head).id, v_next.cuts,
+      concat_ws(',', _text_block(v_next.say), (select string_agg(w.block, ',' order by w.n) from _inbox_waiting(v_focus.work_item_id) w))));
+  end if;
+  return query select v_request -> 'system', v_request -> 'messages', v_request -> 'tools', v_request;
+end
+$$;
+
+comment on function context_window(uuid) is
+  'What the model is shown next in a focus: system, messages and tools, and the whole request body around them. From the moment a request is made until its iteration is finished: that request, also while its calls are open; while a summary is being written, the one that asks for it. Before the first request and between two iterations: the one that would come next, without what is decided when it is made (news of the digest, a reminder), and its markers around the words of others are drawn anew; where a summary has to be written first, what that will shorten. Of a focus that is over: its last request; no row where it made none. Writes nothing. Raises WL001.';
+
+create or replace function _request(p_config json, p_messages text)
+  returns json
+  language sql
+  immutable
+  parallel safe
+  return (left(p_config::text, -1) || ',"messages":' || p_messages || '}')::json;
+
+comment on function _request(json, text) is 'A whole request body.';
+
+create or replace function _query_blocks(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select coalesce(string_agg(_blocks(content), ',' order by sequence), '')
+    from messages
+   where turn_id = p_turn_id and role = 'user';
+$$;
+
+comment on function _query_blocks(uuid) is 'The content blocks that a turn said to the model besides tool results.';

@@ -1,0 +1,116 @@
+-- Whether the next request leaves closed blocks out: decided once, when its turn is made.
+
+create or replace function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] default null)
+  returns elisions[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_model text := p_engage ->> 'model';
+  v_open integer := _next_block(p_head);
+  v_current elisions := p_cuts[cardinality(p_cuts)];
+  v_due elisions;
+  v_merged_from integer;
+  v_shown turns[];
+  v_closed_chars bigint;
+  v_kept_chars bigint;
+  v_said_chars bigint;
+  v_stubs text;
+begin
+  -- Right after a block closed nothing, or only the riding exchange, stands behind it: at no other moment is so little
+  -- written to the provider's cache again.
+  if _boundary(p_head.id) is null or not (p_engage ->> 'truncate_closed_blocks')::boolean then
+    return p_cuts;
+  end if;
+  v_shown := _shown_turns(p_head, v_current);
+  select coalesce(sum(_exchange_chars(t.id)) filter (where _block_of(t) < v_open), 0),
+         coalesce(sum(_exchange_chars(t.id)) filter (where _block_of(t) >= v_open), 0),
+         -- What was said on the way leaves with its block, and comes back in the stub if it was a person's; the task stays.
+         coalesce(sum(char_length(_query_blocks(t.id))) filter (where _block_of(t) < v_open and t.parent_turn_id is not null), 0)
+    into v_closed_chars, v_kept_chars, v_said_chars
+    from unnest(v_shown) t;
+  if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer then
+    return p_cuts;
+  end if;
+
+  v_due.id := _uuidv7();
+  v_due.ordinal := coalesce(v_current.ordinal, 0) + 1;
+  v_merged_from := v_due.ordinal & (v_due.ordinal - 1); -- without its lowest bit
+  select id into v_due.previous_id from unnest(p_cuts) where ordinal <= v_merged_from order by ordinal desc limit 1;
+  v_due.work_item_id := p_item.id;
+  v_due.focus_id := p_focus.id;
+  v_due.iteration := p_focus.iteration + 1;
+  v_due.depth := greatest(p_head.depth + 1, v_current.depth); -- a compaction turn may stand between
+  v_due.root_turn_id := coalesce(v_current.root_turn_id, (v_shown[1]).id);
+  v_due.first_block := coalesce(v_current.last_block + 1, (v_shown[1]).block);
+  v_due.last_block := v_open - 1;
+  select t.id into v_due.last_turn_id from unnest(v_shown) t where _block_of(t) < v_open order by t.depth desc limit 1;
+  if v_due.last_turn_id is null then
+    return p_cuts; -- a step in the very first response: nothing lies behind it
+  end if;
+  select coalesce(max(l.seq), v_current.last_seq, 0)
+    into v_due.last_seq
+    from unnest(v_shown) t
+    join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(v_current.last_seq, 0) and l.turn_id = t.id
+   where _block_of(t) < v_open;
+  select string_agg(_text_block(stub), ',' order by n)
+    into v_stubs
+    from generate_series(v_due.first_block, v_due.last_block) as n
+    cross join lateral _block_stub(v_shown, coalesce(v_current.last_seq, 0), n) as stub
+   where stub <> '';
+  v_due.stubs := '[' || concat_ws(',', (
+    select string_agg(_blocks(c.stubs), ',' order by c.ordinal) from unnest(p_cuts) c where c.ordinal > v_merged_from), v_stubs) || ']';
+  v_due.kept := _kept(p_head, v_due.last_turn_id, coalesce(p_keep, _keep_of(p_head)), p_engage);
+  v_due.kept_tokens := coalesce(_tokens(char_length(_kept_block(v_due)), v_model), 0);
+  v_due.summary := v_current.summary;
+  v_due.max_result_chars := v_current.max_result_chars;
+  v_due.max_result_depth := v_current.max_result_depth;
+  v_due.max_result_effect := v_current.max_result_effect;
+  v_due.tokens_elided := _tokens(v_closed_chars + v_said_chars, v_model) + coalesce(v_current.kept_tokens, 0);
+  v_due.tokens_kept := _tokens(v_kept_chars, v_model);
+  v_due.stub_tokens := _tokens(char_length(v_stubs), v_model);
+  v_due.created_at := _now();
+  if v_due.tokens_kept + v_due.kept_tokens > 1000 and _breaks_even_after(v_due, v_model) > 15 then
+    return p_cuts; -- what rode with the step or is kept is too large to be written again for this: the next boundary decides
+  end if;
+  return (select array_agg(c order by c.ordinal) from unnest(p_cuts) c where c.ordinal <= v_merged_from) || v_due;
+end
+$$;
+
+comment on function _elision_due(work_items, foci, jsonb, turns, elisions[], text[]) is
+  'The cuts that hold for the request after p_head: p_cuts, those before, and a new one (not stored yet) when a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). Where more than 1,000 tokens stand behind the stubs and it would pay only after more than 15 requests, it waits. p_engage: the [engage] part of a faculty; p_keep: what to keep in place of what the newest step named.';
+
+create or replace function _keep_of(p_turn turns)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select l.keep
+    from work_ledger l
+   where l.work_item_id = p_turn.work_item_id and l.turn_id = p_turn.id and l.entry_type = 'step'
+   order by l.seq desc
+   limit 1;
+$$;
+
+comment on function _keep_of(turns) is 'What the newest step of a turn named to be kept; null: nothing.';
+
+create or replace function _elision_chain(p_elision_id uuid)
+  returns elisions[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive chain(cut) as (
+    select e from elisions e where e.id = p_elision_id
+    union all
+    select e from chain c join elisions e on e.id = (c.cut).previous_id
+  )
+  select array_agg(c.cut order by (c.cut).ordinal) from chain c;
+$$;
+
+comment on function _elision_chain(uuid) is 'The cuts that a request has, oldest first; null: it has none.';

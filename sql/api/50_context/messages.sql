@@ -1,0 +1,173 @@
+-- The messages of a request, rebuilt from the chain of turns. Per turn: its user part (the results of its parent's calls,
+-- then what was said to the model besides), then the response. A turn without a response (it was empty) lets two user
+-- parts meet: they become one message. Of what was elided stay the first message, which says what is to be done, and the
+-- stubs. Breakpoints of the provider's cache: behind the last stub, and where the request before ended when the exchange
+-- since then is long; two more stand in the config (see _turn_config()), and four is the most that the API takes.
+
+create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with previous as (
+    -- Where the request before this one ended, if this one begins with it.
+    select t.depth * 2 as "position" from turns t
+     where t.id = p_parent_turn_id and t.turn_type = 'normal' and t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id
+  ),
+  part as (
+    -- A response that came in pieces is one message.
+    select p.*,
+           p.role = 'assistant' and lag(p."position") over w is distinct from p."position" as is_next,
+           p."position" <= r."position" and lead(p."position") over w > r."position" as is_end,
+           sum(json_array_length(('[' || p.blocks || ']')::json)) filter (where p."position" > r."position") over () > 18 as is_far
+      from _message_parts(p_parent_turn_id, p_elisions, p_query_blocks) p
+      left join previous r on true
+    window w as (order by p."position", p.rank, p.ordinal)
+  ),
+  numbered as (
+    select *, count(*) filter (where p.is_next) over (order by p."position", p.rank, p.ordinal) as message
+      from part p
+  ),
+  message as (
+    -- The provider looks 20 blocks back from a breakpoint for what it has cached: behind an exchange with more, a
+    -- breakpoint stands where the previous request had its last one. The stubs have theirs.
+    select n.message, n.role,
+           string_agg(case when n.is_end and n.is_far and n.kind <> 'stubs' then _with_breakpoint(w.blocks) else w.blocks end, ',' order by n."position", n.rank, n.ordinal) as blocks
+      from numbered n
+      cross join lateral (select case n.role when 'user' then _with_images(n.blocks) else n.blocks end as blocks) w
+     group by n.message, n.role
+  )
+  select '[' || coalesce(string_agg('{"role":"' || m.role || '","content":[' || m.blocks || ']}', ',' order by m.message, m.role = 'user'), '') || ']'
+    from message m;
+$$;
+
+comment on function _messages(uuid, elisions[], text) is 'The messages of a request that follows the given turn; the arguments are those of _message_parts().';
+
+create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
+  returns table (kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
+  language sql
+  stable
+  rows 200
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive cut as (
+    select * from unnest(p_elisions[cardinality(p_elisions):])
+  ),
+  chain as (
+    select id, parent_turn_id, depth, turn_type from turns where id = p_parent_turn_id and id is distinct from (select last_turn_id from cut)
+    union all
+    select t.id, t.parent_turn_id, t.depth, t.turn_type
+      from chain c
+      join turns t on t.id = c.parent_turn_id
+     where t.id is distinct from (select last_turn_id from cut)
+  ),
+  part as (
+    select case when m.role = 'assistant' then 'response' else 'said' end as kind, c.id as turn_id,
+           c.depth * 2 + case m.role when 'assistant' then 1 else 0 end as "position",
+           2 as rank, m.sequence as ordinal, m.role,
+           case when m.role = 'assistant' and c.depth < (select depth from cut) then _without_thinking(coalesce(m.sent_content, m.content))
+                else _blocks(coalesce(m.sent_content, m.content)) end as blocks,
+           null::integer as chars
+      from chain c
+      join messages m on m.turn_id = c.id
+     where c.turn_type = 'normal'
+    union all
+    select 'task', m.turn_id, -2, 0, m.sequence, 'user', _blocks(m.content), null
+      from messages m
+     where m.turn_id = (select root_turn_id from cut where last_turn_id is not null) and m.role = 'user'
+    union all
+    select 'stubs', null, -1, 2 * e.ordinality::integer, 0, 'user',
+           case when e.ordinality < cardinality(p_elisions) or e.stubs::text = '[]' then _blocks(e.stubs)
+                else _with_breakpoint(_blocks(e.stubs)) end, null
+      from unnest(p_elisions) with ordinality as e
+    union all
+    -- Before the first stub; what a compaction left stands before it and speaks for itself.
+    select 'stubs', null, -1, 2 * min(e.ordinality)::integer - 1, 0, 'user',
+           _text_block('[engine] Closed blocks of your work follow, each by what you recorded; recall_block(n, query) brings their calls and results back.'), null
+      from unnest(p_elisions) with ordinality as e
+     where e.ordinal > 0
+    having count(*) > 0
+    union all
+    select 'kept', null, -1, 2147483647, 0, 'user', _text_block(_kept_block(e)), null
+      from unnest(p_elisions[cardinality(p_elisions):]) as e
+     where e.kept is not null
+    union all
+    select s.kind, c.id, c.depth * 2 + 2, s.rank, k.ordinal, 'user', s.blocks, s.chars
+      from chain c
+      join tool_calls k on k.turn_id = c.id and k.parent_call_id is null and k.completed_at is not null
+      cross join lateral (
+        select case when c.depth < (select max_result_depth from cut) and k.effect = coalesce((select max_result_effect from cut), k.effect) then _shortened(k, (select max_result_chars from cut)) else k.result end as content) r
+      cross join lateral _shown_result(k, r.content) s
+    union all
+    select 'said', null, 2147483647, 2, 0, 'user', p_query_blocks, null
+     where p_query_blocks <> ''
+  )
+  select p.kind, p.turn_id, p."position", p.rank, p.ordinal, p.role, p.blocks, coalesce(p.chars, char_length(p.blocks) + 4700 * regexp_count(p.blocks, '"source":\{"type":"artifact"'))
+    from part p
+   where p.blocks <> ''
+   order by p."position", p.rank, p.ordinal;
+$$;
+
+comment on function _message_parts(uuid, elisions[], text) is
+  'What the messages of a request consist of, in order: the task, the stubs of each cut, what the newest keeps, then of each turn that follows what was said, the response, each result and the images of calls that failed. p_elisions: the cuts, oldest first, or null; p_query_blocks: what the request says to the model besides the results.';
+
+create or replace function _blocks(p_content json)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  -- By bytes: counting characters would walk all of it twice.
+  return convert_from(substring(convert_to(p_content::text, 'UTF8') from 2 for octet_length(p_content::text) - 2), 'UTF8');
+
+comment on function _blocks(json) is 'A list of blocks as text, without its brackets.';
+
+create or replace function _with_breakpoint(p_blocks text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return convert_from(substring(convert_to(p_blocks, 'UTF8') from 1 for octet_length(p_blocks) - 1), 'UTF8') || ',"cache_control":{"type":"ephemeral"}}';
+
+comment on function _with_breakpoint(text) is 'Blocks as text, the last one with a cache breakpoint.';
+
+create or replace function _shortened(p_call tool_calls, p_max_chars integer)
+  returns json
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when _content_chars(p_call.result) <= p_max_chars then p_call.result
+              else to_json(_excerpt(coalesce((select content from artifacts where content_hash = p_call.artifact_hash), _result_text(p_call.result)), p_max_chars)) end;
+$$;
+
+comment on function _shortened(tool_calls, integer) is 'A result as it is or, when it is longer, its head, tail and handle.';
+
+create or replace function _shown_result(p_call tool_calls, p_content json)
+  returns table (kind text, rank integer, blocks text, chars integer)
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with part as (
+    select coalesce(string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' <> 'image'), _text_block('(no output but an image, which follows)')) as text,
+           string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' = 'image') as images
+      from json_array_elements(case when p_call.is_error and json_typeof(p_content) = 'array' then p_content else '[]' end) with ordinality as b(value, n)
+  ),
+  split as (
+    select case when p.images is null then p_content else ('[' || p.text || ']')::json end as content,
+           _text_block(format('[engine] From the result of call %s (%s), which failed:', p_call.ordinal + 1, _one_line(p_call.tool_name, 64))) || ',' || p.images as images
+      from part p
+  )
+  select 'result', 0,
+         '{"type":"tool_result","tool_use_id":' || to_json(p_call.provider_id)::text || ',"content":' || s.content::text || case when p_call.is_error then ',"is_error":true}' else '}' end,
+         _content_chars(s.content) + 70
+    from split s
+  union all
+  select 'image', 1, s.images, _content_chars(('[' || s.images || ']')::json) from split s where s.images is not null;
+$$;
+
+comment on function _shown_result(tool_calls, json) is
+  'How requests show a result (p_content: it, or what is left of it): one block and, of a call that failed, its images as content behind the results, since the API takes nothing but text in a result that is an error.';

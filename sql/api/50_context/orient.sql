@@ -1,0 +1,135 @@
+-- What an agent is told besides the results of its calls: its task at the beginning, later what is new.
+
+create or replace function _orient(p_item work_items, p_focus foci, out said text, out shown jsonb)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_faculty jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
+  v_earlier text;
+  v_hooks text;
+  v_uncertain text;
+  v_digest text;
+begin
+  if p_focus.attempt > 1 then
+    select string_agg(format('- attempt %s: %s%s', f.attempt, f.outcome,
+             coalesce(': ' || _one_line(f.error ->> 'message', 240), '')), E'\n' order by f.attempt)
+      into v_earlier
+      from foci f
+     where f.work_item_id = p_item.id and f.attempt < p_focus.attempt;
+    select string_agg(format('- %s %s', k.tool_name, _one_line(_call_input(k)::text, 200)), E'\n' order by k.created_at)
+      into v_uncertain
+      from (select * from tool_calls where work_item_id = p_item.id and status = 'uncertain' order by created_at desc limit 20) k;
+  end if;
+  select string_agg(_hook_words(h.hook, coalesce(_cap_text(_hook_said(h, 'context'), 100000), format('(it %s)', h.error))), E'\n\n' order by h.hook)
+    into v_hooks
+    from hook_runs h
+   where h.focus_id = p_focus.id and h.hook in ('orient', 'recover') and coalesce(_hook_said(h, 'context'), h.error) is not null;
+  if (v_faculty -> 'awareness' ->> 'enabled')::boolean then
+    select a.said, a.shown into v_digest, shown from _awareness(p_item.id, _awareness_settings(v_faculty)) a;
+  end if;
+  said := concat_ws(E'\n\n',
+    '# Work item ' || p_item.id,
+    'Type: ' || _one_line(p_item.work_type, 200),
+    p_item.description,
+    case when p_item.params <> '{}' then E'Parameters:\n' || jsonb_pretty(p_item.params) end,
+    v_hooks,
+    case when p_focus.attempt > 1 then concat_ws(E'\n\n',
+      format('# Attempt %s', p_focus.attempt), _fenced('How those before it ended, as data between the markers', v_earlier),
+      E'Calls of theirs that may or may not have happened:\n' || v_uncertain,
+      case v_faculty -> 'recover' ->> 'mode'
+        when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'
+        else E'Your ledger from the earlier attempts; what it lists as done is done, and recall_block(n, query) brings the calls and results of its step [n] back:\n\n' || _ledger_format(p_item.id, p_is_numbered => true)
+      end,
+      E'What you were told in them:\n\n' || nullif(_told_text(_earlier_head(p_focus.id), false,
+        (_context_window_of(v_faculty -> 'engage') * 0.15 / (_tokens(10000, v_faculty #>> '{engage,model}') / 10000.0))::integer), '')) end,
+    (select E'Child work that was delegated before:\n' || string_agg(format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200)), E'\n' order by c.created_at)
+       from work_items c where c.parent_id = p_item.id),
+    _digest_fenced('What else is going on', v_digest));
+end
+$$;
+
+comment on function _orient(work_items, foci) is
+  'The first user message of a focus: what is to be done, what earlier attempts left, and the awareness digest; shown: what the digest tells of, as _awareness() lists it.';
+
+create or replace function _engine_message(p_head turns)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case
+           when h.id is not null then concat_ws(E'\n\n',
+             '[engine] Not completed: the check failed. Fix that and finish again; when the check fails once more, the work item fails.',
+             _hook_words('check', format(E'%s\n%s\n\n%s', h.command, h.error, coalesce(nullif(btrim(h.output, E' \t\r\n'), ''), '(it printed nothing)'))))
+           when exists (select from tool_calls where turn_id = p_head.id) then null
+           when p_head.stop_reason = 'max_tokens' and v.is_thought then '[engine] Your response was cut off at the output limit in the middle of a thought. Go on with less thinking at a time: call a tool or answer, then think further.'
+           when p_head.stop_reason = 'max_tokens' then '[engine] Your response was cut off at the output limit. Continue where it ended.'
+           when p_head.stop_reason = 'model_context_window_exceeded' then '[engine] Your response was cut off because the context window was full. Older parts of the conversation are left out now; go on with the work.'
+           when p_head.stop_reason = 'pause_turn' then '[engine] Continue.'
+           else format('[engine] Your response %s. Continue with the work, or call work_complete with a summary if it is done.',
+                       case when v.is_thought then 'ended with a thought, without a call or an answer' else 'was empty' end)
+         end
+    from (select exists (select from messages where turn_id = p_head.id and role = 'assistant' and (sent_content -> -1)::text = _thought_end(p_head.stop_reason)) as is_thought) v
+    left join hook_runs h on h.focus_id = p_head.focus_id and h.turn_id = p_head.id and h.hook = 'check' and h.status = 'failed';
+$$;
+
+comment on function _engine_message(turns) is 'What the engine says after a response that neither called a tool nor ended the work, or that ended it against the faculty''s check; null after any other.';
+
+create or replace function _awareness_tell(p_item work_items, p_focus foci, p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_faculty jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
+  v_every integer := (v_faculty -> 'awareness' ->> 'refresh_every')::integer;
+  v_news record;
+begin
+  -- The first request has the whole digest in its task.
+  if not (v_faculty -> 'awareness' ->> 'enabled')::boolean or p_turn.iteration = 1 or v_every = 0 or (p_turn.iteration - 1) % v_every <> 0 then
+    return;
+  end if;
+  v_news := _awareness(p_item.id, _awareness_settings(v_faculty), p_focus.id);
+  if v_news.shown is not null then
+    insert into messages (turn_id, sequence, role, source, content, context, metadata)
+    values (p_turn.id, 800, 'user', 'engine', ('[' || _text_block(_digest_fenced('What is new elsewhere since you were last told', v_news.said)) || ']')::json,
+            jsonb_build_object('shown', v_news.shown), '{"kind": "digest"}');
+  end if;
+end
+$$;
+
+comment on function _awareness_tell(work_items, foci, turns) is
+  'Every refresh_every iterations says in a turn what is new elsewhere and was not told to this focus. It counts as told once the turn is answered: see _turn_heard().';
+
+create or replace function _inbox_waiting(p_work_item_id uuid)
+  returns table (inbox_id uuid, kind text, n bigint, block text)
+  language sql
+  stable
+  rows 5
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select i.id, i.kind, row_number() over (order by i.created_at, i.id),
+         _text_block(case i.kind when 'message' then E'[message from the people you work for]\n' || i.content else i.content end)
+    from inbox i
+   where i.work_item_id = p_work_item_id and i.consumed_at is null
+   order by i.created_at, i.id
+   limit 700;
+$$;
+
+comment on function _inbox_waiting(uuid) is 'What waits in an item''s inbox for the next request, in order, as the model will be shown it.';
+
+create or replace function _branch_message(p_turn turns)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select '[engine] You are on a branch: the conversation was forked here, and what came after this point elsewhere did not happen for you. '
+    || coalesce('The files as they were at this point: ' || (select ref from turn_workspaces where turn_id = p_turn.id) || '; look whether they are in place.',
+                'Files and the outside world were not taken back and may have changed: look before you rely on them.');
+$$;
+
+comment on function _branch_message(turns) is 'What an agent is told when it goes on from a turn of another one.';

@@ -1,0 +1,65 @@
+-- What a stored response says: its text, its calls with their inputs, their results.
+
+create or replace function _response_text(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select nullif(string_agg(b.value ->> 'text', E'\n\n' order by b.n), '')
+    from messages m
+    cross join json_array_elements(m.content) with ordinality as b(value, n)
+   where m.turn_id = p_turn_id and m.role = 'assistant' and b.value ->> 'type' = 'text' and b.value ->> 'text' ~ '\S';
+$$;
+
+comment on function _response_text(uuid) is 'What the model said in a turn, without its thinking and its calls; null when nothing.';
+
+create or replace function _result_text(p_result json)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case json_typeof(p_result)
+           when 'array' then (
+             select string_agg(coalesce(b.value ->> 'text', '[image' || coalesce(' ' || left(b.value #>> '{source,artifact}', 16), '') || ']'), E'\n' order by b.n) from json_array_elements(p_result) with ordinality as b(value, n))
+           else p_result #>> '{}'
+         end;
+$$;
+
+comment on function _result_text(json) is 'The text of a result; an image is [image HANDLE].';
+
+create or replace function _call_input(p_call tool_calls)
+  returns json
+  language sql
+  immutable
+  parallel safe
+  return coalesce(p_call.rewritten_input, p_call.input);
+
+comment on function _call_input(tool_calls) is 'What a tool runs with: the model''s input, or what a before_tool hook made of it.';
+
+create or replace function _thought_end(p_stop_reason text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return _text_block(case p_stop_reason
+    when 'max_tokens' then '(The output limit was reached here, in the middle of a thought.)'
+    when 'model_context_window_exceeded' then '(The context window was full here, in the middle of a thought.)'
+    when 'pause_turn' then '(The response was paused here, in the middle of a thought.)'
+    else '(The response ended here, with a thought.)' end);
+
+comment on function _thought_end(text) is 'The text block that closes a response which ended in thinking: the API refuses an assistant message whose last block is a thought.';
+
+create or replace function _without_thinking(p_content json)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(string_agg(b.value::text, ',' order by b.n), '')
+    from json_array_elements(p_content) with ordinality as b(value, n)
+   where b.value ->> 'type' not in ('thinking', 'redacted_thinking');
+$$;
+
+comment on function _without_thinking(json) is 'The blocks of a message, commas between, without its thinking: a provider refuses thinking whose preceding messages were changed.';

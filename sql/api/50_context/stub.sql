@@ -1,0 +1,148 @@
+-- The one line that stands for a closed block: what its step said, what it changed, what failed, what people said in it.
+
+create or replace function _block_stub(p_turns turns[], p_after_seq integer, p_block integer)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with turn as (
+    select t.id, t.depth, t.work_item_id, t.block as asked_in, _block_of(t) as block,
+           (select max(l.seq) from work_ledger l where l.turn_id = t.id and l.entry_type = 'step' and l.work_item_id = t.work_item_id) as last_step
+      from unnest(p_turns) t
+     where t.block <= p_block
+  ),
+  entry as (
+    -- What a response records up to its step belongs to the block that the step closes, even where its calls open the next.
+    select l.*
+      from turn t
+      join work_ledger l on l.work_item_id = t.work_item_id and l.seq > p_after_seq and l.turn_id = t.id
+     where case when l.seq <= t.last_step then t.asked_in else t.block end = p_block
+  ),
+  own as (
+    select array_agg(t.id order by t.depth) as turns, exists (select from entry e where e.entry_type = 'step' and e.is_auto) as is_drafted
+      from turn t
+     where t.block = p_block
+  )
+  select concat_ws(E'\n',
+    (select string_agg(format('[completed step %s: %s]', p_block, _indent(e.content, '  ')), E'\n' order by e.seq)
+       from entry e where e.entry_type = 'step'),
+    (select string_agg(format('- you were told: %s', _indent(s.said, '  ')), E'\n' order by t.depth, s.n)
+       from turn t
+       cross join lateral _told_in(t.id) s
+      where t.block = p_block and (t.depth > 0 or s.n >= 10000)), -- what came with the task stays with it
+    (select string_agg(format('- %s: %s', e.entry_type, _indent(e.content, '  ')), E'\n' order by e.seq)
+       from entry e where e.entry_type in ('finding', 'decision', 'error')),
+    -- A step that the engine drafted says this itself.
+    (select '- changed: ' || _changed_files(o.turns) from own o where not o.is_drafted),
+    (select '- failed: ' || _failed_calls(o.turns) from own o where not o.is_drafted));
+$$;
+
+comment on function _block_stub(turns[], integer, integer) is 'What stands for a closed block: its steps, then a line for whatever a person or another agent said in it, for each finding, decision and error that it recorded, and what its calls changed and where they failed. p_turns: turns that it may lie in, its closing turn included; p_after_seq: a ledger entry that is older than the block.';
+
+create or replace function _told_in(p_turn_id uuid, p_is_whole boolean default false)
+  returns table (n integer, said text)
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  -- What a client put in by itself (files that changed, reminders) is no word of anybody.
+  select m.sequence, case when m.source = 'event' and not p_is_whole then _one_line(_result_text(m.content), 240) else _result_text(m.content) end
+    from messages m
+   where m.turn_id = p_turn_id and m.role = 'user' and m.source <> 'engine' and m.metadata ->> 'kind' is distinct from 'task'
+  union all
+  select 10000 + k.ordinal, format('[a person rejected your call: %s] %s', _call_label(k), a.reason)
+    from tool_calls k
+    join approvals a on a.tool_call_id = k.id and a.decision = 'rejected' and a.reason ~ '\S'
+   where k.turn_id = p_turn_id;
+$$;
+
+comment on function _told_in(uuid, boolean) is 'What people and other agents said in a turn: with its request or, from n = 10000, in rejecting its calls. What a client put in by itself is cut to a line, unless p_is_whole.';
+
+create or replace function _changed_files(p_turn_ids uuid[])
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select _list(array_agg(f.file order by f.n), 12)
+    from (select _one_line(x.target, 200) || case when (array_agg(x.action order by u.n desc, k.created_at desc, k.ordinal desc))[1] = 'delete' then ' (deleted)' else '' end as file,
+                 min(array[u.n, k.ordinal]) as n
+            from unnest(p_turn_ids) with ordinality as u(turn_id, n)
+            join tool_calls k on k.turn_id = u.turn_id and k.status in ('completed', 'uncertain')
+            join touches x on x.tool_call_id = k.id and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
+           group by x.target) f;
+$$;
+
+comment on function _changed_files(uuid[]) is 'The files that the calls of some turns changed, in order, on one line; null: none.';
+
+create or replace function _failed_calls(p_turn_ids uuid[], p_has_words boolean default false)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with call as (
+    select row_number() over (order by u.n, k.parent_call_id is not null, k.ordinal) as n, _call_label(k) as label, k.is_error,
+           case when k.is_error then _result_text(k.result) end as said
+      from unnest(p_turn_ids) with ordinality as u(turn_id, n)
+      join tool_calls k on k.turn_id = u.turn_id and k.completed_at is not null and k.tool_name not in ('ledger_append', 'ledger_read', 'execute_code')
+  )
+  select _list(array_agg(f.line order by f.n), 6)
+    from (select min(c.n) filter (where c.is_error) as n,
+                 c.label
+                   || coalesce(' (exit ' || (array_agg(_exit_code(c.said) order by c.n desc) filter (where c.is_error))[1] || ')', '')
+                   || case when count(*) filter (where c.is_error) > 1 then ' ×' || count(*) filter (where c.is_error) else '' end
+                   || case when bool_or(not c.is_error) and max(c.n) filter (where not c.is_error) > max(c.n) filter (where c.is_error) then ', passed after' else '' end
+                   || case when p_has_words then coalesce(', last: "' || (array_agg(_last_line(c.said) order by c.n desc) filter (where c.is_error))[1] || '"', '') else '' end as line
+            from call c
+           group by c.label
+          having bool_or(c.is_error)) f;
+$$;
+
+comment on function _failed_calls(uuid[], boolean) is 'The calls of some turns that failed, each once with its exit code, how often, and whether it passed afterwards, on one line; p_has_words: with the last line of what it printed. Null: none.';
+
+create or replace function _call_label(p_call tool_calls)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select _one_line(coalesce(
+           case json_typeof(c.command) when 'string' then c.command #>> '{}' when 'array' then c.command ->> -1 end,
+           concat_ws(' ', p_call.tool_name, (select x.target from touches x where x.tool_call_id = p_call.id order by x.ordinal limit 1))), 80)
+    from (select case json_typeof(i.input) when 'object' then coalesce(i.input -> 'command', i.input -> 'cmd') end as command
+            from (select _call_input(p_call) as input) i) c;
+$$;
+
+comment on function _call_label(tool_calls) is 'A call in a few words: its command or, where it has none, its tool and what it touched.';
+
+create or replace function _exit_code(p_said text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return (regexp_match(right(p_said, 300) || E'\n' || left(p_said, 300), 'exit(?:ed with)? (?:code|status):?\s*(\d{1,3})', 'i'))[1];
+
+comment on function _exit_code(text) is 'The exit code that a failed command''s result names, as text; null: none.';
+
+create or replace function _last_line(p_said text)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _one_line(l.line, 160)
+    from regexp_split_to_table(right(p_said, 2000), E'\n') with ordinality as l(line, n)
+   where l.line ~ '\S' and l.line !~* '^\s*[\[(]?(process )?(exit|exited with|killed)[^a-z]' and l.line !~* '^\s*\[exit code'
+   order by l.n desc
+   limit 1;
+$$;
+
+comment on function _last_line(text) is 'The last line of a result that says more than how its process ended; null: none.';

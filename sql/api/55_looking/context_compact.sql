@@ -1,0 +1,44 @@
+-- Compaction by hand, and who will need it soon.
+
+create or replace function context_compact(p_work_item_id uuid, p_focus text default null)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _open_item(p_work_item_id);
+begin
+  if v_item.focus_id is null then
+    raise exception using errcode = 'WL008', message = format('work item %s has no focus whose context could be compacted', v_item.id);
+  end if;
+  if octet_length(p_focus) > 4096 then
+    perform _raise_invalid('what a summary is to look at is said in at most 4 KiB');
+  end if;
+  update foci set compaction_trigger = 'manual', compaction_instructions = nullif(btrim(p_focus), '') where id = v_item.focus_id;
+end
+$$;
+
+comment on function context_compact(uuid, text) is
+  'Compacts the context of a work item''s focus with its next request, whatever its size: the ledger stands for old turns or, where there is hardly any or with p_focus (what to look at above all), a summary by a model. Where less than a tenth would become free, nothing happens; v_compactions shows what did. Raises WL001, WL002, WL003, WL008 (nobody works on it).';
+
+create or replace function work_approaching_limit(p_work_item_id uuid, p_threshold numeric default null)
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  return coalesce((
+    select v.tokens >= case when p_threshold is null then 0.8 * v.compacts_at else p_threshold * v.context_window end
+      from v_context v
+     where v.work_item_id = p_work_item_id
+     order by v.attempt desc limit 1), false);
+end
+$$;
+
+comment on function work_approaching_limit(uuid, numeric) is
+  'Whether the context of a work item''s newest attempt is nearly full: p_threshold of the model''s window or, without it, four fifths of where it will be compacted. v_context has the figures. Raises WL001.';

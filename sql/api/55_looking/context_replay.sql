@@ -1,0 +1,168 @@
+-- What a conversation would have cost under another policy, without asking a model: every request of the past is
+-- assembled anew by the functions that assemble the real ones, and held against the one before it.
+
+create or replace function context_replay(p_session text, p_policy jsonb default '{}')
+  returns table (
+    model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer,
+    cuts integer, cost numeric)
+  language plpgsql
+  volatile
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return query
+    select count(*)::integer, sum(r.input_tokens), sum(r.cached_tokens), sum(r.extra_output_tokens), max(r.input_tokens)::integer,
+           (count(*) filter (where r.is_cut))::integer,
+           round(sum(r.cached_tokens * p.cache_read + (r.input_tokens - r.cached_tokens) * p.cache_write + r.extra_output_tokens * p.output), 1)
+      from context_replay_turns(p_session, p_policy) r
+      join turns t on t.id = r.turn_id
+      join foci f on f.id = t.focus_id
+      join faculties c on c.content_hash = f.faculty_hash
+      cross join lateral _relative_prices(c.config -> 'engage' ->> 'model') p;
+end
+$$;
+
+comment on function context_replay(text, jsonb) is
+  'What the requests of a session would have been under another policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, keep_budget, keep_auto, compact_threshold, compact_keep_recent, compact_strategy, compact_every, context_window), the others as the session ran; besides, to compare: keep ({"ahead": 20, "budget": 16000}: each step names what the next so many calls change), keep_messages (a sliding window of so many), clear_results_over with clear_keep (results but the newest are cleared beyond so many tokens). Returns model calls, input tokens, how many of them a prompt cache would have served, output that only the policy costs, the largest request, how many requests left something out anew or changed what was sent before, and the cost in input tokens: cached, written and extra output at what the model''s prices say, else 0.1, 1.25 (models.cache_write) and 5. Sizes are those that the provider counted, where it did. Raises WL001, WL002.';
+
+create or replace function context_replay_turns(p_session text, p_policy jsonb default '{}')
+  returns table (turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
+  language plpgsql
+  volatile
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return query
+    select r.turn_id, r.iteration, r.input_tokens, r.cached_tokens, r.extra_output_tokens, r.is_cut from _replay_requests(p_session, p_policy) r;
+exception when data_exception then
+  perform _raise_invalid('the policy cannot be used: ' || sqlerrm);
+end
+$$;
+
+comment on function context_replay_turns(text, jsonb) is 'context_replay() request by request. Raises WL001, WL002.';
+
+create or replace function _replay_requests(p_session text, p_policy jsonb)
+  returns table (
+    turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean,
+    kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[])
+  language plpgsql
+  volatile
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_session sessions;
+  v_turns turns[];
+  v_focus foci;
+  v_item work_items;
+  v_engage jsonb;
+  v_is_own boolean := not p_policy ?| array['keep_messages', 'clear_results_over'];
+  v_sizes jsonb;
+  v_prefix integer;
+  v_turn turns;
+  v_head turns;
+  v_cuts elisions[];
+  v_cut elisions;
+  v_cut_id uuid;
+  v_limit integer;
+  v_ahead integer := p_policy #>> '{keep,ahead}';
+  v_parts record;
+  v_cleared integer := 0;
+  v_before bigint[] := '{}';
+  v_entries integer[] := '{}';
+begin
+  select * into v_session from sessions where label = p_session;
+  if not found then
+    raise exception using errcode = 'WL001', message = format('there is no session "%s"', p_session);
+  end if;
+  perform _replay_policy_check(p_policy);
+  v_turns := _shown_turns((select t from turns t where t.id = v_session.head_turn_id), null);
+  if cardinality(v_turns) = 0 then
+    return;
+  end if;
+  select * into v_focus from foci where id = (v_turns[1]).focus_id;
+  select * into v_item from work_items where id = v_focus.work_item_id;
+  v_engage := (select config -> 'engage' from faculties where content_hash = v_focus.faculty_hash)
+    || jsonb_strip_nulls(jsonb_build_object('keep_budget', p_policy #> '{keep,budget}')) || p_policy;
+  if not v_is_own then
+    v_engage := v_engage || '{"truncate_closed_blocks": false, "context_window": 2000000000}';
+  end if;
+  v_limit := _context_window_of(v_engage) * coalesce(nullif((v_engage ->> 'compact_threshold')::numeric, 0), 1);
+  select s.prefix_tokens, s.per_char into v_prefix, v_sizes from _replay_sizes(v_turns, v_engage ->> 'model') s;
+
+  for v_n in 1 .. cardinality(v_turns) loop
+    v_turn := v_turns[v_n];
+    if v_n > 1 then
+      v_head := v_turns[v_n - 1];
+      v_focus.iteration := v_turn.iteration - 1;
+      v_cuts := _elision_due(v_item, v_focus, v_engage, v_head, v_cuts,
+        case when v_ahead is not null and _boundary(v_head.id) is not null then _edited_ahead(v_turns[v_n :], v_ahead) end);
+    end if;
+    select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
+    if v_is_own and v_n > 1 and (v_prefix + _sum(v_parts.tokens) > v_limit or v_focus.iteration % nullif((v_engage ->> 'compact_every')::integer, 0) = 0) then
+      v_cut := _replay_compaction(v_item, v_focus, v_engage, v_turns[: v_n - 1], v_cuts, v_limit, v_prefix + _sum(v_parts.tokens));
+      if v_cut.id is not null then
+        v_cuts := _with_cut(v_cuts, v_cut);
+        select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
+      end if;
+    end if;
+    v_cleared := v_parts.cleared;
+
+    kept_parts := 0;
+    while kept_parts < least(cardinality(v_before), cardinality(v_parts.keys)) and v_before[kept_parts + 1] = v_parts.keys[kept_parts + 1] loop
+      kept_parts := kept_parts + 1;
+    end loop;
+    turn_id := v_turn.id;
+    iteration := v_turn.iteration;
+    is_cut := kept_parts < cardinality(v_before) or (v_cuts[cardinality(v_cuts)]).id is distinct from v_cut_id;
+    v_cut_id := (v_cuts[cardinality(v_cuts)]).id;
+    -- A cache is read where an earlier request had a breakpoint: behind the system prompt, behind the last stub, at the end.
+    -- For policies that are not ours one is assumed wherever it helps.
+    v_entries := array(select e from unnest(v_entries) e where e <= kept_parts);
+    cached_parts := case when v_is_own then coalesce((select max(e) from unnest(v_entries) e), 0) else kept_parts end;
+    v_entries := v_entries || cardinality(v_parts.keys) || array(select i from generate_subscripts(v_parts.ends, 1) i where v_parts.ends[i]);
+    tokens := v_parts.tokens;
+    depths := v_parts.depths;
+    new_texts := v_parts.texts[kept_parts + 1 :];
+    input_tokens := v_prefix + _sum(tokens);
+    cached_tokens := case when v_n = 1 then 0 else v_prefix + _sum(tokens[: cached_parts]) end;
+    extra_output_tokens := case when (v_engage ->> 'truncate_closed_blocks')::boolean or v_limit < 1000000000 then (
+      select coalesce(sum(_tokens(char_length(l.content) + 60, v_engage ->> 'model')), 0)
+        from work_ledger l where l.work_item_id = v_item.id and l.turn_id = v_turn.id and l.entry_type = 'step') else 0 end;
+    v_before := v_parts.keys;
+    return next;
+  end loop;
+end
+$$;
+
+comment on function _replay_requests(text, jsonb) is
+  'context_replay() request by request, with the parts of each: kept_parts of them begin it as they began the one before, the cache serves cached_parts, tokens and depths (of the turns of responses and results) are of all, new_texts of those that are not kept. Raises WL001, WL002.';
+
+create or replace function _replay_policy_check(p_policy jsonb)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_keys constant text[] := array['elide_budget', 'truncate_closed_blocks', 'keep_budget', 'keep_auto',
+                                  'compact_threshold', 'compact_keep_recent', 'compact_strategy', 'compact_every', 'context_window',
+                                  'keep', 'keep_messages', 'clear_results_over', 'clear_keep'];
+  v_key text;
+begin
+  for v_key in select key from jsonb_each(case jsonb_typeof(p_policy) when 'object' then p_policy else '{"": 0}' end) loop
+    if v_key <> all (v_keys) then
+      perform _raise_invalid(format('"%s" is not a key of a context policy', v_key), 'One of: ' || array_to_string(v_keys, ', ') || '.');
+    end if;
+  end loop;
+  perform _faculty_check(jsonb_build_object('engage', p_policy - array['keep', 'keep_messages', 'clear_results_over', 'clear_keep']), _faculty_defaults(), '');
+  if p_policy ? 'keep' and (jsonb_typeof(p_policy -> 'keep') <> 'object' or jsonb_typeof(p_policy #> '{keep,ahead}') is distinct from 'number') then
+    perform _raise_invalid('keep says how many calls ahead: {"ahead": 20, "budget": 16000}');
+  end if;
+end
+$$;
+
+comment on function _replay_policy_check(jsonb) is 'Raises WL002 for what is no policy of context_replay().';

@@ -1,0 +1,105 @@
+-- Why each block is in a request or not, and what cuts cost and save.
+
+create or replace function explain_turn(p_turn_id uuid)
+  returns table (block integer, shown text, turns integer, estimated_tokens integer, why text)
+  language plpgsql
+  stable
+  rows 20
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+#variable_conflict use_column
+declare
+  v_turn turns;
+  v_cuts elisions[];
+  v_cut elisions;
+  v_last_depth integer;
+  v_from_depth integer;
+  v_model text;
+begin
+  select * into v_turn from turns where id = p_turn_id;
+  if not found then
+    perform _raise_not_found('turn', p_turn_id);
+  end if;
+  select c.config ->> 'model' into v_model from turn_configs c where c.content_hash = v_turn.config_hash;
+  v_cuts := _elision_chain(v_turn.elision_id);
+  v_cut := v_cuts[cardinality(v_cuts)];
+  v_last_depth := coalesce((select t.depth from turns t where t.id = v_cut.last_turn_id), -1);
+  v_from_depth := case (v_cuts[1]).ordinal when 0 then (v_cuts[1]).depth else 0 end; -- a compaction stands for all before it
+  return query
+    with recursive chain(turn) as (
+      select h from turns h where h.id = v_turn.parent_turn_id
+      union all
+      select p from chain c join turns p on p.id = (c.turn).parent_turn_id
+    ),
+    parts as (
+      select _block_of(c.turn) as block, (c.turn).depth > v_last_depth as is_shown, bool_or((c.turn).depth < v_cut.max_result_depth and v_cut.max_result_effect is not null) as is_shortened, count(*)::integer as turns, sum(_exchange_chars((c.turn).id)) as chars
+        from chain c
+       where (c.turn).turn_type = 'normal'
+       group by 1, 2
+    )
+    select p.block,
+           case when p.is_shown and p.is_shortened then 'selective' when p.is_shown then 'verbatim' when k.compaction_type is null then 'stub' else k.compaction_type end,
+           p.turns,
+           _tokens(p.chars, v_model),
+           case
+             when not p.is_shown and k.compaction_type is null then format('closed; elided in iteration %s, when the closed blocks held %s tokens and %s stood behind them', e.iteration, e.tokens_elided, e.tokens_kept)
+             when not p.is_shown then format('compacted in iteration %s (%s), when the request had %s tokens', e.iteration, k.trigger, k.tokens_before)
+             when p.is_shortened then format('results of %s calls are shortened since iteration %s', v_cut.max_result_effect, v_cut.iteration)
+             when p.block = v_turn.block then 'open'
+             else 'closed; the closed blocks are under elide_budget, leaving them out did not pay yet, or eliding is off'
+           end
+      from parts p
+      left join lateral (
+        select c.* from elisions c
+         where not p.is_shown and c.focus_id in (select (h.turn).focus_id from chain h) and c.depth between v_from_depth and v_turn.depth
+         order by not p.block between c.first_block and c.last_block, c.depth limit 1) e on true
+      left join compactions k on k.elision_id = e.id
+    union all
+    select f.block, 'kept', f.turns, _tokens(f.chars, v_model),
+           format('%s: %s', f.target, case when (v_cut.kept ->> 'is_named')::boolean then 'named by the newest step' else 'read lately and not changed since' end)
+      from (select min(_block_of(t)) as block, count(distinct t.id)::integer as turns, sum(char_length(_kept_call(k)))::bigint as chars, o.value ->> 'target' as target
+              from json_array_elements(v_cut.kept -> 'kept') o
+              cross join json_array_elements_text(o -> 'calls') c
+              join tool_calls k on k.id = c::uuid
+              join turns t on t.id = k.turn_id
+             group by o.value ->> 'target') f
+     order by 1, 2, 5;
+end
+$$;
+
+comment on function explain_turn(uuid) is
+  'What became of each block in a turn''s request: shown verbatim, as its stub, or compacted (ledger, summary, sliding_window, selective, floor; of a block cut in two both parts), and what of it is kept word for word behind the stubs; how many turns and about how many tokens it holds, and why. Raises WL001.';
+
+create or replace function context_cost(p_work_item_id uuid)
+  returns table (
+    attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer,
+    breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
+  language plpgsql
+  stable
+  rows 20
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  return query
+    select f.attempt, e.iteration, coalesce(k.compaction_type, 'elision'),
+           case when e.first_block >= e.last_block then e.first_block::text else format('%s-%s', e.first_block, e.last_block) end,
+           e.tokens_elided, e.stub_tokens, e.tokens_kept,
+           _breaks_even_after(e, (select c.config -> 'engage' ->> 'model' from faculties c where c.content_hash = f.faculty_hash)),
+           (select count(*)::integer from turns t where t.focus_id = e.focus_id and t.elision_id = e.id),
+           (select _input_total(t)::bigint from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration - 1 and t.status = 'completed' and t.provider is distinct from 'replay'),
+           (select _input_total(t)::bigint from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration and t.status = 'completed' and t.provider is distinct from 'replay')
+      from elisions e
+      join foci f on f.id = e.focus_id
+      left join compactions k on k.elision_id = e.id
+     where e.work_item_id = p_work_item_id
+       -- A request that was given up may have left a cut behind that no other one has.
+       and exists (select from turns t where t.focus_id = e.focus_id and t.elision_id = e.id and t.status <> 'failed')
+     order by f.attempt, e.iteration;
+end
+$$;
+
+comment on function context_cost(uuid) is
+  'Each elision and compaction of a work item: the forecast (tokens that left the context, of their stubs, kept behind them; after how many requests it pays) and what came of it (requests with it, input tokens that the provider counted in the request before and in the first one with it; null of a replayed run, whose counts are those of requests that had no such cut). Raises WL001.';

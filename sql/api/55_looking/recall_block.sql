@@ -1,0 +1,53 @@
+-- A block that left the context, word for word.
+
+create or replace function recall_block(
+    p_work_item_id uuid,
+    p_block integer,
+    p_query text default null)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_head_id uuid := _newest_turn(p_work_item_id);
+  v_turns uuid[];
+  v_blocks integer;
+  v_text text;
+begin
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  select max(_block_of(t)) into v_blocks from turns t where t.id = v_head_id;
+  if p_block is null or p_block not between 1 and coalesce(v_blocks, 0) then
+    perform _raise_invalid(format('there is no block %s', p_block),
+      case when v_blocks is null then 'There is none yet.' else format('Blocks 1 to %s are there.', v_blocks) end);
+  end if;
+  v_turns := _turns_of_block(v_head_id, p_block);
+  select string_agg(part.text, E'\n\n' order by t.n, part.rank, part.ordinal)
+    into v_text
+    from unnest(v_turns) with ordinality as t(id, n)
+    cross join lateral (
+      select 0 as rank, s.n as ordinal, '[you were told] ' || s.said as text from _told_in(t.id, true) s where s.n < 10000
+      union all
+      select 1, 0, _response_text(t.id)
+      union all
+      select 2, k.ordinal,
+             format(E'> %s %s\n%s', k.tool_name, k.input, _result_text(k.result))
+        from tool_calls k
+       where k.turn_id = t.id and k.parent_call_id is null
+    ) part
+   where part.text is not null;
+  if p_query is not null and p_query <> '' then
+    select string_agg(format('%s: %s', n, line), E'\n' order by n)
+      into v_text
+      from regexp_split_to_table(v_text, E'\n') with ordinality as l(line, n)
+     where strpos(lower(line), lower(p_query)) > 0;
+    v_text := coalesce(v_text, format('no line of block %s holds "%s"', p_block, _one_line(p_query, 100)));
+  end if;
+  return _cap_text(coalesce(v_text, '(the block is empty)'), 65536);
+end
+$$;
+
+comment on function recall_block(uuid, integer, text) is
+  'A block of a work item''s conversation in full: what it was told, what the model said, its calls and their results (of images the handle; an agent that calls it is shown the newest ten); with p_query only the lines that hold it (in any case), numbered. The conversation is that of the newest attempt, with the turns that a fork begins with and, below its first number, those of the attempts before. At most about 64 KiB, head and tail of what is longer. Raises WL001, WL002 (no such block).';

@@ -1,0 +1,166 @@
+-- One request of the past under another policy: what it leaves out, what it costs beside the one before it.
+
+create or replace function _edited_ahead(p_turns turns[], p_ahead integer)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select coalesce(array_agg(f.target order by f.n), '{}')
+    from (
+      select x.target, min(c.n) as n
+        from (select k.id, row_number() over (order by t.depth, k.ordinal) as n
+                from unnest(p_turns) t
+                join tool_calls k on k.turn_id = t.id
+               where k.parent_call_id is null and k.tool_name <> 'ledger_append') c
+        join touches x on x.tool_call_id = c.id
+       where c.n <= p_ahead and x.kind = 'path' and x.action in ('create', 'modify')
+       group by x.target
+       order by 2
+       limit 20) f;
+$$;
+
+comment on function _edited_ahead(turns[], integer) is 'The files that the first so many calls of some turns change, in their order: what an agent that knew would have named to be kept.';
+
+create or replace function _replay_compaction(
+    p_item work_items,
+    p_focus foci,
+    p_engage jsonb,
+    p_turns turns[],
+    p_cuts elisions[],
+    p_limit integer,
+    p_tokens integer)
+  returns elisions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_head turns := p_turns[cardinality(p_turns)];
+  v_shown turns[] := _shown_turns(v_head, p_cuts[cardinality(p_cuts)]);
+  v_keep integer := greatest(1, ceil((p_engage ->> 'compact_keep_recent')::numeric / 2));
+  v_chars_per_token numeric := 10000.0 / _tokens(10000, p_engage ->> 'model');
+  v_told_chars integer := least(p_limit * 0.2 * v_chars_per_token, 10000000);
+  v_before bigint := _parts_chars(v_head.id, p_cuts, '');
+  v_after bigint;
+  v_cut elisions;
+begin
+  v_cut := _strategy_cut(p_item, p_focus, p_engage, v_head, p_cuts, v_shown, v_keep, 'context_limit', v_told_chars);
+  if v_cut.id is not null then
+    v_after := _parts_chars(v_head.id, _with_cut(p_cuts, v_cut), '');
+    if v_after <= 0.9 * v_before and p_tokens * v_after::numeric / v_before <= p_limit then
+      return v_cut;
+    end if;
+  end if;
+  v_cut := _compaction_cut(p_item, p_focus, v_head, p_cuts[cardinality(p_cuts)], v_shown, v_keep, 'context_limit',
+    _ledger_block(p_item.id, least(p_limit * 0.4 * v_chars_per_token, 10000000)::integer,
+                  (select coalesce(max(l.seq), 0) from work_ledger l join unnest(p_turns) t on t.id = l.turn_id where l.work_item_id = p_item.id)),
+    v_told_chars, null);
+  if v_cut.id is not null and (p_tokens > p_limit or _parts_chars(v_head.id, array[v_cut], '') <= 0.9 * v_before) then
+    return v_cut;
+  end if;
+  return null;
+end
+$$;
+
+comment on function _replay_compaction(work_items, foci, jsonb, turns[], elisions[], integer, integer) is
+  'The cut (not stored) that a compaction behind the last of p_turns would make, whose request has p_tokens; null: nothing is to be gained. Without a model, so the ledger stands for old turns where the engine might have a summary written.';
+
+create or replace function _replay_sizes(p_turns turns[], p_model text, out prefix_tokens integer, out per_char jsonb)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_default double precision := _tokens(1000000, p_model) / 1000000.0;
+  v_task_chars integer := char_length(_query_blocks((p_turns[1]).id));
+  v_growth integer;
+  v_chars integer;
+begin
+  per_char := jsonb_build_object('default', v_default);
+  prefix_tokens := case
+    when _input_total(p_turns[1]) > v_task_chars * v_default then _input_total(p_turns[1]) - ceil(v_task_chars * v_default)
+    else ceil((select char_length(config::text) from turn_configs where content_hash = (p_turns[1]).config_hash) * v_default) end;
+  for v_n in 1 .. cardinality(p_turns) - 1 loop
+    v_growth := _input_total(p_turns[v_n + 1]) - _input_total(p_turns[v_n]);
+    v_chars := _exchange_chars((p_turns[v_n]).id) + char_length(_query_blocks((p_turns[v_n + 1]).id));
+    -- What was cut in between shrank the request, but not the recorded one; then the estimate serves.
+    if _input_total(p_turns[v_n]) > 0 and v_growth > 0 and v_chars > 0
+      and ((p_turns[v_n + 1]).elision_id is not distinct from (p_turns[v_n]).elision_id or (p_turns[v_n]).provider = 'replay') then
+      per_char := per_char || jsonb_build_object((p_turns[v_n]).id::text, v_growth::double precision / v_chars);
+    end if;
+  end loop;
+end
+$$;
+
+comment on function _replay_sizes(turns[], text) is
+  'Tokens of the system prompt and tools, and for each turn how many tokens a character of its exchange had: by what the provider counted for the next request, else the model''s default.';
+
+create or replace function _replay_parts(
+    p_turn turns,
+    p_cuts elisions[],
+    p_sizes jsonb,
+    p_policy jsonb,
+    p_cleared integer,
+    p_prefix integer,
+    out keys bigint[],
+    out tokens integer[],
+    out ends boolean[],
+    out depths integer[],
+    out texts text[],
+    out cleared integer)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_default double precision := (p_sizes ->> 'default')::double precision;
+  v_results integer[]; -- where they stand
+begin
+  -- The stubs one by one: how rows group them is storage. The task has the same size whether it is said or stands before stubs.
+  select array_agg(hashtextextended(v.text, 0) order by v.n), array_agg(v.tokens order by v.n), array_agg(v.is_end order by v.n),
+         array_agg(v.depth order by v.n), array_agg(v.text order by v.n), array_agg(v.n order by v.n) filter (where v.kind = 'result')
+    into keys, tokens, ends, depths, texts, v_results
+    from (
+      select row_number() over (order by p."position", p.rank, p.ordinal, s.n)::integer as n, p.kind, case when p.kind in ('response', 'result') then t.depth end as depth,
+             coalesce(_text_block(s.value ->> 'text'), p.blocks) as text,
+             ceil(coalesce(char_length(s.value ->> 'text') + 27, p.chars)
+               * coalesce((p_sizes ->> case p.kind when 'said' then t.parent_turn_id when 'task' then null else p.turn_id end::text)::double precision, v_default))::integer as tokens,
+             p.kind = 'stubs' and lead(p.kind) over (order by p."position", p.rank, p.ordinal, s.n) is distinct from 'stubs' as is_end
+        from _message_parts(p_turn.id, p_cuts, '') p
+        left join lateral json_array_elements(case p.kind when 'stubs' then ('[' || p.blocks || ']')::json end) with ordinality as s(value, n) on true
+        left join turns t on t.id = p.turn_id
+       where (p.kind = 'said' or p.turn_id is distinct from p_turn.id) -- its own response is not part of its request
+         and (p_policy -> 'keep_messages' is null or p.kind in ('task', 'said')
+           or t.depth >= p_turn.depth - ceil((p_policy ->> 'keep_messages')::numeric / 2))
+    ) v;
+  cleared := p_cleared;
+  if p_policy -> 'clear_results_over' is null then
+    return;
+  end if;
+  for v_pass in 1 .. 2 loop
+    for v_i in 1 .. least(cleared, cardinality(v_results)) loop
+      if tokens[v_results[v_i]] > 12 then
+        tokens[v_results[v_i]] := 12;
+        keys[v_results[v_i]] := keys[v_results[v_i]] + 1;
+        texts[v_results[v_i]] := '{"type":"tool_result"}';
+      end if;
+    end loop;
+    exit when p_prefix + _sum(tokens) <= (p_policy ->> 'clear_results_over')::integer;
+    cleared := greatest(cleared, cardinality(v_results) - coalesce((p_policy ->> 'clear_keep')::integer, 3));
+  end loop;
+end
+$$;
+
+comment on function _replay_parts(turns, elisions[], jsonb, jsonb, integer, integer) is
+  'The parts of a turn''s request under a policy, in order: a key for what each says, its tokens, whether a breakpoint stands behind it, the depth of the turn of a response or result, its blocks; and how many results are cleared by now.';
+
+create or replace function _sum(p_numbers integer[])
+  returns integer
+  language sql
+  immutable
+  parallel safe
+  return (select coalesce(sum(n), 0)::integer from unnest(p_numbers) n);
+
+comment on function _sum(integer[]) is 'The sum of an array.';

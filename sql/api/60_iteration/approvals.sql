@@ -1,0 +1,101 @@
+-- Calls that wait for approval: asked for once, decided once.
+
+create or replace function tool_call_approve(p_tool_call_id uuid, p_input_hash text default null, p_by text default null)
+  returns approvals
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _approval_decide(p_tool_call_id, 'approved', p_input_hash, null, p_by);
+$$;
+
+comment on function tool_call_approve(uuid, text, text) is
+  'Lets a tool call run that waits for a person (v_approvals): select tool_call_approve(''…''). With p_input_hash only if its arguments are those that were looked at. p_by: who says so, else the database role. Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over).';
+
+create or replace function tool_call_reject(p_tool_call_id uuid, p_reason text default null, p_by text default null)
+  returns approvals
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _approval_decide(p_tool_call_id, 'rejected', null, p_reason, p_by);
+$$;
+
+comment on function tool_call_reject(uuid, text, text) is
+  'Refuses a tool call that waits for a person; the model is told so, with the reason, and goes on. Rejecting again changes nothing. Raises WL001, WL008 (approved, expired, its work item is over).';
+
+create or replace function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text, p_by text)
+  returns approvals
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+  v_item work_items;
+  v_approval approvals;
+  v_call tool_calls;
+  v_problem text;
+begin
+  select w.* into v_item from work_items w where w.id = (select work_item_id from approvals where tool_call_id = p_tool_call_id) for no key update;
+  if not found then
+    perform _raise_not_found('tool call that needs an approval', p_tool_call_id);
+  end if;
+  select * into v_approval from approvals where tool_call_id = p_tool_call_id for no key update;
+  if v_approval.decision = p_decision then
+    return v_approval;
+  end if;
+  select * into v_call from tool_calls where id = p_tool_call_id;
+  v_problem := case
+    when v_approval.decision <> 'expired' then format('it is %s already', v_approval.decision)
+    when v_item.resolved_at is not null then format('its work item is %s', v_item.state)
+    when v_call.completed_at is not null then format('it is over: %s', _one_line(_result_text(v_call.result), 200))
+    when v_approval.decision = 'expired' or v_approval.expires_at <= v_now then 'the time to decide is over'
+    when p_input_hash <> v_approval.input_hash then 'its arguments are other ones'
+  end;
+  if v_problem is not null then
+    raise exception using
+      errcode = 'WL008',
+      message = format('tool call %s cannot be %s: %s', p_tool_call_id, p_decision, v_problem);
+  end if;
+  update approvals
+     set decision = p_decision, reason = nullif(btrim(p_reason), ''), decided_by = coalesce(nullif(p_by, ''), session_user), decided_at = v_now
+   where tool_call_id = p_tool_call_id
+  returning * into v_approval;
+  perform _enqueue(v_item.id);
+  return v_approval;
+end
+$$;
+
+comment on function _approval_decide(uuid, text, text, text, text) is 'Writes a person''s word on a call, once, and rings for the work item.';
+
+create or replace function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_expires_at timestamptz := _now() + make_interval(secs => (p_engage ->> 'approval_timeout')::integer);
+begin
+  insert into approvals (tool_call_id, work_item_id, input_hash, risk, expires_at)
+  values (p_call.id, p_call.work_item_id, _content_hash(_call_input(p_call)::text), p_risk, v_expires_at);
+  update tool_calls set status = 'waiting', wait_ends_at = v_expires_at where id = p_call.id;
+  perform pg_notify('work_approval_requested', p_call.id::text);
+end
+$$;
+
+comment on function _approval_ask(tool_calls, text, jsonb) is 'Makes a call wait for a person.';
+
+create or replace function _needs_approval(p_risk text, p_engage jsonb)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return case p_engage ->> 'require_approval'
+    when 'dangerous' then p_risk = 'dangerous'
+    when 'moderate' then p_risk in ('moderate', 'dangerous')
+    else false
+  end;
+
+comment on function _needs_approval(text, jsonb) is 'Whether a faculty''s [engage] wants a person''s word for calls of that risk.';

@@ -1,0 +1,85 @@
+-- What a model call may use: reserved in every budget above it before it is made.
+
+create or replace function _budget_reserve(p_item work_items, p_focus foci, p_turn turns, out lack text, out is_held_by_others boolean)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_budgets budgets[];
+  v_budget budgets;
+  v_config json;
+  v_model text;
+  v_input bigint;
+  v_most integer;
+  v_output numeric;
+  v_money numeric;
+  v_is_settled boolean;
+begin
+  if p_turn.reserved_tokens is not null then
+    return; -- asked once more under the same lease
+  end if;
+  v_budgets := array(select b from _budgets_above(array[p_item.id]) b);
+  if v_budgets = '{}' then
+    return;
+  end if;
+  select config into v_config from turn_configs where content_hash = p_turn.config_hash;
+  v_model := v_config ->> 'model';
+  v_most := (v_config ->> 'max_tokens')::integer;
+  -- An image has about as many tokens whatever its bytes.
+  v_input := _tokens(char_length(regexp_replace(context_at(p_turn.id)::text, '"data":"[A-Za-z0-9+/=]{200,}"', repeat('x', 4700), 'g')), v_model);
+  -- With what others hold counted as used, and then as if they let go of all of it.
+  foreach v_is_settled in array array[false, true] loop
+    v_output := v_most;
+    lack := null;
+    foreach v_budget in array v_budgets loop
+      v_budget.spent := v_budget.spent + case when v_is_settled then 0 else v_budget.reserved end;
+      case v_budget.resource
+        when 'tokens' then
+          v_output := least(v_output, v_budget.amount - v_budget.spent - v_input);
+        when 'money' then
+          v_money := _price(v_model, 0, 0, 0, v_input);
+          if v_money is null then
+            lack := format('no price of model %s is known, and work item %s has a budget of money: model_price_save() sets one', v_model, v_budget.work_item_id);
+          elsif _price(v_model, 0, 1000000) > 0 then
+            v_output := least(v_output, floor((v_budget.amount - v_budget.spent - v_money) * 1000000 / _price(v_model, 0, 1000000)));
+          elsif v_budget.spent + v_money > v_budget.amount then
+            v_output := 0;
+          end if;
+        when 'calls' then
+          v_output := case when v_budget.spent + 1 > v_budget.amount then 0 else v_output end;
+        when 'seconds' then
+          v_output := case when v_budget.spent >= v_budget.amount then 0 else v_output end;
+        else
+          null;
+      end case;
+      -- A shorter answer will do, if it is an answer.
+      if lack is null and v_output < least(v_most, case p_turn.turn_type when 'normal' then 1000 else v_most end) then
+        lack := format('the budget of %s %s of work item %s is used up: %s', trim_scale(v_budget.amount), v_budget.resource, v_budget.work_item_id, trim_scale(round(v_budget.spent, 6)))
+          || case when v_budget.resource in ('tokens', 'money') then format(', and the next request needs about %s tokens', v_input) else '' end;
+      end if;
+      exit when lack is not null;
+    end loop;
+    exit when lack is null;
+  end loop;
+  is_held_by_others := lack is null and v_is_settled;
+  if lack is not null or is_held_by_others then
+    return;
+  end if;
+  if v_output < v_most then
+    p_focus.max_tokens := v_output;
+    update turns set config_hash = _turn_config(p_focus, v_model) where id = p_turn.id;
+  end if;
+  update turns
+     set reserved_tokens = v_input + v_output, reserved_money = coalesce(_price(v_model, 0, v_output::bigint, 0, v_input), 0)
+   where id = p_turn.id
+  returning * into p_turn;
+  update budgets b
+     set reserved = b.reserved + case b.resource when 'tokens' then p_turn.reserved_tokens when 'money' then p_turn.reserved_money when 'calls' then 1 else 0 end
+    from unnest(v_budgets) a
+   where (b.work_item_id, b.resource) = (a.work_item_id, a.resource);
+end
+$$;
+
+comment on function _budget_reserve(work_items, foci, turns) is
+  'Holds what a turn''s request may use at most in every budget above, its output limit cut to what is left. lack: what is used up; is_held_by_others: there is enough, but others hold it.';

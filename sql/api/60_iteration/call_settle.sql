@@ -1,0 +1,87 @@
+-- A call ends: what the model is shown of its result, and what is put away.
+
+create or replace function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb default null, p_whole text default null)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_content text := coalesce(nullif(p_content, ''), case when p_images is null or p_images = '[]' then '(no output)' end);
+  v_max integer := _max_result_chars(p_call);
+  v_whole text := _cap_text(p_whole, 33554000);
+  v_hash text := _artifact_store(v_whole) where v_whole is not null;
+begin
+  if char_length(v_content) > v_max then
+    if v_whole is not null then
+      v_content := _cap_text(v_content, v_max);
+    elsif p_call.parent_call_id is null and exists (select from abilities where tool_name = p_call.tool_name and implementation = 'engine') then
+      v_content := _cap_text(v_content, v_max); -- what is read from the ledger is there to be read again
+    else
+      v_whole := _cap_text(v_content, 33554000);
+      v_hash := _artifact_store(v_whole);
+      v_content := _excerpt(v_whole, v_max);
+    end if;
+  end if;
+  update tool_calls
+     set status = case when p_is_error then 'failed' else 'completed' end,
+         is_error = coalesce(p_is_error, false),
+         attempts = p_call.attempts,
+         started_at = p_call.started_at,
+         artifact_hash = v_hash,
+         -- In this one write: a second one in a transaction would look at its foreign keys again, behind budgets and job rows.
+         spawned_work_item_id = (select id from work_items where parent_id = p_call.work_item_id and spawn_tool_call_id = p_call.id order by id limit 1),
+         is_truncated = coalesce(v_whole <> coalesce(p_whole, p_content), false),
+         result = case
+           when p_images is null or p_images = '[]' then to_json(v_content)
+           else ('[' || concat_ws(',', _text_block(v_content),
+                  (select string_agg(coalesce(_image_block(i.value ->> 'media_type', i.value ->> 'artifact'), _image_store(i.value ->> 'media_type', i.value ->> 'data')), ',' order by i.n)
+                     from jsonb_array_elements(p_images) with ordinality as i(value, n))) || ']')::json
+         end,
+         completed_at = _now()
+   where id = p_call.id;
+  -- Code that is over leaves no call of its own open.
+  perform _calls_stop(array(select k.id from tool_calls k where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and k.completed_at is null),
+                      '[engine] Stopped: the code that called it ended.') where p_call.tool_name = 'execute_code';
+end
+$$;
+
+comment on function _call_settle(tool_calls, text, boolean, jsonb, text) is 'Writes a result; the caller has checked the lease. p_images: [{media_type, data}] or, of those that are stored already, [{media_type, artifact}].';
+
+create or replace function _max_result_chars(p_call tool_calls)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce((f.config -> 'engage' ->> 'max_result_chars')::integer, 50000)
+    from turns t
+    join foci o on o.id = t.focus_id
+    join faculties f on f.content_hash = o.faculty_hash
+   where t.id = p_call.turn_id;
+$$;
+
+comment on function _max_result_chars(tool_calls) is 'The most characters of a call''s output that the model is shown, as its faculty says.';
+
+create or replace function _call_of(p_item work_items, p_tool_call_id uuid)
+  returns tool_calls
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_call tool_calls;
+begin
+  select k.* into v_call
+    from tool_calls k
+    join turns t on t.id = k.turn_id
+   where k.id = p_tool_call_id and t.focus_id = p_item.focus_id
+     for no key update of k;
+  if not found then
+    perform _raise_not_found('tool call of this focus', p_tool_call_id);
+  end if;
+  return v_call;
+end
+$$;
+
+comment on function _call_of(work_items, uuid) is 'A tool call of the focus that drives the item. Raises WL001.';

@@ -1,0 +1,135 @@
+-- Hooks: commands at fixed points of a focus: the database says which is due and what its answer means, the worker runs it. It is
+-- given JSON on stdin and answers on stdout.
+
+create or replace function _hook(p_item work_items, p_focus foci, p_hook text, p_turn_id uuid default null)
+  returns hook_runs
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_config jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
+  v_command text := nullif(btrim(case p_hook
+    when 'engage' then v_config #>> '{engage,command}'
+    when 'check' then v_config #>> '{engage,check_command}'
+    when 'before_model_call' then v_config #>> '{hooks,before_model_call}'
+    else v_config #>> array[p_hook, 'command'] end), '');
+  v_run hook_runs;
+begin
+  if v_command is not null then
+    select * into v_run from hook_runs
+     where focus_id = p_focus.id and hook = p_hook and turn_id is not distinct from p_turn_id and tool_call_id is null;
+    if not found then
+      insert into hook_runs (work_item_id, focus_id, turn_id, hook, command)
+      values (p_item.id, p_focus.id, p_turn_id, p_hook, v_command)
+      returning * into v_run;
+    end if;
+  end if;
+  return v_run;
+end
+$$;
+
+comment on function _hook(work_items, foci, text, uuid) is 'The run of a faculty''s command at a point of a focus, which is pending until hook_record(); null where it has no such command.';
+
+create or replace function _hook_order(p_item work_items, p_focus foci, p_run hook_runs, p_input jsonb default '{}')
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object(
+    'kind', 'run_hook',
+    'hook_run_id', p_run.id,
+    'command', p_run.command,
+    'timeout_seconds', (case p_run.hook
+      when 'engage' then f.config #>> '{engage,command_timeout}'
+      when 'check' then f.config #>> '{engage,check_timeout}'
+      when 'before_model_call' then f.config #>> '{hooks,timeout}'
+      else f.config #>> array[p_run.hook, 'timeout'] end)::integer,
+    'input', jsonb_build_object(
+      'hook', p_run.hook,
+      'hook_run_id', p_run.id,
+      'work_item', jsonb_build_object(
+        'id', p_item.id, 'parent_id', p_item.parent_id, 'external_id', p_item.external_id, 'work_type', p_item.work_type,
+        'description', p_item.description, 'params', p_item.params, 'priority', p_item.priority),
+      'faculty', p_focus.faculty,
+      'attempt', p_focus.attempt) || p_input)
+    from faculties f
+   where f.content_hash = p_focus.faculty_hash;
+$$;
+
+comment on function _hook_order(work_items, foci, hook_runs, jsonb) is 'What the worker is told to run, and what the command is given on stdin.';
+
+create or replace function _hook_problem(p_run hook_runs, p_result jsonb)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_said jsonb := _try_json(p_run.output);
+  v_types jsonb := case p_run.hook
+    when 'recover' then '{"context": "string", "give_up": "string", "mode": "string"}'
+    when 'orient' then '{"context": "string", "refuse": "string"}'
+    when 'engage' then '{"summary": "string", "evidence": "array", "entries": "array", "fail": "string"}'
+    when 'before_model_call' then '{"say": "string", "refuse": "string"}'
+    when 'before_tool' then '{"input": "object", "refuse": "string"}'
+    when 'after_tool' then '{"content": "string", "is_error": "boolean", "refuse": "string"}'
+  end;
+  v_key text;
+begin
+  if p_result ->> 'error' is not null then
+    return 'could not be started: ' || _one_line(p_result ->> 'error', 300);
+  elsif p_result -> 'is_timed_out' = 'true' then
+    return format('did not end within %s seconds', p_result ->> 'timeout_seconds');
+  elsif p_run.exit_code is distinct from 0 then
+    return format('ended %s', coalesce('with exit code ' || p_run.exit_code, 'by signal ' || coalesce(p_result ->> 'signal', '?')))
+      || coalesce(': ' || nullif(_one_line(coalesce(nullif(btrim(p_result ->> 'stderr'), ''), p_run.output), 300), ''), '');
+  elsif p_result -> 'is_truncated' = 'true' and p_run.hook <> 'check' then
+    return 'printed more than 1,000,000 bytes';
+  elsif v_types is null then
+    return null;
+  elsif jsonb_typeof(v_said) is distinct from 'object' then
+    return case
+      when p_run.hook not in ('before_model_call', 'before_tool', 'after_tool') or p_run.output !~ '\S' then null
+      else format('printed what is not a JSON object: "%s"', _one_line(p_run.output, 100)) end;
+  end if;
+  -- A guard whose word is misspelt must not pass for one that has nothing to say.
+  select e.key into v_key from jsonb_each(v_said) e where v_types ->> e.key is distinct from jsonb_typeof(e.value) limit 1;
+  if found then
+    return case when v_types ? v_key then format('said "%s" that is not a %s', v_key, v_types ->> v_key)
+                else format('said "%s", which means nothing here', _one_line(v_key, 60)) end;
+  end if;
+  return case when p_run.hook = 'recover' and v_said ->> 'mode' not in ('fresh', 'resume') then 'said a mode that is neither fresh nor resume' end;
+end
+$$;
+
+comment on function _hook_problem(hook_runs, jsonb) is 'Why a command''s answer cannot be used; null when it can.';
+
+create or replace function _hook_settle(p_run hook_runs, p_result jsonb)
+  returns hook_runs
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_said jsonb;
+begin
+  p_run.output := case p_run.hook when 'check' then _cap_text(concat_ws(E'\n', p_result ->> 'stdout', p_result ->> 'stderr'), 8000)
+                       else left(p_result ->> 'stdout', 1000000) end;
+  p_run.exit_code := _count('exit_code', p_result ->> 'exit_code');
+  p_run.error := _hook_problem(p_run, p_result);
+  v_said := _try_json(p_run.output);
+  update hook_runs
+     set status = case when p_run.error is not null then 'failed'
+                       when p_run.hook not in ('check', 'consolidate') and jsonb_typeof(v_said) = 'object' and coalesce(v_said ->> 'refuse', v_said ->> 'give_up', v_said ->> 'fail') is not null then 'refused'
+                       else 'completed' end,
+         output = p_run.output, error = p_run.error, exit_code = p_run.exit_code,
+         duration_ms = _count('duration_ms', p_result ->> 'duration_ms'), completed_at = _now()
+   where id = p_run.id
+  returning * into p_run;
+  return p_run;
+end
+$$;
+
+comment on function _hook_settle(hook_runs, jsonb) is 'Writes what a command said.';

@@ -1,0 +1,74 @@
+-- An iteration begins: what a crash left is settled, then there is a request to send, a command to run or nothing to do.
+
+create or replace function iteration_begin(p_work_item_id uuid, p_lease uuid)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_focus foci;
+  v_turn turns;
+  v_created record;
+  v_held jsonb;
+begin
+  update work_items set state = 'running' where id = v_item.id and state <> 'running';
+  v_item.state := 'running';
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
+  select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status <> 'failed' for no key update;
+  if v_turn.status = 'completed' then
+    -- A worker died after the response was stored: no new model call, only the calls that are open.
+    perform _recover_calls(v_turn.id);
+    return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
+  end if;
+  if v_turn.id is null and v_focus.iteration = 0 then
+    v_held := _before_work(v_item, v_focus);
+    if v_held is not null then
+      return v_held::json;
+    end if;
+    select * into v_item from work_items where id = v_item.id; -- a recover command may have hidden the ledger
+  end if;
+  if v_turn.id is null then
+    if v_focus.iteration >= (select (config -> 'engage' ->> 'max_turns')::integer from faculties where content_hash = v_focus.faculty_hash) then
+      v_item := _focus_end(v_item, 'failed', 'failed', format('reached max_turns (%s) before the work was done', v_focus.iteration), null);
+      return json_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+    end if;
+    select * into v_turn from turns where focus_id = v_focus.id and turn_type = 'compaction' and status in ('pending', 'streaming') for no key update;
+    if not found then
+      select * into v_created from _turn_create(v_item, v_focus);
+      v_turn := v_created.turn;
+      if v_turn.id is null then
+        v_item := _focus_end(v_item, 'failed', 'failed', v_created.reason, null);
+        return json_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+      end if;
+    end if;
+  end if;
+  v_held := _request_held(v_item, v_focus, v_turn);
+  if v_held is not null then
+    return v_held::json;
+  end if;
+  update turns set call_count = call_count + 1, status = 'pending' where id = v_turn.id;
+  return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
+                           'turn_id', v_turn.id, 'is_watched', coalesce(v_item.watch_ends_at > _now(), false), 'request', context_at(v_turn.id));
+end
+$$;
+
+comment on function iteration_begin(uuid, uuid) is
+  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, request}: send the request and report with turn_record() or iteration_fail(); what arrives meanwhile is for turn_stream(), while somebody watches. {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with the input as JSON on stdin, report with hook_record(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: retry, run_at, reason}: the model''s provider wants to be left alone until then, or what is left of a budget is held by others; the lease is free. {kind: parked, until, reason}: a budget is used up, and budget_set() wakes it. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
+
+create or replace function _recover_calls(p_turn_id uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  perform _calls_stop(array(select id from tool_calls where turn_id = p_turn_id and status = 'running' and effect = 'unsafe'),
+    '[engine] Stopped: the worker running the code that called it died.',
+    '[engine] The worker running this call died. Whether the call took effect is unknown: it may or may not have happened, wholly or in part. It was not repeated. Check the state of things before you try again.');
+  update tool_calls set status = 'pending' where turn_id = p_turn_id and status = 'running';
+end
+$$;
+
+comment on function _recover_calls(uuid) is 'After a crash: unsafe calls that were running become uncertain, the others run again.';

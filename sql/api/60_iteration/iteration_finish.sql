@@ -1,0 +1,112 @@
+-- An iteration ends: the focus goes on, waits, completes or fails.
+
+create or replace function iteration_finish(p_work_item_id uuid, p_lease uuid)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_focus foci;
+  v_turn turns;
+  v_call_count integer;
+  v_open_count integer;
+  v_is_settled boolean;
+  v_done jsonb;
+  v_waits_until timestamptz;
+  v_answer jsonb;
+  v_round text;
+  v_stalled text;
+begin
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
+  select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
+  v_is_settled := not exists (select from tool_calls where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running') and id <> all (_calls_held(v_turn.id)));
+  v_waits_until := _waits_settle(v_item);
+  select count(*), count(*) filter (where parent_call_id is null and completed_at is null and status <> 'waiting' and id <> all (_calls_held(v_turn.id)))
+    into v_call_count, v_open_count
+    from tool_calls
+   where turn_id = v_turn.id;
+  if v_open_count > 0 and v_is_settled then
+    -- Approved while the others ran: the same iteration once more, to run them, while the rest waits.
+    perform _lease_drop(v_item);
+    perform _enqueue(v_item.id);
+    return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
+  end if;
+  if v_turn.id is null or v_open_count > 0 then
+    raise exception using
+      errcode = 'WL008',
+      message = format('iteration %s of work item %s is not over', v_focus.iteration + 1, v_item.id),
+      detail = case when v_turn.id is null then 'Its response is not recorded.' else format('%s tool calls are open.', v_open_count) end;
+  end if;
+  if v_waits_until is not null then
+    -- Parked: no worker, no job. Whoever ends the wait rings.
+    perform _lease_drop(_without_place(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until));
+    perform _enqueue_all('{}', array[v_item.slot_faculty]);
+    return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
+  end if;
+  select input into v_done from tool_calls
+   where turn_id = v_turn.id and tool_name = 'work_complete' and status = 'completed' order by ordinal limit 1;
+  if v_call_count = 0 and v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') then
+    v_done := jsonb_build_object('summary', _response_text(v_turn.id));
+  end if;
+  if v_done ->> 'summary' is not null then
+    v_answer := _finish(v_item, v_focus, v_turn.id, v_done);
+    if v_answer is not null then
+      return v_answer;
+    end if;
+    v_call_count := v_call_count + 1; -- the check's answer is something to go on with
+  end if;
+
+  v_round := _round_hash(v_turn.id);
+  update foci
+     set iteration = iteration + 1,
+         crash_count = 0,
+         round_hash = v_round,
+         round_count = case when v_round = round_hash then round_count + 1 when v_round is not null then 1 else 0 end,
+         stall_count = case when v_call_count > 0 or (v_turn.stop_reason = 'pause_turn' and _response_text(v_turn.id) is not null) then 0 else stall_count + 1 end
+   where id = v_focus.id
+  returning * into v_focus;
+  if v_call_count > 0
+    or (v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded') and v_focus.stall_count < 4) then
+    perform _checkpoint_due(v_item, v_turn);
+    v_stalled := _stalled(v_focus, v_turn.id);
+    perform _focus_widen(v_focus, v_turn);
+    if v_stalled is not null then
+      update foci set round_hash = null, round_count = 0 where id = v_focus.id;
+      v_item := _work_park(v_item, v_stalled);
+      return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+    end if;
+    perform _lease_drop(v_item);
+    perform _enqueue(v_item.id);
+    return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
+  end if;
+  v_item := _focus_end(v_item, 'failed', 'failed', case
+      when v_turn.stop_reason = 'refusal' then concat_ws(': ', 'the model refused', v_turn.error ->> 'category', v_turn.error ->> 'explanation')
+      when v_focus.stall_count >= 4 then format('the model neither worked nor finished in %s responses (%s)', v_focus.stall_count, v_turn.stop_reason)
+      else format('the model stopped for an unknown reason: %s', v_turn.stop_reason)
+    end, null);
+  return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+end
+$$;
+
+comment on function iteration_finish(uuid, uuid) is
+  'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. {kind: run_hook, ...}: the work is said to be done; run the faculty''s check or consolidate command as iteration_begin() says, report with hook_record(), and this stage comes once more. {kind: paused, reason}: the same calls brought the same results for stall_limit iterations in a row; work_resume() lets it go on. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text, and no check stands against it. Raises WL001, WL003, WL004, WL008 (calls are open).';
+
+create or replace function _focus_widen(p_focus foci, p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_turn.stop_reason = 'max_tokens' then
+    update foci set max_tokens = least(2 * f.own, 64000)
+      from (select (config -> 'engage' ->> 'max_output_tokens')::integer as own from faculties where content_hash = p_focus.faculty_hash) f
+     where id = p_focus.id and max_tokens < 2 * f.own and f.own < 64000;
+  end if;
+  update foci set compaction_trigger = 'context_overflow' where id = p_focus.id and p_turn.stop_reason = 'model_context_window_exceeded';
+end
+$$;
+
+comment on function _focus_widen(foci, turns) is 'Makes room for the next response: after one that was cut off, with twice the output limit; after one that ended because the window was full, by compacting the context.';

@@ -1,0 +1,76 @@
+-- The calls of a response that are to be run, and what a crash left of them.
+
+create or replace function _open_calls(p_turn_id uuid)
+  returns json
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(json_agg(_open_call(k) order by k.ordinal), '[]'::json)
+    from tool_calls k
+   where k.turn_id = p_turn_id and k.parent_call_id is null and k.status = 'pending' and k.id <> all ((select _calls_held(p_turn_id))::uuid[]);
+$$;
+
+comment on function _open_calls(uuid) is 'The calls of a turn that wait to be run, but for those behind one that waits for a person.';
+
+create or replace function _open_call(p_call tool_calls)
+  returns json
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select json_build_object(
+           'id', p_call.id,
+           'name', coalesce(a.name, p_call.tool_name),
+           'input', _call_input(p_call),
+           'is_cleared', exists (select from hook_runs h where h.tool_call_id = p_call.id and h.hook = 'before_tool' and h.status in ('completed', 'failed')),
+           'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
+           'implementation', coalesce(a.implementation, 'runtime'),
+           'behind', _runs_behind(p_call) || _order_kept(p_call, coalesce(a.implementation, 'runtime')),
+           'code_tools', case when p_call.tool_name = 'execute_code' then (
+             select json_agg(json_build_object('name', c.tool_name, 'description', c.description, 'input_schema', c.input_schema) order by c.name)
+               from turns t
+               join foci o on o.id = t.focus_id
+               join faculties f on f.content_hash = o.faculty_hash
+               cross join lateral _toolset(f.config) c
+              where t.id = p_call.turn_id and _is_for_code(c.name)) end)
+    from (values (1)) as v(one)
+    -- A tool that was taken off the registry meanwhile is still answered: by a worker that says it does not have it.
+    left join abilities a on a.tool_name = p_call.tool_name;
+$$;
+
+comment on function _open_call(tool_calls) is 'A call that waits to be run, as the runtime takes it: {id, name, input, is_cleared, input_schema, implementation, behind, code_tools}. behind: the calls that have to end first.';
+
+create or replace function _is_for_code(p_ability text)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return p_ability not in ('execute_code', 'await_child_work', 'work_complete');
+
+comment on function _is_for_code(text) is 'Whether an agent''s code may call it: not what waits, nor what ends the work.';
+
+create or replace function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text default null)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_ids uuid[] := p_call_ids || array(
+    select b.id
+      from unnest(p_call_ids) p
+      join tool_calls k on k.id = p
+      join tool_calls b on b.turn_id = k.turn_id and b.parent_call_id = k.id);
+begin
+  update tool_calls
+     set status = case when status = 'running' and effect = 'unsafe' then 'uncertain' else 'failed' end,
+         is_error = true, completed_at = _now(),
+         result = to_json(case when status = 'running' and effect = 'unsafe' then coalesce(p_words_if_uncertain, p_words) else p_words end)
+   where id = any (v_ids) and completed_at is null;
+  update approvals set decision = 'expired', decided_at = _now() where tool_call_id = any (v_ids) and decision is null;
+end
+$$;
+
+comment on function _calls_stop(uuid[], text, text) is
+  'Ends calls that are open, and those that their code made, with these words for the model, an unsafe one that ran as uncertain; what a person was asked about them has expired. The caller holds the item''s row lock.';

@@ -1,0 +1,138 @@
+-- Which calls of a response have to wait for others. Two that touch the same thing, one of them changing it, run one behind
+-- the other; everything else runs side by side.
+
+create or replace function _runs_behind(p_call tool_calls)
+  returns uuid[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with mine as materialized (
+    select t.kind, case t.kind when 'path' then _path_plain(t.target) else t.target end as target, t.action not in ('read', 'search') as is_change
+      from touches t where t.tool_call_id = p_call.id
+  ), other as materialized (
+    select k.id, k.ordinal, t.kind, case t.kind when 'path' then _path_plain(t.target) else t.target end as target, t.action not in ('read', 'search') as is_change
+      from tool_calls k join touches t on t.tool_call_id = k.id
+     where exists (select from mine) and k.turn_id = p_call.turn_id and k.completed_at is null and k.id <> p_call.id
+       -- What runs, is waited for; of what does not run yet, what the model made first. A call of code counts as the call of its code.
+       and (k.status = 'running'
+            or (k.status = 'waiting' or k.status = 'pending' and k.parent_call_id is null)
+               and _place(k) < _place(p_call))
+  )
+  select array(
+    select o.id from other o
+     where exists (select from mine m where m.kind = o.kind and (m.is_change or o.is_change)
+                      and case m.kind when 'path' then _paths_meet(m.target, o.target) else m.target = o.target end)
+     group by o.id, o.ordinal order by o.ordinal, o.id);
+$$;
+
+comment on function _runs_behind(tool_calls) is 'The open calls of a call''s turn that it has to wait for now, because they touch what it touches and one of the two changes it.';
+
+create or replace function _calls_held(p_turn_id uuid)
+  returns uuid[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_open uuid[] := array(select id from tool_calls where turn_id = p_turn_id and status = 'waiting');
+  v_held uuid[] := '{}';
+  v_call tool_calls;
+begin
+  if v_open <> '{}' then
+    for v_call in
+      select k.* from tool_calls k where k.turn_id = p_turn_id and k.status = 'pending' order by _place(k), k.parent_call_id is not null, k.ordinal
+    loop
+      if _runs_behind(v_call) && (v_open || v_held) then
+        v_held := v_held || v_call.id;
+      end if;
+    end loop;
+  end if;
+  return v_held;
+end
+$$;
+
+comment on function _calls_held(uuid) is
+  'Calls of a turn that may run, but behind one that waits for a person: they wait with it, whatever was said of themselves, so that what the model does to one thing keeps its order.';
+
+create or replace function _begins_behind(p_call tool_calls)
+  returns uuid[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_call.id = any (_calls_held(p_call.turn_id)) then array[p_call.id] else _runs_behind(p_call) end;
+$$;
+
+comment on function _begins_behind(tool_calls) is '_runs_behind(), or the call itself where one of those waits for a person: it is not to be waited for here.';
+
+create or replace function _order_kept(p_call tool_calls, p_implementation text)
+  returns uuid[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select array(
+    select k.id
+      from tool_calls k
+      left join abilities a on a.tool_name = k.tool_name
+     where p_call.parent_call_id is null and k.turn_id = p_call.turn_id and k.parent_call_id is null and k.status = 'pending' and k.ordinal < p_call.ordinal
+       and (p_implementation <> 'runtime' and a.implementation <> 'runtime'
+            or not (select (f.config #>> '{engage,parallel_tool_execution}')::boolean
+                      from turns t join foci o on o.id = t.focus_id join faculties f on f.content_hash = o.faculty_hash where t.id = p_call.turn_id))
+     order by k.ordinal desc limit 1);
+$$;
+
+comment on function _order_kept(tool_calls, text) is
+  'The open call of the model''s that a call follows whatever it touches: a SQL tool the SQL tool before it, so that a plan comes before the step that follows it; where the faculty wants no parallel tools, any call the one before it.';
+
+create or replace function _path_plain(p_path text)
+  returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_path text := regexp_replace(regexp_replace(lower(p_path), '/(\.?/)+', '/', 'g'), '^\./', '');
+  v_shorter text;
+begin
+  loop
+    v_shorter := regexp_replace(v_path, '(^|/)(?!\.\.?/)[^/]+/\.\.(?:/|$)', '\1');
+    exit when v_shorter = v_path;
+    v_path := v_shorter;
+  end loop;
+  return regexp_replace(v_path, '(^|(.)/|/)\.?$', '\2');
+end
+$$;
+
+comment on function _path_plain(text) is 'A path without // and /./, without the steps that .. takes back, and in lower case, since some file systems know no other; the workspace itself is empty.';
+
+create or replace function _paths_meet(p_one text, p_other text)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return case
+    when p_one = p_other then true
+    when (p_one ~ '^/') = (p_other ~ '^/') then '' in (p_one, p_other) or starts_with(p_one, p_other || '/') or starts_with(p_other, p_one || '/')
+    -- Where the workspace is, is not known here: an absolute path may be any that ends so, or goes on from there.
+    when p_one ~ '^/' then position('/' || p_other || '/' in p_one || '/') > 0
+    else position('/' || p_one || '/' in p_other || '/') > 0
+  end;
+
+comment on function _paths_meet(text, text) is 'Whether two paths, as _path_plain() makes them, are one file, may be, or one of them is a directory above the other.';
+
+create or replace function _place(p_call tool_calls)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce((select c.ordinal from tool_calls c where c.id = p_call.parent_call_id), p_call.ordinal);
+$$;
+
+comment on function _place(tool_calls) is 'Where a call stands in the model''s response; one of code, where its code does.';

@@ -1,0 +1,74 @@
+-- An agent that makes the same calls again and again and learns nothing new from them: it is told so, and then stopped.
+
+create or replace function _stalled(p_focus foci, p_turn_id uuid)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_limit integer := (select (config #>> '{engage,stall_limit}')::integer from faculties where content_hash = p_focus.faculty_hash);
+begin
+  if v_limit = 0 or p_focus.round_count < v_limit then
+    return null;
+  end if;
+  -- Who looks after children that run is not stuck: they will end.
+  if exists (select from tool_calls where turn_id = p_turn_id and tool_name = 'check_child_work')
+    and exists (select from work_items where parent_id = p_focus.work_item_id and resolved_at is null) then
+    return null;
+  end if;
+  return format('stalled: %s iterations in a row had the same calls with the same results (%s), and nothing was recorded', p_focus.round_count, _called(p_turn_id));
+end
+$$;
+
+comment on function _stalled(foci, uuid) is 'Why a focus is stopped after a turn: the same calls brought the same results stall_limit times in a row; null: it is not.';
+
+create or replace function _stall_words(p_focus foci, p_head turns)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format('[engine] You made the same call with the same result %s times in a row: %s. Made again, it will bring the same. ', p_focus.round_count, _called(p_head.id))
+           || case when exists (select from tool_calls where turn_id = p_head.id and tool_name = 'check_child_work')
+                   then 'To wait for children call await_child_work; or do something else meanwhile.'
+                   else format('Do something else, or record with ledger_append what stands in the way; after %s times without an entry the work pauses for a person.', l.stall) end
+    from faculties f
+    cross join lateral (select (f.config #>> '{engage,stall_limit}')::integer as stall) l
+   where f.content_hash = p_focus.faculty_hash and l.stall > 0 and p_focus.round_count >= 3;
+$$;
+
+comment on function _stall_words(foci, turns) is 'What the model is told from the third time on that the same calls brought the same results; null before, and where stall_limit is 0.';
+
+create or replace function _round_hash(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select md5(string_agg(k.hash, ',' order by k.hash))
+    from (select distinct md5(concat_ws(E'\n', tool_name, input::text, is_error::text, regexp_replace(result::text, '</?data-[0-9a-f]{12}>', '', 'g'))) as hash
+            from tool_calls
+           where turn_id = p_turn_id and parent_call_id is null) k
+   where not exists (select from tool_calls
+                      where turn_id = p_turn_id and (tool_name = 'await_child_work' or (tool_name = 'ledger_append' and status = 'completed')));
+$$;
+
+comment on function _round_hash(uuid) is
+  'What a turn called and was answered, whatever the order and the markers; null for no calls, and for those that are no stall: an entry in the ledger, a wait for children.';
+
+create or replace function _called(p_turn_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select _one_line(string_agg(format('%s %s', tool_name, _one_line(input::text, 100)), ', ' order by ordinal), 300)
+    from tool_calls
+   where turn_id = p_turn_id and parent_call_id is null;
+$$;
+
+comment on function _called(uuid) is 'The calls of a turn on one line, shortened.';

@@ -1,0 +1,99 @@
+-- The summary that a model wrote, used if it frees enough.
+
+create or replace function summary_record(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_turn_id uuid,
+    p_response json)
+  returns boolean
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_focus foci;
+  v_engage jsonb;
+  v_turn turns;
+  v_head turns;
+  v_compaction compactions;
+  v_usage json;
+  v_text text;
+  v_cut elisions;
+  v_cuts elisions[];
+  v_shown turns[];
+  v_config_chars integer;
+  v_before bigint;
+  v_after bigint;
+begin
+  p_response := _storable(p_response);
+  v_usage := p_response -> 'usage';
+  select * into v_focus from foci where id = v_item.focus_id for no key update;
+  select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id and turn_type = 'compaction';
+  if not found then
+    perform _raise_not_found('compaction turn of this focus', p_turn_id);
+  end if;
+  select * into v_compaction from compactions where turn_id = v_turn.id;
+  if v_compaction.is_applied is not null then
+    return v_compaction.is_applied;
+  end if;
+  if json_typeof(p_response -> 'content') is distinct from 'array' then
+    perform _raise_invalid('a response needs content, an array of blocks');
+  end if;
+  select string_agg(b.value ->> 'text', E'\n\n' order by b.n) into v_text
+    from json_array_elements(p_response -> 'content') with ordinality as b(value, n)
+   where b.value ->> 'type' = 'text';
+  v_engage := (select config -> 'engage' from faculties where content_hash = v_focus.faculty_hash);
+  v_head := _asking_turn(v_turn.parent_turn_id);
+  v_cuts := _elision_chain(v_compaction.base_elision_id);
+  v_shown := _shown_turns(v_head, v_cuts[cardinality(v_cuts)]);
+  if v_text ~ '\S' then
+    v_cut := _compaction_cut(v_item, v_focus, v_head, v_cuts[cardinality(v_cuts)], v_shown, cardinality(v_shown) - v_compaction.turns_summarized,
+      v_compaction.trigger, _ledger_block(v_item.id, char_length(v_text) + 4000),
+      (_context_window_of(v_engage) * 0.15 / (_tokens(10000, v_engage ->> 'model') / 10000.0))::integer, btrim(v_text));
+    v_cut.depth := v_turn.depth + 1;
+    select char_length(config::text) into v_config_chars from turn_configs where content_hash = v_head.config_hash;
+    v_before := _parts_chars(v_head.id, v_cuts, '') + v_config_chars;
+    v_after := _parts_chars(v_head.id, array[v_cut], '') + v_config_chars;
+    v_compaction.is_applied := v_after <= 0.9 * v_before;
+  end if;
+  v_compaction.is_applied := coalesce(v_compaction.is_applied, false);
+  v_compaction.error := case
+    when v_cut.id is null then '{"message": "the summary is empty"}'::jsonb
+    when not v_compaction.is_applied then jsonb_build_object('message', format('the summary frees less than a tenth: %s of %s characters would stay', v_after, v_before)) end;
+  if v_compaction.is_applied then
+    v_cut.tokens_elided := greatest(0, v_compaction.tokens_before - v_after::numeric / v_before * v_compaction.tokens_before) + v_cut.stub_tokens;
+    perform _elision_store(v_cut),
+            _told_store(v_cut.last_turn_id, true, v_cut.stubs::text);
+  end if;
+  update turns set elision_id = v_cut.id where id = v_turn.id and v_compaction.is_applied;
+  v_turn := _turn_answered(v_turn.id, case when v_compaction.is_applied then 'completed' else 'failed' end, p_response, v_compaction.error);
+  update compactions
+     set is_applied = v_compaction.is_applied,
+         elision_id = case when v_compaction.is_applied then v_cut.id end,
+         messages_before = json_array_length(_messages(v_head.id, v_cuts, '')::json),
+         messages_after = case when v_compaction.is_applied then json_array_length(_messages(v_head.id, array[v_cut], '')::json) end,
+         tokens_after = v_after::numeric / v_before * tokens_before,
+         summary_tokens = v_turn.output_tokens,
+         provider = v_turn.provider,
+         model = coalesce(v_turn.model, model),
+         summarization_input_tokens = _input_total(v_turn),
+         summarization_output_tokens = v_turn.output_tokens,
+         duration_ms = _count('duration_ms', p_response ->> 'duration_ms'),
+         error = v_compaction.error
+   where turn_id = v_turn.id;
+  update foci set model_error_count = 0 where id = v_focus.id and model_error_count > 0;
+  if v_compaction.is_applied then
+    insert into messages (turn_id, sequence, role, content)
+    values (v_turn.id, 1000, 'assistant', ('[' || _text_block(btrim(v_text)) || ']')::json);
+    perform _session_advance(v_focus.session_label, v_turn.id);
+  else
+    perform _summary_given_up(v_focus.id, v_compaction);
+  end if;
+  perform _turn_charge(v_turn);
+  return v_compaction.is_applied;
+end
+$$;
+
+comment on function summary_record(uuid, uuid, uuid, json) is
+  'Stores the summary that {kind: summarize} asked for; p_response as for turn_record(), and duration_ms. Returns whether it is used: one that is empty or frees less than a tenth of the context is not, and the next iteration_begin() cuts without one. Recording again changes nothing. Raises WL001, WL003, WL004.';

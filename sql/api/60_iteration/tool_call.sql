@@ -1,0 +1,147 @@
+-- A call of a tool: begun once, settled once; SQL tools commit their effect and their result together.
+
+create or replace function tool_call_begin(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_tool_call_id uuid)
+  returns uuid[]
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_call tool_calls := _call_of(v_item, p_tool_call_id);
+  v_behind uuid[] := '{}';
+begin
+  if v_call.completed_at is not null then
+    raise exception using
+      errcode = 'WL008',
+      message = format('tool call %s is %s and cannot begin', v_call.id, v_call.status);
+  end if;
+  if v_call.status = 'pending' then
+    v_behind := _begins_behind(v_call);
+    update tool_calls
+       set status = 'running', attempts = attempts + 1, started_at = _now()
+     where id = v_call.id and v_behind = '{}';
+  end if;
+  perform _tell_watchers(v_item);
+  return v_behind;
+end
+$$;
+
+comment on function tool_call_begin(uuid, uuid, uuid) is
+  'Says that a tool is about to run: after a crash from here on, an unsafe call counts as uncertain. Returns nothing ({}), or the calls that touch what it touches and have to end first: it has not begun then; ask again when they have ended. Its own id: one of those waits for a person, and it with it; leave it open. Repeating it under the same lease changes nothing. Raises WL001, WL003, WL004, WL008 (the call is settled).';
+
+create or replace function tool_call_settle(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_tool_call_id uuid,
+    p_content text,
+    p_is_error boolean default false,
+    p_images jsonb default null,
+    p_whole text default null,
+    p_value json default null,
+    p_code_run jsonb default null)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_call tool_calls := _call_of(v_item, p_tool_call_id);
+begin
+  if jsonb_typeof(p_code_run) <> 'object' then
+    perform _raise_invalid('how code ran is an object: {verdict, calls, bytes_seen, bytes_returned, duration_ms, timeout_seconds}');
+  end if;
+  if jsonb_typeof(p_images) <> 'array' or exists (
+    select from jsonb_array_elements(case jsonb_typeof(p_images) when 'array' then p_images else '[]' end) i
+     where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
+    perform _raise_invalid('images are an array of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
+  end if;
+  if v_call.completed_at is null then
+    update tool_calls set value = p_value where id = v_call.id and parent_call_id is not null and p_value is not null;
+    update tool_calls set code_run = p_code_run where id = v_call.id and p_code_run is not null;
+    perform _call_settle(v_call, p_content, p_is_error, p_images, p_whole);
+    perform _tell_watchers(v_item);
+  end if;
+end
+$$;
+
+comment on function tool_call_settle(uuid, uuid, uuid, text, boolean, jsonb, text, json, jsonb) is
+  'Stores the result of a tool call, for good: settling a settled call changes nothing. Of content over the faculty''s max_result_chars (50,000) the model is shown head, tail and a handle; the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown behind the text. p_whole: what p_content was made of, kept as an artifact whatever its size. p_value: what code is given in place of the text, where code made the call. p_code_run: of execute_code, how its code ran, see tool_calls.code_run. Raises WL001, WL002, WL003, WL004.';
+
+create or replace function tool_call_execute(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_tool_call_id uuid)
+  returns uuid[]
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_call tool_calls := _call_of(v_item, p_tool_call_id);
+  v_ability abilities;
+  v_path text := current_setting('search_path');
+  v_result jsonb;
+  v_hint text;
+  v_behind uuid[];
+begin
+  if v_call.completed_at is not null or v_call.status = 'waiting' then
+    return '{}';
+  end if;
+  v_behind := _begins_behind(v_call);
+  if v_behind <> '{}' then
+    return v_behind;
+  end if;
+  select * into v_ability from abilities where tool_name = v_call.tool_name and implementation <> 'runtime';
+  if not found then
+    perform _raise_invalid(format('tool "%s" is not implemented in the database', v_call.tool_name));
+  end if;
+  perform set_config('work_ledger.work_item_id', v_item.id::text, true),
+          set_config('work_ledger.lease', p_lease::text, true),
+          set_config('work_ledger.turn_id', v_call.turn_id::text, true),
+          set_config('work_ledger.tool_call_id', v_call.id::text, true);
+  v_call.attempts := v_call.attempts + 1;
+  v_call.started_at := _now();
+  begin
+    if v_ability.implementation = 'sql' then
+      -- A user's function finds what it would find in a session of the user's, and the ledger besides.
+      perform set_config('search_path', concat_ws(', ',
+        nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
+    end if;
+    -- Dynamic, because users name the function: a stored, quoted name that ability_register() took from the catalog.
+    if v_call.parent_call_id is not null and v_ability.name in ('ledger_append', 'ledger_read', 'spawn_child_work', 'check_child_work') then
+      v_ability.function_name := format('%I.%I', _ledger_schema(), '_code_' || v_ability.name); -- code is given data, not sentences
+    end if;
+    execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using _call_input(v_call)::jsonb;
+    perform set_config('search_path', v_path, true);
+    if v_result is null and v_ability.name = 'await_child_work' then
+      update tool_calls
+         set status = 'waiting', attempts = v_call.attempts, started_at = v_call.started_at,
+             wait_ends_at = _now() + make_interval(secs => least(greatest(coalesce((v_call.input ->> 'timeout_seconds')::numeric, 300), 0), 2592000)::integer)
+       where id = v_call.id;
+    else
+      perform _call_settle(v_call, coalesce(v_result #>> '{}', ''), false, case when v_ability.implementation = 'engine' then _recalled_images(v_item.id, v_ability.name, _call_input(v_call)::jsonb) end);
+    end if;
+  exception
+  when deadlock_detected or serialization_failure then
+    raise; -- no fault of the call: whoever runs it runs it again
+  when others then
+    get stacked diagnostics v_hint = pg_exception_hint;
+    perform _call_settle(v_call, concat_ws(E'\n', format('%s (%s)', sqlerrm, sqlstate), nullif(v_hint, '')), true);
+  end;
+  perform set_config('work_ledger.work_item_id', '', true),
+          set_config('work_ledger.lease', '', true),
+          set_config('work_ledger.turn_id', '', true),
+          set_config('work_ledger.tool_call_id', '', true);
+  perform _tell_watchers(v_item);
+  return '{}';
+end
+$$;
+
+comment on function tool_call_execute(uuid, uuid, uuid) is
+  'Runs a tool that is a SQL function: what it does and its result commit together, so that a crash can neither lose nor repeat it. An error becomes the result and undoes what the function did; only a deadlock is raised, so that the call is made again. Returns nothing ({}), or, as tool_call_begin(), the calls that have to end first: then nothing was run. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';

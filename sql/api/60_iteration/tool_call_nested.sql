@@ -1,0 +1,102 @@
+-- Calls that an agent's code makes: rows like any other, below the call of execute_code that runs the code. After an
+-- interruption the code is run again, and what it called before is answered from these rows.
+
+create or replace function tool_call_nested(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_parent_call_id uuid,
+    p_ordinal integer,
+    p_name text,
+    p_input json)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_parent tool_calls := _call_of(v_item, p_parent_call_id);
+  v_config jsonb := (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = v_item.focus_id);
+  v_ability abilities;
+  v_call tool_calls;
+begin
+  if p_ordinal is null or p_ordinal not between 0 and 1000000 or p_name is null or p_input is null then
+    perform _raise_invalid('a call of code has a number from 0 on, a name and an input');
+  end if;
+  p_input := _storable(p_input);
+  if v_parent.tool_name <> 'execute_code' or v_parent.completed_at is not null then
+    raise exception using errcode = 'WL008', message = format('call %s runs no code', v_parent.id);
+  end if;
+  select * into v_call from tool_calls where turn_id = v_parent.turn_id and parent_call_id = v_parent.id and ordinal = p_ordinal;
+  if found then
+    if v_call.tool_name <> p_name or v_call.input::jsonb <> p_input::jsonb then
+      return json_build_object('kind', 'diverged', 'reason', format('call %s of the code was %s %s when it ran before, and is %s %s now',
+        p_ordinal + 1, v_call.tool_name, _one_line(v_call.input::text, 200), p_name, _one_line(p_input::text, 200)));
+    end if;
+  else
+    select a.* into v_ability from _toolset(v_config) a where a.tool_name = p_name and _is_for_code(a.name);
+    if not found then
+      return json_build_object('kind', 'unknown', 'reason', format('there is no tool "%s" to call from code', _one_line(p_name, 64)));
+    end if;
+    insert into tool_calls (turn_id, parent_call_id, ordinal, work_item_id, provider_id, tool_name, input, effect)
+    values (v_parent.turn_id, v_parent.id, p_ordinal, v_item.id, format('%s.%s', v_parent.provider_id, p_ordinal + 1), p_name, p_input, v_ability.effect)
+    returning * into v_call;
+    perform _touches_store(v_call);
+    if v_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, v_config -> 'engage') then
+      perform _approval_ask(v_call, v_ability.risk, v_config -> 'engage');
+      v_call.status := 'waiting';
+    end if;
+  end if;
+  return case
+    when v_call.status = 'waiting' or v_call.id = any (_calls_held(v_call.turn_id)) then json_build_object('kind', 'waiting')
+    when v_call.completed_at is not null then json_build_object('kind', 'settled', 'is_error', v_call.is_error, 'content', _call_whole(v_call), 'value', v_call.value)
+    else json_build_object('kind', 'run', 'call', _open_call(v_call)) end;
+end
+$$;
+
+comment on function tool_call_nested(uuid, uuid, uuid, integer, text, json) is
+  'A call that the code of an execute_code call makes, its p_ordinal-th (from 0). {kind: run, call}: run it as any call of turn_record(), then ask again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: a person has to approve it, or one that it has to run behind; end the code and say tool_call_suspend(). {kind: diverged, reason}: code that was run again does not do what it did. {kind: unknown, reason}: no such tool for code. Raises WL001, WL002, WL003, WL004, WL008.';
+
+create or replace function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_call tool_calls := _call_of(v_item, p_tool_call_id);
+begin
+  update tool_calls
+     set status = 'waiting', wait_ends_at = (select min(k.wait_ends_at) from tool_calls k where k.turn_id = v_call.turn_id and k.status = 'waiting')
+   where id = v_call.id and completed_at is null
+     and _code_waits(v_call);
+end
+$$;
+
+comment on function tool_call_suspend(uuid, uuid, uuid) is
+  'Says that the code of an execute_code call was ended because a call in it waits for a person, or behind one that does: the call waits too, and its code runs again when the person has spoken. Raises WL001, WL003, WL004.';
+
+create or replace function _call_whole(p_call tool_calls)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_call.artifact_hash is not null then (select content from artifacts where content_hash = p_call.artifact_hash)
+              else _result_text(p_call.result) end;
+$$;
+
+comment on function _call_whole(tool_calls) is 'What a call returned, whole, as text.';
+
+create or replace function _code_waits(p_call tool_calls)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from tool_calls k
+                  where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and (k.status = 'waiting' or k.id = any ((select _calls_held(p_call.turn_id))::uuid[])));
+$$;
+
+comment on function _code_waits(tool_calls) is 'Whether a call that code made waits for a person, or behind one that does.';

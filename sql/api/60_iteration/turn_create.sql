@@ -1,0 +1,156 @@
+-- A request becomes a turn: with what it leaves out and what it tells.
+
+create or replace function _turn_create(p_item work_items, p_focus foci, out turn turns, out reason text)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_config jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
+  v_engage jsonb := v_config -> 'engage';
+  v_next record;
+  v_last turns;
+  v_head turns;
+  v_cuts elisions[];
+  v_nudge text;
+  v_unheeded integer;
+begin
+  select * into v_next from _context_next(p_item, p_focus);
+  reason := v_next.reason;
+  if reason is not null then
+    return;
+  end if;
+  v_last := v_next.last;
+  v_head := v_next.head;
+  v_cuts := v_next.cuts;
+  perform _elision_store(v_cuts[cardinality(v_cuts)]);
+  update foci set compaction_trigger = null, compaction_instructions = null
+   where id = p_focus.id and compaction_trigger is not null;
+  if (v_next.compaction).compaction_type is not null then
+    v_last := _compaction_store(p_item, p_focus, v_engage, v_last, v_head, v_next.compaction);
+    if v_last.status = 'pending' then
+      turn := v_last;
+      return;
+    end if;
+  end if;
+  if v_head.id is not null then
+    select n.says, n.unheeded into v_nudge, v_unheeded from _nudge(p_item, p_focus, v_head) n;
+    v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, v_cuts); -- where it drafted a step, a block closed
+    perform _elision_store(v_cuts[cardinality(v_cuts)]);
+  end if;
+  insert into turns (
+    parent_turn_id, fork_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id, role, workspace_path)
+  values (
+    v_last.id, _fork_turn(v_last, p_item.id), coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus),
+    coalesce(v_last.chain_tokens, 0), _next_block(v_head, p_focus.id), v_cuts[cardinality(v_cuts)].id,
+    v_config ->> 'role', case v_engage ->> 'workspace' when 'host' then v_engage ->> 'workspace_dir' end)
+  returning * into turn;
+  if v_next.say is not null then
+    insert into messages (turn_id, sequence, role, source, content, context, metadata)
+    values (turn.id, 1, 'user', case when v_last.id is null then p_item.source else 'engine' end, ('[' || _text_block(v_next.say) || ']')::json,
+            jsonb_strip_nulls(jsonb_build_object('work_item', p_item.id, 'attempts', nullif(p_focus.attempt - 1, 0), 'shown', v_next.shown,
+              'hook_runs', (select jsonb_agg(r.id order by r.created_at) from hook_runs r where r.focus_id = p_focus.id and r.hook in ('recover', 'orient')))),
+            case when v_last.id is null then '{"kind": "task"}'::jsonb end);
+    if v_last.id is null and p_focus.attempt > 1 then
+      perform _told_store(_earlier_head(p_focus.id), false, v_next.say);
+    end if;
+  end if;
+  perform _inbox_deliver(p_item, turn);
+  perform _awareness_tell(p_item, p_focus, turn);
+  insert into messages (turn_id, sequence, role, source, content, metadata)
+  select turn.id, 890, 'user', 'engine', ('[' || _text_block(w.words) || ']')::json, jsonb_build_object('kind', 'stall', 'count', p_focus.round_count)
+    from _stall_words(p_focus, v_head) as w(words)
+   where w.words is not null;
+  if v_nudge is not null then
+    insert into messages (turn_id, sequence, role, source, content, metadata)
+    values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, jsonb_build_object('kind', 'nudge', 'unheeded', v_unheeded));
+  end if;
+end
+$$;
+
+comment on function _turn_create(work_items, foci) is 'The pending turn of the next iteration, a child of the session''s newest: what is asked is fixed here, before it is asked. Where a summary has to be written first, the turn of that; null, with the reason, where no request is possible any more.';
+
+create or replace function _inbox_deliver(p_item work_items, p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into messages (turn_id, sequence, role, source, content, context, metadata)
+  select p_turn.id, 100 + w.n, 'user', case w.kind when 'message' then 'human' else 'agent' end, ('[' || w.block || ']')::json,
+         jsonb_strip_nulls(jsonb_build_object('inbox', w.inbox_id, 'work_item', (select i.source_work_item_id from inbox i where i.id = w.inbox_id))),
+         jsonb_build_object('kind', w.kind, 'inbox_id', w.inbox_id)
+    from _inbox_waiting(p_item.id) w;
+  update inbox i
+     set consumed_at = _now(), turn_id = p_turn.id
+    from messages m
+   where m.turn_id = p_turn.id and i.id = (m.metadata ->> 'inbox_id')::uuid;
+end
+$$;
+
+comment on function _inbox_deliver(work_items, turns) is 'Says in a turn what waits in the item''s inbox, and notes that it was said.';
+
+create or replace function _elision_store(p_cut elisions)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into elisions select p_cut.* where p_cut.id is not null on conflict (id) do nothing;
+  if found then
+    perform _kept_store(p_cut);
+  end if;
+end
+$$;
+
+comment on function _elision_store(elisions) is 'Stores a cut, if there is one and it is new, and what its handles name.';
+
+create or replace function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions)
+  returns turns
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+  v_model text := case p_compaction.compaction_type when 'summary' then coalesce(p_engage ->> 'compact_model', p_engage ->> 'model') end;
+  v_cut elisions;
+begin
+  insert into turns (
+    parent_turn_id, fork_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, block, elision_id, config_hash)
+  values (
+    p_last.id, _fork_turn(p_last, p_item.id), p_last.depth + 1, 'compaction',
+    p_item.id, p_focus.id, p_last.chain_tokens, _next_block(p_head), coalesce(p_compaction.elision_id, p_compaction.base_elision_id),
+    case when v_model is not null then _summary_config(v_model, _context_window_of(p_engage)) end)
+  returning * into v_turn;
+  p_compaction.turn_id := v_turn.id;
+  p_compaction.created_at := _now();
+  p_compaction.model := v_model;
+  if v_model is not null then
+    -- Half the summarizing model's window, by what is known of it now; kept, because that changes.
+    p_compaction.max_transcript_chars := _context_window_of(p_engage || jsonb_build_object('model', v_model,
+      'context_window', case when v_model = p_engage ->> 'model' then (p_engage ->> 'context_window')::integer else 0 end)) * 0.5 / (_tokens(10000, v_model) / 10000.0);
+  end if;
+  if p_compaction.is_applied then
+    select * into v_cut from elisions where id = p_compaction.elision_id;
+    p_compaction.messages_before := json_array_length(_messages(p_head.id, _elision_chain(p_last.elision_id), '')::json);
+    p_compaction.messages_after := json_array_length(_messages(p_head.id, _elision_chain(v_cut.id), '')::json);
+    perform _artifact_store(_result_text(k.result))
+       from unnest(_shown_turns(p_head, v_cut)) t
+       join tool_calls k on k.turn_id = t.id
+      where t.depth < v_cut.max_result_depth and k.effect = coalesce(v_cut.max_result_effect, k.effect) and k.artifact_hash is null
+        and _content_chars(k.result) > v_cut.max_result_chars;
+    perform _told_store(v_cut.last_turn_id, true, v_cut.stubs::text);
+    perform _session_advance(p_focus.session_label, v_turn.id);
+  end if;
+  insert into compactions select p_compaction.*;
+  if p_compaction.is_applied then
+    update turns set status = 'completed', completed_at = _now() where id = v_turn.id returning * into v_turn;
+  end if;
+  return v_turn;
+end
+$$;
+
+comment on function _compaction_store(work_items, foci, jsonb, turns, turns, compactions) is 'Stores a compaction and its turn behind p_last; one that is applied moves the session''s head, one that waits for its summary does not.';

@@ -1,0 +1,160 @@
+-- The response to a request, recorded once, with its calls.
+
+create or replace function turn_record(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_turn_id uuid,
+    p_response json)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+  v_turn turns;
+begin
+  perform from foci where id = v_item.focus_id for no key update;
+  p_response := _storable(p_response);
+  select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id and turn_type = 'normal';
+  if not found then
+    perform _raise_not_found('turn of this focus', p_turn_id);
+  end if;
+  if v_turn.status = 'completed' then
+    return json_build_object('calls', _open_calls(v_turn.id));
+  end if;
+  if json_typeof(p_response -> 'content') is distinct from 'array' or p_response ->> 'stop_reason' is null then
+    perform _raise_invalid('a response needs content, an array of blocks, and a stop_reason');
+  end if;
+
+  v_turn := _turn_answered(v_turn.id, 'completed', p_response, _try_json((p_response -> 'stop_details')::text));
+  perform _turn_heard(v_turn);
+  perform _response_store(v_turn, p_response -> 'content');
+  update foci set model_error_count = 0, overflow_count = 0
+   where id = v_item.focus_id and (model_error_count > 0 or overflow_count > 0);
+  perform _session_advance((select session_label from foci where id = v_item.focus_id), v_turn.id);
+  perform _turn_charge(v_turn);
+  update models set cooldown_ends_at = null, cooldown_reason = null
+   where name = (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash) and cooldown_ends_at <= _now();
+  perform _calibrate(v_turn); -- after the other model's row, if it is another's: this one is not waited for
+  perform _tell_watchers(v_item);
+  return json_build_object('calls', _open_calls(v_turn.id));
+end
+$$;
+
+comment on function turn_record(uuid, uuid, uuid, json) is
+  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, name, input, input_schema, implementation, behind}]}: those to be run now, side by side but for those that have to end first (behind); a call of an unknown tool, or one cut off by the output limit, is answered here and not among them. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+
+create or replace function _turn_heard(p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into awareness_shown (focus_id, work_item_id, seq, path, turn_id, shown_at)
+  select p_turn.focus_id, (s.entry ->> 0)::uuid, (s.entry ->> 1)::integer, s.entry ->> 2, p_turn.id, m.created_at
+    from messages m
+    cross join lateral jsonb_array_elements(m.context -> 'shown') as s(entry)
+   where m.turn_id = p_turn.id and m.role = 'user'
+  on conflict do nothing;
+  update foci f
+     set nudge_iteration = p_turn.iteration, unheeded_nudge_count = (m.metadata ->> 'unheeded')::integer
+    from messages m
+   where f.id = p_turn.focus_id and m.turn_id = p_turn.id and m.metadata ->> 'kind' = 'nudge';
+end
+$$;
+
+comment on function _turn_heard(turns) is
+  'Notes what a turn that is answered told the model: entries of others, the reminder. A turn that was given up told nothing, and the next one says it again.';
+
+create or replace function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb)
+  returns turns
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_usage json := p_response -> 'usage';
+  v_input integer := _count('usage.input_tokens', v_usage ->> 'input_tokens');
+  v_output integer := _count('usage.output_tokens', v_usage ->> 'output_tokens');
+  v_cached integer := _count('usage.cached_input_tokens', v_usage ->> 'cached_input_tokens');
+  v_written integer := _count('usage.cache_write_tokens', v_usage ->> 'cache_write_tokens');
+  v_turn turns;
+begin
+  update turns
+     set status = p_status,
+         completed_at = _now(),
+         provider = coalesce(p_response ->> 'provider', 'anthropic'),
+         model = p_response ->> 'model',
+         stop_reason = p_response ->> 'stop_reason',
+         response_id = p_response ->> 'id',
+         request_id = p_response ->> 'request_id',
+         duration_ms = _count('duration_ms', p_response ->> 'duration_ms'),
+         first_token_ms = _count('first_token_ms', p_response ->> 'first_token_ms'),
+         error = coalesce(nullif(p_error, 'null'), error),
+         input_tokens = v_input,
+         output_tokens = v_output,
+         cached_input_tokens = v_cached,
+         cache_write_tokens = v_written,
+         reasoning_tokens = _count('usage.reasoning_tokens', v_usage ->> 'reasoning_tokens'),
+         chain_tokens = chain_tokens + coalesce(v_input, 0) + coalesce(v_output, 0) + coalesce(v_cached, 0) + coalesce(v_written, 0)
+   where id = p_turn_id
+  returning * into v_turn;
+  return v_turn;
+end
+$$;
+
+comment on function _turn_answered(uuid, text, json, jsonb) is 'Writes what came with a response to its turn, once. The caller charges it: _turn_charge().';
+
+create or replace function _turn_charge(p_turn turns)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _budget_spend(p_turn.work_item_id,
+    jsonb_build_object('tokens', p_turn.total_tokens, 'money', coalesce(_turn_cost(p_turn), p_turn.reserved_money, 0), 'calls', 1),
+    case when p_turn.reserved_tokens is null then '{}' else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end);
+$$;
+
+comment on function _turn_charge(turns) is 'Counts what an answered turn used in the budgets above, in place of what was reserved for it.';
+
+create or replace function _calibrate(p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_parent turns;
+  v_chars integer;
+  v_tokens integer;
+begin
+  select * into v_parent from turns where id = p_turn.parent_turn_id;
+  -- What was added between two requests of which one begins with the other: the response, counted by the provider, and
+  -- the results, which are measured.
+  if p_turn.model is null or _input_total(p_turn) = 0 or _input_total(v_parent) = 0 or v_parent.model is distinct from p_turn.model
+    or v_parent.turn_type <> 'normal' or v_parent.elision_id is distinct from p_turn.elision_id
+    or v_parent.config_hash is distinct from p_turn.config_hash then
+    return;
+  end if;
+  v_chars := _results_chars(v_parent.id) + char_length(_query_blocks(p_turn.id));
+  v_tokens := _input_total(p_turn) - _input_total(v_parent) - coalesce(v_parent.output_tokens, 0);
+  if v_chars < 1000 or v_tokens::double precision / v_chars not between 0.1 and 1.2 then
+    return; -- too short to measure, or no plausible count
+  end if;
+  perform model_save(p_turn.model) where not exists (select from models where name = p_turn.model);
+  perform from models where name = p_turn.model for no key update skip locked; -- somebody else measures just now: this sample is left out
+  if found then
+    update models
+       set sample_chars = case when sample_chars > 1000000 then sample_chars / 2 else sample_chars end + v_chars,
+           sample_tokens = case when sample_chars > 1000000 then sample_tokens / 2 else sample_tokens end + v_tokens,
+           sample_count = sample_count + 1,
+           updated_at = _now()
+     where name = p_turn.model;
+  end if;
+end
+$$;
+
+comment on function _calibrate(turns) is 'Learns from the usage that came with a turn''s response how many tokens a character has.';

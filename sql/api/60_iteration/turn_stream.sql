@@ -1,0 +1,93 @@
+-- What a running work item does at this moment: a response as it arrives, its calls as they begin and end. Written only
+-- while somebody watches (ledger_watch), and never more than a row for each turn.
+
+create or replace function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json)
+  returns boolean
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+begin
+  if json_typeof(p_content) is distinct from 'array' or octet_length(p_content::text) > 4194304 then
+    perform _raise_invalid('what has arrived of a response is a list of content blocks of at most 4 MiB');
+  end if;
+  if coalesce(v_item.watch_ends_at <= _now(), true) then
+    return false;
+  end if;
+  update turns set status = 'streaming' where id = p_turn_id and focus_id = v_item.focus_id and status = 'pending';
+  insert into turn_streams (turn_id, content, updated_at)
+  select t.id, p_content, _now() from turns t where t.id = p_turn_id and t.focus_id = v_item.focus_id and t.status = 'streaming'
+  on conflict (turn_id) do update set content = excluded.content, updated_at = excluded.updated_at;
+  perform _tell_watchers(v_item);
+  return true;
+end
+$$;
+
+comment on function turn_stream(uuid, uuid, uuid, json) is
+  'Shows whoever watches the work item what has arrived of a response: p_content, its blocks so far, whole each time. Once a second is enough. False: nobody watches; say no more until channel work_watched names the item. A turn that is answered already is left alone. Raises WL001, WL002, WL003, WL004.';
+
+create or replace function work_activity(p_work_item_id uuid, p_from_turn_id uuid default null)
+  returns table (turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamptz)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select t.id, t.iteration, t.status,
+         (select string_agg(b ->> 'thinking', E'\n\n') from json_array_elements(c.content) b where b ->> 'type' = 'thinking'),
+         (select string_agg(b ->> 'text', E'\n\n') from json_array_elements(c.content) b where b ->> 'type' = 'text'),
+         (select jsonb_agg(jsonb_build_object('id', k.id, 'parent_call_id', k.parent_call_id, 'name', k.tool_name, 'input', _one_line(_call_input(k)::text, 200), 'status', k.status,
+                   'started_at', k.started_at, 'completed_at', k.completed_at) order by k.created_at, k.ordinal)
+            from tool_calls k where k.turn_id = t.id),
+         coalesce(s.updated_at, t.completed_at, t.started_at)
+    from turns t
+    left join turn_streams s on s.turn_id = t.id
+    left join messages m on s.turn_id is null and m.turn_id = t.id and m.role = 'assistant'
+    cross join lateral (select coalesce(s.content, m.content)) as c(content)
+   where t.work_item_id = p_work_item_id
+     and t.id >= coalesce(p_from_turn_id, (select n.id from turns n where n.work_item_id = p_work_item_id order by n.id desc limit 1))
+   order by t.id
+   limit 100;
+$$;
+
+comment on function work_activity(uuid, uuid) is
+  'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or those from p_from_turn_id on, oldest first, at most 100. While somebody watches (ledger_watch) a turn that is streaming shows what has arrived of it, a second old at most; said and thinking only grow until the turn is completed, or begin anew where the request was sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, started_at, completed_at}], null before the response is stored. Channel work_activity has the id of a watched item at each change.';
+
+create or replace function _tell_watchers(p_item work_items)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select pg_notify('work_activity', p_item.id::text) where p_item.watch_ends_at > _now();
+$$;
+
+comment on function _tell_watchers(work_items) is 'Tells channel work_activity that a watched item has something new to show in work_activity().';
+
+create or replace function _stream_over()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  delete from turn_streams where turn_id = new.id;
+  return null;
+end
+$$;
+
+comment on function _stream_over() is 'Trigger: a turn that streams no more has its response stored, or will have another.';
+
+create or replace function _stream_break(p_focus_id uuid)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  update turns set status = 'pending' where focus_id = p_focus_id and status = 'streaming';
+$$;
+
+comment on function _stream_break(uuid) is 'Nobody receives the response of a focus any more; it will be asked for again.';
+
+create or replace trigger stream_over after update of status on turns
+  for each row when (old.status = 'streaming' and new.status <> 'streaming') execute function _stream_over();

@@ -1,0 +1,48 @@
+-- Work ends because nobody wants it any more: a whole tree.
+
+create or replace function work_cancel(p_work_item_id uuid, p_reason text default null)
+  returns setof work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_ids uuid[] := '{}';
+  v_more uuid[];
+  v_items work_items[];
+  v_item work_items;
+  v_end record;
+  v_due jsonb := '{}';
+begin
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  -- All of them are locked before the first is ended, in order of id, as every function locks several items; once more for
+  -- children submitted meanwhile.
+  loop
+    v_more := array(
+      with recursive tree as (
+        select id, resolved_at from work_items where id = p_work_item_id
+        union all
+        select c.id, c.resolved_at from tree t join work_items c on c.parent_id = t.id
+      )
+      select id from tree where resolved_at is null and id <> all (v_ids) order by id);
+    exit when v_more = '{}';
+    perform from work_items where id = any (v_more) order by id for no key update;
+    v_ids := v_ids || v_more;
+  end loop;
+  v_items := array(select w from work_items w where id = any (v_ids) and resolved_at is null order by id);
+  perform from foci where id in (select i.focus_id from unnest(v_items) i) order by id for no key update;
+  foreach v_item in array v_items loop
+    select * into v_end from _focus_close(v_item, 'cancelled', 'cancelled', coalesce(nullif(p_reason, ''), 'cancelled'), null);
+    v_due := v_due || v_end.due;
+    return next v_end.item;
+  end loop;
+  perform _budget_charge(v_due);
+  -- The parents of all but the first are over, too.
+  perform _enqueue_all(array(select i.parent_id from unnest(v_items) i where i.id = p_work_item_id), array(select i.slot_faculty from unnest(v_items) i));
+end
+$$;
+
+comment on function work_cancel(uuid, text) is
+  'Cancels a work item and everything below it, and returns those that it ended (none when they were finished). From then on nothing more is written for them: a worker that drives one is refused at its next write and told by channel work_item_completed. Raises WL001.';

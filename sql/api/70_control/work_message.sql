@@ -1,0 +1,74 @@
+-- What people say to work that is under way.
+
+create or replace function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean default false)
+  returns inbox
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+  v_message inbox;
+begin
+  if coalesce(p_content, '') !~ '\S' or octet_length(p_content) > 60000 then
+    perform _raise_invalid('a message needs content of at most 60,000 bytes');
+  end if;
+  select * into v_item from work_items where id = p_work_item_id for no key update;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  if v_item.resolved_at is not null then
+    raise exception using
+      errcode = 'WL003',
+      message = format('work item %s is %s and hears nothing any more', v_item.id, v_item.state),
+      hint = 'Submit a new work item that says what is to be done now.';
+  end if;
+  perform from foci where id = v_item.focus_id and p_is_interrupt for no key update;
+  insert into inbox (work_item_id, kind, content, is_interrupt)
+  values (v_item.id, 'message', p_content, coalesce(p_is_interrupt, false))
+  returning * into v_message;
+  if v_message.is_interrupt and v_item.focus_id is not null then
+    perform _interrupt(v_item);
+  end if;
+  return v_message;
+end
+$$;
+
+comment on function work_message(uuid, text, boolean) is
+  'Says something to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is shown with the agent''s next request, once, and stays visible through every compaction. p_is_interrupt: now; a model call under way is broken off, tool calls under way are answered as stopped (unsafe ones as uncertain), a wait for children ends with what there is. Returns the inbox row, whose consumed_at says when it was delivered. Raises WL001, WL002, WL003 (finished).';
+
+create or replace function _interrupt(p_item work_items)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_due jsonb := '{}';
+begin
+  if p_item.state in ('claimed', 'running') then
+    p_item.run_at := _now();
+  end if;
+  if p_item.lease_token is not null then
+    -- The token is void from here on, so that it may be told: only who holds it stops, not who claims the item next.
+    perform pg_notify('work_lease_revoked', p_item.lease_token::text);
+    v_due := _lease_end(p_item);
+    -- A call that waits for approval goes on waiting, but not one made by code that is stopped here.
+    perform _calls_stop(array(
+        select k.id
+          from turns t
+          join tool_calls k on k.turn_id = t.id
+         where t.focus_id = p_item.focus_id and k.status in ('pending', 'running')),
+      '[engine] Stopped: a person interrupted.',
+      '[engine] Stopped: a person interrupted while this call ran. Whether it took effect is unknown. Check the state of things before you try again.');
+  else
+    update work_items set run_at = p_item.run_at where id = p_item.id and run_at <> p_item.run_at;
+  end if;
+  -- What is being asked, or will be asked again, does not know of this yet.
+  perform _turns_abandon(p_item.focus_id, '{"class": "interrupted", "message": "a person interrupted"}');
+  perform _budget_charge(v_due);
+  perform _enqueue(p_item.id);
+end
+$$;
+
+comment on function _interrupt(work_items) is 'Ends what is under way for an item, whose row lock the caller holds, so that its next iteration begins at once.';

@@ -1,0 +1,50 @@
+-- Work rests until somebody resumes it.
+
+create or replace function work_pause(p_work_item_id uuid, p_reason text default null)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _open_item(p_work_item_id);
+begin
+  update work_items
+     set state = case when lease_token is null then 'paused' else state end,
+         is_pausing = lease_token is not null,
+         slot_faculty = case when lease_token is not null then slot_faculty end,
+         state_reason = coalesce(nullif(btrim(p_reason), ''), 'paused by hand')
+   where id = v_item.id;
+  if v_item.lease_token is null then
+    perform _enqueue_all('{}', array[v_item.slot_faculty]);
+  end if;
+  select * into v_item from work_items where id = v_item.id;
+  return v_item;
+end
+$$;
+
+comment on function work_pause(uuid, text) is
+  'Pauses a work item until work_resume(): at once, or when the iteration under way is over (is_pausing). Its children go on. Raises WL001, WL003.';
+
+create or replace function work_resume(p_work_item_id uuid)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _open_item(p_work_item_id);
+begin
+  if v_item.state = 'paused' or v_item.is_pausing then
+    update work_items
+       set state = case state when 'paused' then 'queued' else state end,
+           is_pausing = false, state_reason = null, run_at = _now()
+     where id = v_item.id
+    returning * into v_item;
+    perform _enqueue(v_item.id);
+  end if;
+  return v_item;
+end
+$$;
+
+comment on function work_resume(uuid) is 'Lets a paused work item go on where it stopped; on any other unfinished item it changes nothing. Raises WL001, WL003.';

@@ -1,0 +1,173 @@
+-- Where a work item stands, derived from what it recorded: as a checkpoint for later, as a packet for whoever goes on.
+
+create or replace function checkpoint_create(p_work_item_id uuid, p_trigger text default 'manual')
+  returns work_checkpoints
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+  v_now record;
+  v_turn turns;
+  v_turns uuid[];
+  v_last work_checkpoints := checkpoint_latest(p_work_item_id);
+  v_at timestamptz := _now();
+  v_size record;
+  v_checkpoint work_checkpoints;
+begin
+  perform _check_word('a reason for a checkpoint', p_trigger, '{manual,automatic,block,entries,tokens,time}');
+  select * into v_item from work_items where id = p_work_item_id;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  select t.* into v_turn from foci f join sessions s on s.label = f.session_label join turns t on t.id = s.head_turn_id where f.id = v_item.focus_id;
+  if v_last.turn_id is not null then
+    v_turns := _turns_since(v_turn, v_last.turn_id); -- what came before is in the last checkpoint
+  end if;
+  select * into v_now from _standing(v_item, v_turns);
+  select * into v_size from _journal_size(v_item.id, coalesce(v_last.created_at, '-infinity'), v_at);
+  insert into work_checkpoints (work_item_id, trigger, turn_id, ledger_seq, entry_count, token_estimate, created_at, completed_tasks, summary, key_decisions, current_state, files_modified, pending_actions)
+  values (v_item.id, p_trigger, v_turn.id, v_item.ledger_count, coalesce(v_last.entry_count, 0) + v_size.entries, coalesce(v_last.token_estimate, 0) + v_size.tokens, v_at,
+          (select coalesce(jsonb_agg(_one_line(s, 300) order by n desc), '[]') from unnest(v_now.steps[:20]) with ordinality as u(s, n)),
+          case cardinality(v_now.steps) when 0 then 'No step is done yet.' else
+            format('%s steps done. ', cardinality(v_now.steps)) || (select string_agg(_one_line(s, 300), '; ' order by n desc) from unnest(v_now.steps[:5]) with ordinality as u(s, n)) end,
+          to_jsonb(v_now.decisions[:20]), _state_line(v_item, v_now.steps, v_now.asked), (select coalesce(jsonb_agg(f order by n), '[]') from (select f, min(n) as n from (
+             select f, n from unnest(v_now.files) with ordinality as new(f, n) union all
+             select f, 1000000 + n from jsonb_array_elements_text(v_last.files_modified) with ordinality as old(f, n)) u group by f order by min(n) limit 200) w), to_jsonb(coalesce(v_now.plan, '{}') || v_now.uncertain || v_now.children))
+  returning * into v_checkpoint;
+  return v_checkpoint;
+end
+$$;
+
+comment on function checkpoint_create(uuid, text) is
+  'Notes where a work item stands: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Happens by itself after 50 journal entries, 100,000 new tokens, 15 minutes or a closed block (a step, or a summary that another program logged), whichever comes first. p_trigger: manual, or automatic where a program does it by itself. Raises WL001, WL002.';
+
+create or replace function checkpoint_latest(p_work_item_id uuid)
+  returns work_checkpoints
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select c from work_checkpoints c where c.work_item_id = p_work_item_id order by c.created_at desc, c.id desc limit 1;
+$$;
+
+comment on function checkpoint_latest(uuid) is 'The newest checkpoint of a work item; null where there is none.';
+
+create or replace function _checkpoint_due(p_item work_items, p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_last work_checkpoints := checkpoint_latest(p_item.id);
+  v_turns uuid[] := _turns_since(p_turn, v_last.turn_id);
+  v_trigger text := _checkpoint_trigger(
+    exists (select from work_ledger where work_item_id = p_item.id and seq > coalesce(v_last.ledger_seq, 0) and entry_type = 'step' and not is_inherited),
+    _tokens_new(v_turns), coalesce(v_last.created_at, p_item.started_at), _entries_made(v_turns) + p_item.ledger_count - coalesce(v_last.ledger_seq, 0));
+begin
+  if v_trigger is not null then
+    perform checkpoint_create(p_item.id, v_trigger);
+  end if;
+end
+$$;
+
+comment on function _checkpoint_due(work_items, turns) is 'Makes a checkpoint after an iteration where one is due.';
+
+create or replace function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamptz, p_entries bigint)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case
+           when p_is_block then 'block'
+           when p_tokens >= 100000 then 'tokens'
+           when p_since < _now() - interval '15 minutes' then 'time'
+           when p_entries >= 50 then 'entries'
+         end;
+$$;
+
+comment on function _checkpoint_trigger(boolean, bigint, timestamptz, bigint) is 'Why a checkpoint is due, by what came since the last one: a closed block, new tokens, the time, journal entries; null: none is.';
+
+create or replace function _journal_written(p_work_item_id uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_item work_items;
+  v_last work_checkpoints;
+  v_new record;
+  v_trigger text;
+begin
+  select * into v_item from work_items where id = p_work_item_id;
+  if v_item.work_type <> 'journal' or v_item.resolved_at is not null then
+    return;
+  end if;
+  perform _journal_alive(v_item.id);
+  -- Of programs that write at the same moment one looks whether a checkpoint is due.
+  if not pg_try_advisory_xact_lock(hashtextextended(format('checkpoint %s %s', _ledger_schema(), v_item.id), 0)) then
+    return;
+  end if;
+  v_last := checkpoint_latest(v_item.id);
+  select bool_or(e.is_block) as is_block, sum(e.chars) as chars, count(*) as entries
+    into v_new
+    from (select j.entry_type = 'summary' and not j.content ? 'model' as is_block, char_length(j.content::text) as chars from journal_entries j
+           where j.work_item_id = v_item.id and j.created_at > coalesce(v_last.created_at, '-infinity') and j.deleted_at is null
+          union all
+          select l.entry_type = 'step' and not l.is_inherited, char_length(l.content) from work_ledger l where l.work_item_id = v_item.id and l.seq > coalesce(v_last.ledger_seq, 0)) e;
+  v_trigger := _checkpoint_trigger(v_new.is_block, _tokens(v_new.chars, _item_model(v_item.id)), coalesce(v_last.created_at, v_item.created_at), v_new.entries);
+  if v_trigger is not null then
+    perform checkpoint_create(v_item.id, v_trigger);
+  end if;
+end
+$$;
+
+comment on function _journal_written(uuid) is 'After an entry to the journal or ledger of a session that another program drives: it is alive, and a checkpoint is made where one is due by the rules of work of our own.';
+
+create or replace function _turns_since(p_turn turns, p_until_turn_id uuid)
+  returns uuid[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with recursive back(id, parent_turn_id, n) as (
+    select t.id, t.parent_turn_id, 1 from turns t where t.id = p_turn.id and t.id is distinct from p_until_turn_id
+    union all
+    select t.id, t.parent_turn_id, b.n + 1 from back b join turns t on t.id = b.parent_turn_id where t.id is distinct from p_until_turn_id and b.n < 1000
+  )
+  select coalesce(array_agg(id), '{}') from back;
+$$;
+
+comment on function _turns_since(turns, uuid) is 'A turn and those before it, back to another one; at most 1,000.';
+
+create or replace function _entries_made(p_turns uuid[])
+  returns bigint
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select cardinality(p_turns) + (select count(*) * 2 from tool_calls where turn_id = any (p_turns) and tool_name <> 'ledger_append');
+$$;
+
+comment on function _entries_made(uuid[]) is 'Journal entries that turns made: a thought each, a request and a result for each call.';
+
+create or replace function _tokens_new(p_turns uuid[])
+  returns bigint
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select coalesce(sum(greatest(t.output_tokens, case when p.turn_type is distinct from 'compaction' then t.total_tokens - coalesce(p.total_tokens, 0) end)), 0)
+    from turns t left join turns p on p.id = t.parent_turn_id
+   where t.id = any (p_turns);
+$$;
+
+comment on function _tokens_new(uuid[]) is 'Tokens that turns added to their conversation: what was written, and what was sent for the first time. What a request sends again is not new.';

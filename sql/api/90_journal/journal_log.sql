@@ -1,0 +1,212 @@
+-- Writing to the journal: entries that somebody brings from outside, and taking entries away again.
+
+create or replace function journal_log(
+    p_work_item_id uuid,
+    p_entry_type text,
+    p_content jsonb,
+    p_importance text default 'normal',
+    p_id uuid default null)
+  returns journal_entries
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_keys jsonb := _journal_keys() -> p_entry_type;
+  v_key text;
+  v_type text;
+  v_content jsonb;
+  v_entry journal_entries;
+begin
+  perform _check_word('an importance', coalesce(p_importance, 'normal'), '{low,normal,high,critical}');
+  if v_keys is null then
+    perform _raise_invalid(format('"%s" is not a type of journal entry', p_entry_type), 'One of: ' || (select string_agg(k, ', ') from jsonb_object_keys(_journal_keys()) k) || '.');
+  end if;
+  if jsonb_typeof(p_content) is distinct from 'object' then
+    perform _raise_invalid('the content of a journal entry is an object');
+  end if;
+  if coalesce(p_importance, 'normal') not in ('low', 'normal', 'high', 'critical') then
+    perform _raise_invalid(format('"%s" is not how important an entry is', p_importance), 'One of: low, normal, high, critical.');
+  end if;
+  for v_key, v_type in select key, value from jsonb_each_text(v_keys) loop
+    perform _journal_value_check(p_entry_type, v_key, v_type, p_content -> v_key);
+  end loop;
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  v_content := _journal_shortened(p_content);
+  if octet_length(v_content::text) > 65536 then
+    perform _raise_invalid(format('a journal entry holds at most 64 KiB, not %s bytes', octet_length(v_content::text)));
+  end if;
+  insert into journal_entries (id, work_item_id, entry_type, content, importance)
+  values (coalesce(p_id, _uuidv7()), p_work_item_id, p_entry_type, v_content, coalesce(p_importance, 'normal'))
+  on conflict (id) do nothing
+  returning * into v_entry;
+  if v_entry.id is null then
+    select * into v_entry from journal_entries where id = p_id;
+  else
+    perform _journal_written(p_work_item_id);
+  end if;
+  return v_entry;
+end
+$$;
+
+comment on function journal_log(uuid, text, jsonb, text, uuid) is
+  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()); text over 16,000 characters keeps its head and tail, in however deep an object, and less of it where the entry would be over 64 KiB. p_importance: low, normal, high or critical; p_id: the same call repeated adds one entry. Raises WL001, WL002.';
+
+create or replace function journal_entry_delete(p_id uuid, p_reason text default null)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  update journal_entries set content = null, deleted_at = _now(), delete_reason = p_reason where id = p_id and deleted_at is null;
+  if not found and not exists (select from journal_entries where id = p_id) then
+    perform _raise_not_found('journal entry', p_id);
+  end if;
+end
+$$;
+
+comment on function journal_entry_delete(uuid, text) is 'Takes the content of a logged entry away; that there was one, when and of which type stays. What is derived from ledger and calls is not deleted here. Raises WL001.';
+
+create or replace function journal_cleanup(p_older_than interval default '90 days', p_importance text[] default '{low,normal}')
+  returns integer
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_count integer;
+begin
+  perform _check_span('how long sessions have been over', p_older_than);
+  update journal_entries j
+     set content = null, deleted_at = _now(), delete_reason = 'cleanup'
+    from work_items w
+   where w.id = j.work_item_id and w.resolved_at < _now() - p_older_than and j.deleted_at is null and j.importance = any (p_importance);
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+
+comment on function journal_cleanup(interval, text[]) is 'Empties logged entries of sessions that have been over for so long, those of less importance by default. Returns how many. Call it from a cron. Raises WL002.';
+
+create or replace function journal_export(p_work_item_id uuid)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object(
+    'session', (select jsonb_build_object('id', s.id, 'conversationId', s.conversation_id, 'originalPrompt', s.original_prompt, 'status', s.status, 'createdAt', _ms(s.created_at),
+                  'updatedAt', _ms(s.updated_at), 'completedAt', _ms(s.completed_at), 'tokenEstimate', s.token_estimate, 'entryCount', s.entry_count) from work_sessions s where s.id = p_work_item_id),
+    'entries', (select coalesce(jsonb_agg(jsonb_build_object('id', j.id, 'sessionId', j.session_id, 'sequenceNum', j.sequence_num, 'entryType', j.entry_type, 'timestamp', _ms(j.created_at), 'content', j.content,
+                  'tokenEstimate', j.token_estimate, 'importance', j.importance) order by j.created_at, j.sequence_num, j.id), '[]') from journal_read(p_work_item_id) j),
+    'checkpoints', (select coalesce(jsonb_agg(to_jsonb(c) order by c.created_at), '[]') from work_checkpoints c where c.work_item_id = p_work_item_id));
+$$;
+
+comment on function journal_export(uuid) is 'A session as one JSON document: {session, entries, checkpoints}. Raises WL001.';
+
+create or replace function _journal_keys()
+  returns jsonb
+  language sql
+  immutable
+  parallel safe
+  return '{
+    "session_start": {"originalPrompt": "string", "systemContext": "string?", "selectedModel": "string", "selectedPersona": "string?"},
+    "thinking": {"reasoning": "string", "planSteps": "strings?"},
+    "tool_request": {"toolName": "string", "toolInput": "object", "riskLevel": "safe|moderate|dangerous"},
+    "tool_approved": {"toolName": "string", "decidedBy": "string?", "reason": "string?"},
+    "tool_rejected": {"toolName": "string", "decidedBy": "string?", "reason": "string?"},
+    "tool_result": {"toolName": "string", "success": "boolean", "output": "string", "truncated": "boolean", "errorMessage": "string?"},
+    "code_generated": {"language": "string", "code": "string", "purpose": "string", "filePath": "string?"},
+    "file_read": {"filePath": "string", "operation": "read", "contentPreview": "string?", "linesAffected": "number?"},
+    "file_written": {"filePath": "string", "operation": "create|modify|delete", "contentPreview": "string?", "linesAffected": "number?"},
+    "decision": {"question": "string", "chosenOption": "string", "alternatives": "strings?", "reasoning": "string"},
+    "error": {"errorType": "string", "message": "string", "recoverable": "boolean", "stackTrace": "string?"},
+    "recovery": {"message": "string", "fromError": "string?"},
+    "checkpoint": {"checkpointId": "string", "summary": "string", "completedTasks": "strings", "pendingTasks": "strings"},
+    "user_feedback": {"message": "string"},
+    "summary": {"periodCovered": "period", "accomplishments": "strings", "currentStatus": "string", "nextSteps": "strings"},
+    "session_end": {"status": "active|paused|completed|crashed|failed|cancelled|dead", "summary": "string?"}
+  }'::jsonb;
+
+comment on function _journal_keys() is 'The payload of each type of journal entry: its keys and their JSON types, strings for a list of them, period for {start, end} in milliseconds, or the words that may stand there; ?: may be left out. Those of tool_approved, tool_rejected, recovery, user_feedback and session_end are ours.';
+
+create or replace function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_type text := rtrim(p_type, '?');
+begin
+  if p_value is null then
+    if p_type not like '%?' then
+      perform _raise_invalid(format('entries of type %s need "%s"', p_entry_type, p_key));
+    end if;
+  elsif v_type in ('string', 'number', 'boolean', 'object') then
+    if jsonb_typeof(p_value) <> v_type then
+      perform _raise_invalid(format('"%s" of type %s is a %s, not a %s', p_key, p_entry_type, v_type, jsonb_typeof(p_value)));
+    end if;
+  elsif v_type = 'strings' then
+    if jsonb_typeof(p_value) <> 'array' or jsonb_path_exists(p_value, 'strict $[*] ? (@.type() != "string")') then
+      perform _raise_invalid(format('"%s" of type %s is a list of strings', p_key, p_entry_type));
+    end if;
+  elsif v_type = 'period' then
+    if jsonb_typeof(p_value -> 'start') is distinct from 'number' or jsonb_typeof(p_value -> 'end') is distinct from 'number' then
+      perform _raise_invalid(format('"%s" of type %s is {"start", "end"}, two times in milliseconds', p_key, p_entry_type));
+    end if;
+  elsif jsonb_typeof(p_value) <> 'string' or p_value #>> '{}' <> all (string_to_array(v_type, '|')) then
+    perform _raise_invalid(format('"%s" of type %s is not %s', p_key, p_entry_type, _one_line(p_value::text, 100)), format('One of: %s.', replace(v_type, '|', ', ')));
+  end if;
+end
+$$;
+
+comment on function _journal_value_check(text, text, text, jsonb) is 'Raises WL002 where a value of a journal entry is not what _journal_keys() says.';
+
+create or replace function _journal_shortened(p_content jsonb)
+  returns jsonb
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_content jsonb := p_content;
+  v_chars integer;
+begin
+  foreach v_chars in array array[16000, 4000, 1000, 200] loop
+    v_content := _strings_shortened(v_content, v_chars);
+    if octet_length(v_content::text) <= 60000 then
+      return v_content;
+    end if;
+  end loop;
+  -- Too much of it besides strings, or of them: what is small stays, the rest as the beginning of its text.
+  return (select jsonb_object_agg(left(k.key, 100), case when octet_length(k.value::text) <= 2000 then k.value
+                                                  else case jsonb_typeof(k.value)
+                                                       when 'object' then jsonb_build_object('truncated', left(k.value::text, 500))
+                                                       when 'array' then jsonb_build_array(left(k.value::text, 500))
+                                                       else to_jsonb(left(k.value #>> '{}', 500)) end end)
+            from (select key, value from jsonb_each(v_content) order by _journal_keys() @? format('$.*.%s', to_json(key))::jsonpath desc, key limit 20) k);
+end
+$$;
+
+comment on function _journal_shortened(jsonb) is 'The content of a journal entry in less than 64 KiB: long strings keep their head and tail, in however deep an object.';
+
+create or replace function _strings_shortened(p_value jsonb, p_max_chars integer)
+  returns jsonb
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return case jsonb_typeof(p_value)
+    when 'string' then case when char_length(p_value #>> '{}') > p_max_chars then to_jsonb(_cap_text(p_value #>> '{}', p_max_chars)) else p_value end
+    when 'array' then (select coalesce(jsonb_agg(_strings_shortened(value, p_max_chars) order by n), '[]') from jsonb_array_elements(p_value) with ordinality as e(value, n))
+    when 'object' then (select coalesce(jsonb_object_agg(key, _strings_shortened(value, p_max_chars)), '{}') from jsonb_each(p_value))
+    else p_value end;
+end
+$$;
+
+comment on function _strings_shortened(jsonb, integer) is 'JSON whose long strings keep their head and tail only.';

@@ -1,0 +1,142 @@
+-- The packet for whoever goes on: a retry, a fork, another conversation, another agent. Never larger than asked for.
+
+create or replace function resumption_context(p_work_item_id uuid, p_target_tokens integer default 4000)
+  returns jsonb
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+  v_model text;
+  v_now record;
+  v_packet jsonb;
+  v_next jsonb;
+  v_one record;
+  v_prompt_chars integer := 200;
+  v_line_chars integer := 100;
+begin
+  if p_target_tokens is null or p_target_tokens < 500 then
+    perform _raise_invalid(format('a packet has at least 500 tokens, not %s', p_target_tokens));
+  end if;
+  select * into v_item from work_items where id = p_work_item_id;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
+  v_model := _item_model(v_item.id);
+  select * into v_now from _standing(v_item, null);
+
+  -- The essentials first, as short as they may get: what was asked, what is open, what failed, what is uncertain.
+  v_packet := jsonb_build_object(
+    'originalPrompt', _shortened_to(v_item.description, v_prompt_chars),
+    'workSummary', '', 'keyDecisions', '[]'::jsonb, 'currentState', _one_line(_state_line(v_item, v_now.steps, v_now.asked), v_line_chars), 'filesModified', '[]'::jsonb,
+    'pendingActions', (select coalesce(jsonb_agg(_one_line(a, v_line_chars) order by n), '[]')
+       from unnest(coalesce(v_now.plan, '{}') || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(v_now.uncertain) u) || v_now.children) with ordinality as x(a, n)),
+    'errorHistory', (select coalesce(jsonb_agg(_one_line(e, v_line_chars) order by n), '[]') from unnest(v_now.errors) with ordinality as x(e, n)),
+    'suggestedNextSteps', '[]'::jsonb, 'tokenCount', 0);
+  if _packet_tokens(v_packet, v_model) > p_target_tokens then
+    -- Errors that were met long ago may be told by their number, the newest five by their words.
+    v_packet := jsonb_set(v_packet, '{errorHistory}', (select coalesce(jsonb_agg(e order by n), '[]') from (
+      select e, n from jsonb_array_elements(v_packet -> 'errorHistory') with ordinality as x(e, n) where n <= 5
+      union all select to_jsonb(format('and %s older ones', cardinality(v_now.errors) - 5)), 6 where cardinality(v_now.errors) > 5) y));
+  end if;
+  if _packet_tokens(v_packet, v_model) > p_target_tokens then
+    perform _raise_invalid(format('what work item %s cannot go on without takes %s tokens, more than %s', v_item.id, _packet_tokens(v_packet, v_model), p_target_tokens),
+      'Ask for a larger packet.');
+  end if;
+
+  -- Then what fits, the most useful first; what does not fit is passed over.
+  for v_one in
+    select * from (
+      select 1 as priority, 1::bigint as n, '{originalPrompt}'::text[] as field, to_jsonb(_shortened_to(v_item.description, least(20000, p_target_tokens))) as content, false as is_item
+      union all select 2, 1, '{originalPrompt}', to_jsonb(_shortened_to(v_item.description, 20000)), false
+      union all select 3, 1, '{currentState}', to_jsonb(_state_line(v_item, v_now.steps, v_now.asked)), false
+      union all select 4, 1, '{pendingActions}', to_jsonb(coalesce(v_now.plan, '{}') || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(v_now.uncertain) u) || v_now.children), false
+      union all select 5, 1, '{suggestedNextSteps}', to_jsonb(case
+        when cardinality(v_now.uncertain) > 0 then array['Look whether the uncertain calls took effect.'] else '{}'::text[] end
+        || case when cardinality(v_now.plan) > 0 then array['Go on with: ' || v_now.plan[1]] when cardinality(v_now.steps) > 0 then array['Go on after: ' || _one_line(v_now.steps[1], 200)] when v_now.asked is not null then array['Go on with what was asked last.'] when v_item.attempts > 0 then array['Look how far it came, and go on.'] else array['Begin.'] end), false
+      union all select 6, n, '{workSummary}', to_jsonb(_one_line(s, case when s ~ '^(Its own summary|Said last): ' then greatest(400, p_target_tokens) else 400 end)), true from unnest(v_now.work) with ordinality as x(s, n) where n <= 5
+      union all select 7, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true from unnest(v_now.decisions) with ordinality as x(d, n) where n <= 10
+      union all select 8, n, '{filesModified}', to_jsonb(f), true from unnest(v_now.files) with ordinality as x(f, n) where n <= 200
+      union all select 9, 1, '{errorHistory}', to_jsonb(v_now.errors), false
+      union all select 10, n, '{workSummary}', to_jsonb(_one_line(s, case when s ~ '^(Its own summary|Said last): ' then greatest(400, p_target_tokens) else 400 end)), true from unnest(v_now.work) with ordinality as x(s, n) where n > 5 and n <= 500
+      union all select 11, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true from unnest(v_now.decisions) with ordinality as x(d, n) where n > 10 and n <= 200
+    ) c order by priority, n
+  loop
+    v_next := jsonb_set(v_packet, v_one.field, case
+      when not v_one.is_item then v_one.content
+      when jsonb_typeof(v_packet #> v_one.field) = 'array' then (v_packet #> v_one.field) || jsonb_build_array(v_one.content)
+      else to_jsonb(concat_ws(E'\n', '- ' || (v_one.content #>> '{}'), nullif(v_packet #>> v_one.field, ''))) end);
+    if _packet_tokens(v_next, v_model) <= p_target_tokens then
+      v_packet := v_next;
+    end if;
+  end loop;
+  return jsonb_set(v_packet, '{tokenCount}', to_jsonb(_packet_tokens(v_packet, v_model)));
+end
+$$;
+
+comment on function resumption_context(uuid, integer) is
+  'What somebody has to know to go on with a work item: {originalPrompt, workSummary, keyDecisions, currentState, filesModified, pendingActions, errorHistory, suggestedNextSteps, tokenCount}, never more than p_target_tokens (500 or more) by the estimate of its model. The task, the open parts of the plan, errors and calls that may or may not have happened are always in it, shortened if need be; where not even that fits it fails. The same rows give the same packet. Raises WL001, WL002.';
+
+create or replace function export_for_resumption(p_work_item_id uuid, p_target_tokens integer default 4000)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _fenced(format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, all else is what was recorded of it', p_work_item_id),
+           concat_ws(E'\n\n', E'## The task\n\n' || (p ->> 'originalPrompt'), E'## Where it stands\n\n' || (p ->> 'currentState'),
+             E'## Done\n\n' || nullif(p ->> 'workSummary', ''), E'## Decided\n\n' || _listed(p -> 'keyDecisions'), E'## Files written\n\n' || _listed(p -> 'filesModified'),
+             E'## Open\n\n' || _listed(p -> 'pendingActions'), E'## Errors met\n\n' || _listed(p -> 'errorHistory'), E'## Next\n\n' || _listed(p -> 'suggestedNextSteps')))
+    from resumption_context(p_work_item_id, greatest(620, p_target_tokens) - 120) p;
+$$;
+
+comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text, to be given to a new conversation: between random markers, other ones each time. Raises WL001, WL002.';
+
+create or replace function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer default 4000)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_packet text := export_for_resumption(p_work_item_id, p_target_tokens);
+begin
+  return journal_session_create(p_conversation_id, v_packet, jsonb_build_object('resumedFrom', p_work_item_id));
+end
+$$;
+
+comment on function journal_resume(uuid, text, integer) is 'Goes on with the work of one session in another conversation: a new journal session whose prompt is the packet, params.resumedFrom says of what. Raises WL001, WL002.';
+
+create or replace function _packet_tokens(p_packet jsonb, p_model text)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _tokens(char_length(p_packet::text) + 8, p_model);
+$$;
+
+comment on function _packet_tokens(jsonb, text) is 'Estimated tokens of a packet, its count included.';
+
+create or replace function _listed(p_list jsonb)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select string_agg('- ' || _indent(e, '  '), E'\n' order by n) from jsonb_array_elements_text(p_list) with ordinality as x(e, n);
+$$;
+
+comment on function _listed(jsonb) is 'A list of texts as lines with dashes; null for an empty one.';
+
+create or replace function _shortened_to(p_text text, p_chars integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case when char_length(p_text) <= p_chars then p_text
+              else left(p_text, p_chars) || format('… [%s more characters]', char_length(p_text) - p_chars) end;
+
+comment on function _shortened_to(text, integer) is 'The text or its beginning, with a note of how much is left out.';

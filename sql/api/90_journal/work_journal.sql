@@ -1,0 +1,112 @@
+-- Reading the journal, and what its view (95_views/journal_views.sql) takes out of the rows.
+
+create or replace function journal_read(
+    p_work_item_id uuid,
+    p_since timestamptz default '-infinity',
+    p_limit integer default null,
+    p_importance text[] default null)
+  returns table (id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamptz, content jsonb, token_estimate integer, importance text)
+  language plpgsql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+#variable_conflict use_column
+declare
+  v_began_at timestamptz := (select w.created_at from work_items w where w.id = p_work_item_id);
+  v_model text := _item_model(p_work_item_id);
+begin
+  if v_began_at is null then
+    perform _raise_not_found('work item', p_work_item_id);
+  elsif p_since is null or p_limit < 0 then
+    perform _raise_invalid('a journal is read from a time on, and no fewer than 0 entries of it');
+  end if;
+  return query
+    select j.id, j.work_item_id, (extract(epoch from j.created_at - v_began_at) * 1000000)::bigint * 16 + floor(j.rank)::integer, j.entry_type, j.created_at, j.content,
+           _tokens(char_length(j.content::text), v_model), j.importance
+      from work_journal j
+     where j.work_item_id = p_work_item_id and j.created_at >= p_since and j.created_at <= _journal_until(p_work_item_id, p_since, case when p_importance is null then p_limit end)
+       and (p_importance is null or j.importance = any (p_importance))
+     order by j.created_at, j.rank, j.id
+     limit p_limit;
+end
+$$;
+
+comment on function journal_read(uuid, timestamptz, integer, text[]) is
+  'The journal of a work item in order; from a time on, the first p_limit, of some importance (low, normal, high, critical), where given: what is read is what is asked for, however long the journal is. sequence_num grows with time, with gaps; id is what stays. What was written before p_since and committed since may be new. Raises WL001, WL002.';
+
+create or replace function _journal_until(p_work_item_id uuid, p_since timestamptz, p_limit integer)
+  returns timestamptz
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  -- Each of these rows is an entry, so that the first p_limit entries are not behind the p_limit-th of any kind.
+  select case when p_limit is null then 'infinity' else least(
+    'infinity',
+    (select k.created_at from tool_calls k where k.work_item_id = p_work_item_id and k.created_at >= p_since and k.tool_name <> 'ledger_append' order by k.created_at offset greatest(p_limit - 1, 0) limit 1),
+    (select l.created_at from work_ledger l where l.work_item_id = p_work_item_id and l.created_at >= p_since order by l.created_at offset greatest(p_limit - 1, 0) limit 1),
+    (select j.created_at from journal_entries j where j.work_item_id = p_work_item_id and j.created_at >= p_since and j.deleted_at is null order by j.created_at offset greatest(p_limit - 1, 0) limit 1)) end;
+$$;
+
+comment on function _journal_until(uuid, timestamptz, integer) is 'A time by which a journal has p_limit entries since another, or is over; infinity without a limit.';
+
+create or replace function _journal_state(p_item work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case
+           when p_item.state in ('completed', 'failed', 'cancelled') then 'completed'
+           when p_item.state = 'dead' then 'crashed'
+           when p_item.state = 'paused' then 'paused'
+           when p_item.state = 'created' and p_item.work_type = 'journal' and p_item.heartbeat_ends_at <= _now() then 'crashed'
+           when p_item.state in ('claimed', 'running') and exists (select from foci f where f.id = p_item.focus_id and f.lease_expires_at <= _now()) then 'crashed'
+           else 'active'
+         end;
+$$;
+
+comment on function _journal_state(work_items) is 'active, paused, completed or crashed. Crashed is not a thing that somebody sets: a lease that nobody renews says so, and the heartbeat of another program that stops.';
+
+create or replace function _plan_items(p_plan text)
+  returns text[]
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(array_agg(_one_line(regexp_replace(line, '^\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[ xX]\])?\s*', ''), 400) order by n), '{}')
+    from regexp_split_to_table(p_plan, '\n|;\s|,\s*then\s|\s(?=\d+[.)]\s)') with ordinality as l(line, n)
+   where line ~ '\S' and line !~ '^\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[xX]\]|✓|~~|done:)';
+$$;
+
+comment on function _plan_items(text) is 'What a plan still wants: its lines or numbered parts, without those that are ticked.';
+
+create or replace function _item_model(p_work_item_id uuid)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(
+    (select c.config #>> '{engage,model}' from foci f join faculties c on c.content_hash = f.faculty_hash where f.work_item_id = p_work_item_id order by f.attempt desc limit 1),
+    (select params ->> 'selectedModel' from work_items where id = p_work_item_id), 'claude-sonnet-5-5');
+$$;
+
+comment on function _item_model(uuid) is 'The model by whose tokens a work item''s journal and packet are counted: its newest attempt''s, or the one that its program named.';
+
+create or replace function _journal_size(p_work_item_id uuid, p_from timestamptz, p_to timestamptz default 'infinity', out entries integer, out tokens bigint)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select count(*), coalesce(_tokens(sum(char_length(j.content::text)), _item_model(p_work_item_id)), 0)
+    from work_journal j
+   where j.work_item_id = p_work_item_id and j.created_at >= p_from and j.created_at < p_to;
+$$;
+
+comment on function _journal_size(uuid, timestamptz, timestamptz) is 'How many entries a journal has between two times, and how many tokens they would take.';

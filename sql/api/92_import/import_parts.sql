@@ -1,0 +1,125 @@
+-- The rows around imported turns: work item, session, branch, faculty, configuration, compactions.
+
+create or replace function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamptz)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items;
+begin
+  insert into work_items (id, root_id, work_type, description, params, external_id, source, state, created_at, started_at)
+  select n.id, n.id, 'import', coalesce(nullif(_cap_text(p_description, 60000), ''), '(The record has no prompt.)'), p_params, 'import:' || p_label, 'event', 'created', p_at, p_at
+    from (select _uuidv7() as id) n
+  on conflict (external_id) where external_id is not null do nothing;
+  select * into v_item from work_items where external_id = 'import:' || p_label for no key update;
+  return v_item;
+end
+$$;
+
+comment on function _import_item(text, text, jsonb, timestamptz) is 'The work item of an imported session, locked; made where there is none.';
+
+create or replace function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamptz)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  -- Whichever of the two is read first makes both.
+  if p_parent is not null then
+    perform _import_session(p_format, p_parent, null, null, p_at);
+  end if;
+  insert into sessions (label, origin, origin_session_id, is_subagent, parent_session_label, task_description, created_at, updated_at)
+  values (concat_ws(':', p_format, p_session), p_format, p_session, p_parent is not null, p_format || ':' || p_parent, _one_line(p_description, 240), p_at, p_at)
+  on conflict (label) do update set task_description = excluded.task_description where sessions.task_description is null and excluded.task_description is not null;
+end
+$$;
+
+comment on function _import_session(text, text, text, text, timestamptz) is 'Makes an imported session, and that of its parent, where they are not.';
+
+create or replace function _import_branch(p_label text, p_head turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_label text := p_label || '@' || (select count(*) + 1 from sessions where parent_session_label = p_label and starts_with(label, p_label || '@'));
+begin
+  if p_head.id is null then -- nothing was left
+    return;
+  end if;
+  insert into sessions (label, origin, parent_session_label, parent_turn_id, task_description, created_at, updated_at)
+  select v_label, origin, p_label, p_head.id, task_description, p_head.completed_at, p_head.completed_at from sessions where label = p_label;
+  perform _session_advance(v_label, p_head.id);
+end
+$$;
+
+comment on function _import_branch(text, turns) is 'Somebody went back: the line that was left keeps a session of its own, LABEL@1 and so on.';
+
+create or replace function _import_faculty()
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_hash text := (select content_hash from faculties where name = 'imported' and is_current);
+begin
+  if v_hash is null then
+    perform faculty_save('{"name": "imported", "engage": {"workspace": "none"}}');
+    select content_hash into v_hash from faculties where name = 'imported' and is_current;
+  end if;
+  return v_hash;
+end
+$$;
+
+comment on function _import_faculty() is 'The faculty under which imported sessions are stored; it takes no work.';
+
+create or replace function _import_config(p_model text, p_system text, p_tools json)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_config text := '{"model":' || to_json(coalesce(p_model, 'unknown'))::text || ',"max_tokens":32000'
+    || case when p_system ~ '\S' then ',"system":[' || _text_block(p_system) || ']' else '' end
+    || coalesce((select ',"tools":[' || string_agg('{"name":' || to_json(t.name)::text || ',"description":"","input_schema":{"type":"object"}}', ',' order by t.name) || ']'
+                   from json_array_elements_text(p_tools) t(name)), '') || '}';
+  v_hash text := _content_hash(v_config);
+begin
+  insert into turn_configs (content_hash, config) values (v_hash, v_config::json) on conflict do nothing;
+  return v_hash;
+end
+$$;
+
+comment on function _import_config(text, text, json) is 'What is known of the requests of a recorded run besides their messages: model, system prompt, names of tools.';
+
+create or replace function _import_compaction(p_item work_items, p_focus foci, p_last turns, p_summary text, p_at timestamptz)
+  returns turns
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+  v_id uuid := _uuidv7();
+  v_root uuid := (select id from turn_ancestry(p_last.id) limit 1);
+begin
+  insert into elisions (id, ordinal, work_item_id, focus_id, iteration, depth, root_turn_id, last_turn_id, first_block, last_block, last_seq, stubs, tokens_elided, tokens_kept, stub_tokens, summary, created_at)
+  values (v_id, 0, p_item.id, p_focus.id, p_last.iteration + 1, p_last.depth + 2, v_root, p_last.id, 1, 0, 0, ('[' || _text_block(p_summary) || ']')::json,
+          coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), 0, _tokens(char_length(p_summary), p_last.model), p_summary, p_at);
+  insert into turns (parent_turn_id, fork_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, elision_id, started_at)
+  values (p_last.id, _fork_turn(p_last, p_item.id), p_last.depth + 1, 'compaction', p_item.id, p_focus.id, p_last.chain_tokens, v_id, p_at)
+  returning * into v_turn;
+  insert into compactions (turn_id, work_item_id, compaction_type, trigger, is_applied, elision_id, summarized_through_turn_id, turns_summarized, tokens_before, summary_tokens, created_at)
+  values (v_turn.id, p_item.id, 'summary', 'context_limit', true, v_id, p_last.id, p_last.depth + 1, coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), _tokens(char_length(p_summary), p_last.model), p_at);
+  update turns set status = 'completed', completed_at = p_at where id = v_turn.id returning * into v_turn;
+  return v_turn;
+end
+$$;
+
+comment on function _import_compaction(work_items, foci, turns, text, timestamptz) is 'A compaction of a recorded run: from here on its summary stands for all before.';

@@ -1,0 +1,52 @@
+-- Calling what is registered, by name, from psql or any language.
+
+create or replace function ability_invoke(p_name text, p_input jsonb default '{}', p_work_item_id uuid default null, p_lease uuid default null)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_ability abilities;
+  v_path text := current_setting('search_path');
+  v_result jsonb;
+begin
+  select * into v_ability from abilities where tool_name = _tool_name(p_name);
+  if not found then
+    raise exception using errcode = 'WL001', message = format('there is no ability "%s"', p_name);
+  end if;
+  perform _schema_check('the input of ' || p_name, v_ability.input_schema::jsonb, p_input);
+  if v_ability.implementation = 'runtime' or v_ability.name = 'await_child_work' then
+    raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
+      hint = case v_ability.implementation when 'runtime' then 'A worker runs it: name it in a faculty''s tools.' else 'Waiting is the loop''s; ask with check_child_work.' end;
+  end if;
+  if v_ability.is_builtin and v_ability.name !~ '^ldg:' and v_ability.name <> 'artifact_read' then
+    if p_work_item_id is null or not exists (select from work_items where id = p_work_item_id) then
+      perform _raise_not_found('work item', p_work_item_id);
+    end if;
+    if v_ability.name = 'work_complete' then
+      return jsonb_build_object('state', (work_complete(p_work_item_id, p_input ->> 'summary', p_input -> 'evidence', p_lease)).state);
+    end if;
+    if v_ability.name in ('ledger_append', 'ledger_read', 'spawn_child_work') then
+      v_ability.function_name := format('%I.%I', _ledger_schema(), '_code_' || v_ability.name); -- data, not sentences
+    end if;
+  end if;
+  perform set_config('work_ledger.work_item_id', coalesce(p_work_item_id::text, ''), true),
+          set_config('work_ledger.lease', coalesce(p_lease::text, ''), true),
+          set_config('work_ledger.turn_id', '', true),
+          set_config('work_ledger.tool_call_id', gen_random_uuid()::text, true);
+  if v_ability.implementation = 'sql' and not v_ability.is_builtin then
+    perform set_config('search_path', concat_ws(', ',
+      nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
+  end if;
+  execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using p_input;
+  perform set_config('search_path', v_path, true),
+          set_config('work_ledger.work_item_id', '', true),
+          set_config('work_ledger.lease', '', true),
+          set_config('work_ledger.tool_call_id', '', true);
+  return case when v_ability.name in ('ledger_append', 'ledger_read') then (v_result #>> '{}')::jsonb else v_result end;
+end
+$$;
+
+comment on function ability_invoke(text, jsonb, uuid, uuid) is
+  'Calls an ability by its name, as it was registered or as models call it (ldg_task_get): select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need the work item that calls, and its lease where a focus drives it. Input that does not fit the ability''s schema is refused (with a JavaScript engine to its depth, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and what the ability raises.';

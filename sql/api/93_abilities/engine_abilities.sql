@@ -1,0 +1,198 @@
+-- The engine's own tools: SQL functions of the calling focus, always offered, in this order.
+
+create or replace function _ability_work_item()
+  returns uuid
+  language sql
+  stable
+  parallel safe
+  return current_setting('work_ledger.work_item_id')::uuid;
+
+comment on function _ability_work_item() is 'The work item whose agent made the running call.';
+
+create or replace function _ability_ledger_append(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format('Recorded as [%s].', e.seq) || case when octet_length(e.content) > 4096 then format(' It has %s bytes, over the 4096 that an entry should have: say what matters in a few sentences.', octet_length(e.content)) else '' end
+    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep')) e;
+$$;
+
+comment on function _ability_ledger_append(jsonb) is 'Tool ledger_append.';
+
+create or replace function _ability_ledger_read(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select ledger_read_lines(_ability_work_item(), p_input ->> 'entry_type',
+    least((p_input ->> 'last_n')::numeric, 500)::integer);
+$$;
+
+comment on function _ability_ledger_read(jsonb) is 'Tool ledger_read.';
+
+create or replace function _ability_recall_block(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select recall_block(_ability_work_item(), (p_input ->> 'n')::integer, p_input ->> 'query');
+$$;
+
+comment on function _ability_recall_block(jsonb) is 'Tool recall_block.';
+
+create or replace function _ability_artifact_read(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select artifact_read(p_input ->> 'handle', p_input ->> 'range', p_input ->> 'pattern');
+$$;
+
+comment on function _ability_artifact_read(jsonb) is 'Tool artifact_read.';
+
+create or replace function _ability_spawn_child_work(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format('Child work item %s is %s.', c.id, c.state)
+    from spawn_child_work(_ability_work_item(), p_input ->> 'work_type', p_input ->> 'description', coalesce(p_input -> 'params', '{}'),
+      (p_input ->> 'priority')::integer, p_idempotency_key => 'spawn ' || current_setting('work_ledger.tool_call_id')) c;
+$$;
+
+comment on function _ability_spawn_child_work(jsonb) is 'Tool spawn_child_work; a repeated call finds the child that it made.';
+
+create or replace function _ability_await_child_work(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _child_words(await_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid))::text);
+$$;
+
+comment on function _ability_await_child_work(jsonb) is 'Tool await_child_work: null while a child is not over, and then the call waits.';
+
+create or replace function _ability_check_child_work(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _child_words(_code_check_child_work(p_input)::text);
+$$;
+
+comment on function _ability_check_child_work(jsonb) is 'Tool check_child_work.';
+
+create or replace function _ability_work_complete(p_input jsonb)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if coalesce(p_input ->> 'summary', '') !~ '\S' then
+    perform _raise_invalid('a completed work item needs a summary of what came of it');
+  end if;
+  perform _evidence_check(_ability_work_item(), p_input -> 'evidence');
+  return case when exists (select from work_items w join foci o on o.id = w.focus_id join faculties f on f.content_hash = o.faculty_hash
+                            where w.id = _ability_work_item() and f.config #>> '{engage,check_command}' is not null)
+              then 'Declared done: now the check decides.' else 'The work item is completed.' end;
+end
+$$;
+
+comment on function _ability_work_complete(jsonb) is 'Tool work_complete: iteration_finish() ends the work item once every call of the batch is settled.';
+
+create or replace function _ability_awareness_digest(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _digest_fenced('What else is going on', awareness_digest(_ability_work_item()));
+$$;
+
+comment on function _ability_awareness_digest(jsonb) is 'Ability awareness_digest.';
+
+create or replace function _ability_checkpoint_create(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select format(E'Checkpoint %s: %s\nOpen: %s', c.id, c.summary, coalesce((select string_agg(a, '; ') from jsonb_array_elements_text(c.pending_actions) a), 'nothing'))
+    from checkpoint_create(_ability_work_item()) c;
+$$;
+
+comment on function _ability_checkpoint_create(jsonb) is 'Ability checkpoint_create.';
+
+create or replace function _ability_resumption_context(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select export_for_resumption(_ability_work_item(), coalesce((p_input ->> 'target_tokens')::numeric, 4000)::integer);
+$$;
+
+comment on function _ability_resumption_context(jsonb) is 'Ability resumption_context.';
+
+create or replace function _code_ledger_append(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type)::text
+    from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep')) e;
+$$;
+
+comment on function _code_ledger_append(jsonb) is 'Tool ledger_append as code calls it.';
+
+create or replace function _code_ledger_read(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type, 'content', e.content) order by e.seq), '[]')::text
+    from ledger_read(_ability_work_item(), p_input ->> 'entry_type', least((p_input ->> 'last_n')::numeric, 100000)::integer) e;
+$$;
+
+comment on function _code_ledger_read(jsonb) is 'Tool ledger_read as code calls it.';
+
+create or replace function _code_spawn_child_work(p_input jsonb)
+  returns text
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select substring(_ability_spawn_child_work(p_input) from '[0-9a-f]{8}-[0-9a-f-]{27}');
+$$;
+
+comment on function _code_spawn_child_work(jsonb) is 'Tool spawn_child_work as code calls it: the id.';
+
+create or replace function _code_check_child_work(p_input jsonb)
+  returns jsonb
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select check_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid));
+$$;
+
+comment on function _code_check_child_work(jsonb) is 'Tool check_child_work as code calls it.';
+
+-- What a model reads of them stands in sql/abilities.json, which the MCP server reads too: it lists them before it knows a database.
+insert into abilities (name, description, input_schema, effect, risk, implementation, function_name, is_builtin, position)
+select a.name, a.description, a.input_schema, a.effect, 'safe', a.implementation, format('%I.%I', _ledger_schema(), '_ability_' || a.name), true, a.position
+  from json_to_recordset($abilities$@abilities@$abilities$) as a(position integer, name text, implementation text, effect text, description text, input_schema json)
+on conflict (name) do update
+   set description = excluded.description, input_schema = excluded.input_schema, effect = excluded.effect, risk = excluded.risk,
+       implementation = excluded.implementation, function_name = excluded.function_name, is_builtin = true, position = excluded.position;

@@ -1,0 +1,158 @@
+-- Plain SQL over the ledger: the questions that people ask of it.
+
+create or replace view v_budgets with (security_invoker = true) as
+  select work_item_id, resource, amount, spent, reserved, greatest(amount - spent - reserved, 0) as remaining
+    from budgets;
+comment on view v_budgets is 'What each work item and everything below it may use, has used, and holds for model calls under way.';
+
+create or replace view v_streaming with (security_invoker = true) as
+  select t.work_item_id, a.turn_id, a.iteration, a.thinking, a.said, a.updated_at
+    from turns t
+    cross join lateral work_activity(t.work_item_id, t.id) a
+   where t.status = 'streaming' and a.turn_id = t.id;
+comment on view v_streaming is 'Responses that are arriving at this moment, of watched work items; see ledger_watch() and work_activity().';
+
+create or replace view v_evidence with (security_invoker = true) as
+  select w.id as work_item_id, e.named as evidence, f.tool_call_id, k.tool_name, k.is_error, f.artifact_hash
+    from work_items w
+    cross join lateral jsonb_array_elements_text(case jsonb_typeof(w.outcome_data -> 'evidence') when 'array' then w.outcome_data -> 'evidence' else '[]' end) as e(named)
+    cross join lateral _evidence(w.id, e.named) as f
+    left join tool_calls k on k.id = f.tool_call_id;
+comment on view v_evidence is 'What completed work was said to be shown by: the tool calls and artifacts themselves, or words.';
+
+create or replace view v_children with (security_invoker = true) as
+  select c.parent_id, c.id as work_item_id, c.work_type, c.description, c.state, c.priority, c.created_at, c.resolved_at,
+         c.outcome_data ->> 'summary' as summary, i.turn_id is not null or i.tool_call_id is not null as is_delivered, c.spawn_tool_call_id
+    from work_items c
+    left join inbox i on i.source_work_item_id = c.id
+   where c.parent_id is not null;
+comment on view v_children is 'The children of each work item, how they stand, and whether what came of them was shown to the parent''s agent.';
+
+create or replace view v_ledger with (security_invoker = true) as
+  select l.work_item_id, w.work_type, l.seq, l.entry_type, l.content, l.created_at, l.attempt, l.is_auto
+    from work_ledger l
+    join work_items w on w.id = l.work_item_id;
+comment on view v_ledger is 'Every entry with its work type: the full narrative of a work item by seq.';
+
+create or replace view v_decisions with (security_invoker = true) as
+  select work_item_id, seq, content, created_at from work_ledger where entry_type = 'decision';
+comment on view v_decisions is 'What was decided, and why.';
+
+create or replace view v_findings with (security_invoker = true) as
+  select work_item_id, seq, content, created_at from work_ledger where entry_type = 'finding';
+comment on view v_findings is 'What was learned.';
+
+create or replace view v_errors with (security_invoker = true) as
+  select work_item_id, seq, content, created_at from work_ledger where entry_type = 'error';
+comment on view v_errors is 'What failed, and why.';
+
+create or replace view v_repeated_errors with (security_invoker = true) as
+  select work_item_id, content, count(*) as occurrences, min(seq) as first_seq, max(seq) as last_seq
+    from work_ledger
+   where entry_type = 'error'
+   group by work_item_id, content
+  having count(*) > 1;
+comment on view v_repeated_errors is 'Errors that a work item met more than once.';
+
+create or replace view v_plan_history with (security_invoker = true) as
+  select work_item_id, seq, content, created_at,
+         seq = max(seq) over (partition by work_item_id) as is_current
+    from work_ledger
+   where entry_type = 'plan';
+comment on view v_plan_history is 'Every plan of a work item; the newest is the current one.';
+
+create or replace view v_step_counts with (security_invoker = true) as
+  select work_item_id, count(*) filter (where entry_type = 'step') as steps, count(*) as entries,
+         count(*) filter (where octet_length(content) > 4096) as long_entries
+    from work_ledger
+   group by work_item_id;
+comment on view v_step_counts is 'How many steps, entries of any kind and entries over 4 KiB a work item took.';
+
+create or replace view v_unroutable with (security_invoker = true) as
+  select w.id, w.work_type, w.faculty, w.description, w.created_at
+    from work_items w
+   where w.state = 'queued' and w.focus_id is null and (_faculty_for(w.faculty, w.work_type)).name is null;
+comment on view v_unroutable is 'Queued work items that no current faculty accepts: they wait until one is saved that does.';
+
+create or replace view v_missing_tools with (security_invoker = true) as
+  select f.name as faculty, t.name as tool
+    from faculties f
+    cross join lateral (
+      select * from jsonb_array_elements_text(f.config -> 'engage' -> 'tools')
+      union all
+      select 'execute_code' where (f.config #>> '{engage,code_execution}')::boolean) as t(name)
+   where f.is_current and not exists (select from abilities a where a.name = t.name);
+comment on view v_missing_tools is 'Tools that a current faculty names but nobody has registered; its agents are not offered them.';
+
+create or replace view v_leases with (security_invoker = true) as
+  select w.id as work_item_id, f.id as focus_id, f.faculty, f.attempt, f.iteration + 1 as iteration, f.lease_owner,
+         f.lease_generation, f.lease_expires_at, f.lease_expires_at <= _now() as is_expired
+    from foci f
+    join work_items w on w.focus_id = f.id
+   where f.lease_owner is not null;
+comment on view v_leases is 'Which worker drives what just now. An expired lease means a crashed worker; the sweeper takes it away.';
+
+create or replace view v_nudges with (security_invoker = true) as
+  select n.work_item_id, n.focus_id, n.iteration,
+         exists (select from turns t
+                   join work_ledger l on l.work_item_id = t.work_item_id and l.turn_id = t.id and not l.is_auto
+                  where t.focus_id = n.focus_id and t.iteration >= n.iteration
+                    and t.iteration < coalesce(n.next_iteration, t.iteration + 1)) as is_heeded
+    from (select t.work_item_id, t.focus_id, t.iteration,
+                 lead(t.iteration) over (partition by t.focus_id order by t.iteration) as next_iteration
+            from messages m
+            join turns t on t.id = m.turn_id
+           where m.metadata ->> 'kind' = 'nudge' and t.status <> 'failed') n;
+comment on view v_nudges is 'Each reminder to keep the ledger, and whether the agent wrote to it before the next one.';
+
+create or replace view v_usage with (security_invoker = true) as
+  select work_item_id, count(*) as turns, sum(call_count) as model_calls, sum(input_tokens) as input_tokens,
+         sum(cached_input_tokens) as cached_input_tokens, sum(cache_write_tokens) as cache_write_tokens,
+         sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens, sum(_turn_cost(t)) as cost
+    from turns t
+   group by work_item_id;
+comment on view v_usage is 'Turns, model calls and tokens of each work item, and what they cost by model_price_save().';
+
+create or replace view v_awareness_shown with (security_invoker = true) as
+  select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, case when a.seq >= 0 then a.seq end as seq,
+         case a.seq when -3 then 'queued' when -2 then 'same file' when -1 then 'under way' when 0 then 'completed' else l.entry_type end as kind,
+         coalesce(nullif(a.path, ''), l.content, w.description) as content
+    from awareness_shown a
+    join foci f on f.id = a.focus_id
+    join turns t on t.id = a.turn_id
+    join work_items w on w.id = a.work_item_id
+    left join work_ledger l on l.work_item_id = a.work_item_id and l.seq = a.seq;
+comment on view v_awareness_shown is 'Which agent was told what of the others, and in which iteration: who knew of a finding when.';
+
+create or replace view v_approvals with (security_invoker = true) as
+  select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, _call_input(k) as input, a.input_hash, a.requested_at, a.expires_at
+    from approvals a
+    join tool_calls k on k.id = a.tool_call_id
+    join work_items w on w.id = a.work_item_id
+   where a.decision is null and k.status = 'waiting' and a.expires_at > _now() and w.resolved_at is null;
+comment on view v_approvals is 'Tool calls that wait for a person, with their arguments: answer with tool_call_approve() or tool_call_reject().';
+
+create or replace view v_context with (security_invoker = true) as
+  select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, c.config -> 'engage' ->> 'model' as model,
+         _input_total(t) + coalesce(t.output_tokens, 0) + _tokens(_results_chars(t.id), c.config -> 'engage' ->> 'model') as tokens,
+         w.tokens as context_window,
+         floor(w.tokens * coalesce(nullif((c.config -> 'engage' ->> 'compact_threshold')::numeric, 0), 1))::integer as compacts_at,
+         (select count(*)::integer from elisions e where e.focus_id = f.id) as cuts
+    from foci f
+    join faculties c on c.content_hash = f.faculty_hash
+    cross join lateral _context_window_of(c.config -> 'engage') as w(tokens)
+    join sessions s on s.label = f.session_label
+    join turns t on t.id = (_asking_turn(s.head_turn_id)).id;
+comment on view v_context is 'How full the context of each attempt is: tokens that its last request, the response and the results have (estimated behind what the provider counted), the model''s window, and from where it is compacted.';
+
+create or replace view v_compactions with (security_invoker = true) as
+  select c.work_item_id, t.focus_id, coalesce(e.iteration, f.iteration + 1) as iteration, c.compaction_type, c.trigger, c.is_applied,
+         c.tokens_before, c.tokens_after, c.messages_before, c.messages_after, c.turns_summarized, c.ledger_entries_used,
+         c.model, c.summarization_input_tokens, c.summarization_output_tokens, c.duration_ms, c.metadata, c.error ->> 'message' as error,
+         (select string_agg(b.value ->> 'text', E'\n\n' order by b.n) from json_array_elements(e.stubs) with ordinality as b(value, n)) as shown_instead,
+         c.turn_id, c.created_at
+    from compactions c
+    join turns t on t.id = c.turn_id
+    join foci f on f.id = t.focus_id
+    left join elisions e on e.id = c.elision_id;
+comment on view v_compactions is 'Each compaction of a context: why, what it freed and cost, and what stands for the turns that left.';

@@ -1,0 +1,71 @@
+// The rooms of sql/api, read from the sources: who calls whom, and what lives where.
+
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('../sql/api/', import.meta.url));
+const sources = new Map(globSync('**/*.sql', { cwd: root }).toSorted().map((file) => [file, readFileSync(root + file, 'utf8')]));
+
+const withoutComments = (sql: string): string => sql.replaceAll(/--.*/g, '');
+const withoutLiterals = (sql: string): string => sql.replaceAll(/--.*|'(?:[^']|'')*'/g, '');
+const named = (sql: string): Set<string> =>
+  new Set([...sql.matchAll(/\b(\w+)\s*\(|execute function (\w+)/g)].map((found) => found[1] ?? found[2] ?? ''));
+
+type Fn = { name: string; file: string; lines: number; calls: Set<string> };
+const functions: Fn[] = [];
+/** Per file, what stands outside of functions: triggers, views, rows that a ledger brings. */
+const statements = new Map<string, Set<string>>();
+for (const [file, sql] of sources) {
+  const definition = /^create or replace function (\w+)\([\s\S]*?;(?=\n\n(?:comment|create)|\s*(?![\s\S]))/gm;
+  for (const [text, name = ''] of sql.matchAll(definition)) functions.push({ name, file, lines: text.split('\n').length, calls: named(withoutLiterals(text.replace(/^.*/, ''))) });
+  statements.set(file, named(withoutComments(sql.replaceAll(definition, '').replaceAll(/^comment on [\s\S]*?;$/gm, ''))));
+}
+const homes = new Map(functions.map(({ name, file }) => [name, file]));
+const folder = (file: string): string => file.split('/')[0] ?? '';
+
+/** Calls of a later folder, and why. Everything else goes from later stages to earlier ones. */
+const back = {
+  // Whatever ends a lease or a focus ends what hangs on it: a response that is arriving, open calls, the wait of a parent.
+  _lease_lost: '_stream_break',
+  iteration_release: '_stream_break',
+  _turns_abandon: '_stream_break',
+  _focus_close: '_calls_stop _child_ended',
+  // Whether a wait is over is seen under the item's lock, and that is the claim's.
+  _claim: '_waits_settle',
+  // A fork begins with what a person says.
+  work_fork: 'work_message',
+  // What is written makes checkpoints, of sessions that other programs drive and of our own.
+  ledger_append: '_journal_written',
+  iteration_finish: '_checkpoint_due',
+  // A database may have a JavaScript engine.
+  _schema_check: 'json_schema_errors',
+  session_import: 'recorded_runs_parse',
+};
+
+test('stages call earlier stages', () => {
+  const found = functions.flatMap(({ name, file, calls }) =>
+    [...calls].filter((called) => folder(homes.get(called) ?? '') > folder(file)).map((called) => `${name} calls ${called}`));
+  const expected = Object.entries(back).flatMap(([name, called]) => called.split(' ').map((each) => `${name} calls ${each}`));
+  expect(found.toSorted()).toEqual(expected.toSorted());
+});
+
+test('a helper lives where it is used', () => {
+  // A file without a public function serves others; one that has a public function keeps its own helpers.
+  const isPublic = ({ name }: Fn): boolean => !name.startsWith('_');
+  const faces = new Set(functions.filter(isPublic).map(({ file }) => file));
+  const astray = functions.filter((helper) => {
+    if (isPublic(helper) || !faces.has(helper.file)) return false;
+    const callers = new Set(functions.filter(({ name, calls }) => name !== helper.name && calls.has(helper.name)).map(({ file }) => file));
+    for (const [file, calls] of statements) if (calls.has(helper.name)) callers.add(file);
+    return !callers.has(helper.file) && callers.size < 2;
+  });
+  // Both end what a later stage knows of: see `back`.
+  expect(astray.map(({ name }) => name).toSorted()).toEqual(['_checkpoint_due', '_child_ended']);
+});
+
+test('every file opens with its sentence', () => {
+  const silent = [...sources].filter(([, sql]) => !/^-- [A-Z](?:.*\n-- )*?.*[.:]/.test(sql) || !/^(?:--.*\n)+\n/.test(sql)).map(([file]) => file);
+  expect(silent).toEqual([]);
+});
