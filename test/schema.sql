@@ -232,7 +232,6 @@ create table hook_runs (
   constraint one_run_a_point UNIQUE NULLS NOT DISTINCT (focus_id, hook, turn_id, tool_call_id),
   constraint status_is_known CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'refused'::text, 'failed'::text])),
 ) with (fillfactor=70);
-CREATE INDEX hook_runs_work_item ON ledger.hook_runs USING btree (work_item_id);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.hook_runs FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table inbox (
   id uuid not null default _uuidv7(),
@@ -401,7 +400,6 @@ create table sessions (
   constraint sessions_pkey PRIMARY KEY (label),
   constraint status_is_known CHECK (status = ANY (ARRAY['active'::text, 'archived'::text, 'deleted'::text])),
 );
-CREATE INDEX sessions_origin ON ledger.sessions USING btree (origin, origin_session_id) WHERE (origin_session_id IS NOT NULL);
 CREATE INDEX sessions_parent ON ledger.sessions USING btree (parent_session_label) WHERE (parent_session_label IS NOT NULL);
 CREATE CONSTRAINT TRIGGER check_head AFTER UPDATE OF head_turn_id ON ledger.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.head_turn_id IS DISTINCT FROM old.head_turn_id)) EXECUTE FUNCTION _check_head();
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.sessions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -454,7 +452,6 @@ CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, 
 CREATE UNIQUE INDEX tool_calls_external_id ON ledger.tool_calls USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tool_calls_in_flight ON ledger.tool_calls USING btree (created_at) WHERE ((external_id IS NOT NULL) AND (completed_at IS NULL));
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
-CREATE INDEX tool_calls_tool ON ledger.tool_calls USING btree (tool_name);
 CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE (status = 'uncertain'::text);
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.tool_calls FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -1551,7 +1548,7 @@ create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released js
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment dc7e18c4
 create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
-  sql volatile; -- body ec97d23b, comment eaddbc40
+  sql volatile; -- body 2046b576, comment eaddbc40
 create function _calibrate(p_turn turns) returns void
   plpgsql volatile; -- body 0c2553d9, comment 2c8ca204
 create function _call_input(p_call tool_calls) returns json
@@ -1617,7 +1614,7 @@ create function _compaction_due(p_item work_items, p_focus foci, p_engage jsonb,
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
   plpgsql volatile; -- body 378686d6, comment abb8fb44
 create function _config_of(p_focus foci, p_model text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body dbd7bb8a, comment 24598a94
+  plpgsql stable; -- body e3207fd1, comment 24598a94
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body 2380f82a, comment 11308f7f
 create function _content_chars(p_content json) returns integer
@@ -1878,8 +1875,8 @@ create function _notify_ledger() returns trigger
   plpgsql volatile; -- body dc654ad1, comment cfebf65d
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
-create function _nudge(p_item work_items, p_focus foci, p_head turns, OUT says text, OUT unheeded integer) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9babdb13, comment 75ae1a46
+create function _nudge(p_item work_items, p_focus foci, p_head turns, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 07e62fa3, comment af971da7
 create function _one_line(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bcbc93f9
 create function _open_call(p_call tool_calls) returns json
@@ -2097,7 +2094,7 @@ create function _turn_config(p_focus foci, p_model text DEFAULT NULL::text) retu
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b4b5d176, comment 0e041d8e
 create function _turn_create(p_item work_items, p_focus foci, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body 942dbba5, comment 4f9e5135
+  plpgsql volatile; -- body 8594396a, comment 4f9e5135
 create function _turn_heard(p_turn turns) returns void
   plpgsql volatile; -- body e11e04c1, comment 5491e1a5
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
@@ -2137,7 +2134,7 @@ create function _work_park(p_item work_items, p_reason text, p_due jsonb DEFAULT
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 0ed4dacd, comment 8d266e7b
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json) returns abilities
-  plpgsql volatile; -- body 40f59498, comment 5f2a50f4
+  plpgsql volatile; -- body 2eb3585b, comment 5f2a50f4
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body e0b8d3fb, comment b1023126
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
@@ -2205,7 +2202,7 @@ create function journal_session_active(p_conversation_id text) returns work_item
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body 8c56e024, comment d0181dae
 create function journal_session_open(p_conversation_id text, p_original_prompt text) returns work_items
-  plpgsql volatile; -- body 00d131de, comment 6d6e2845
+  plpgsql volatile; -- body 0f4307dd, comment 6d6e2845
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body face425f, comment 429eb457
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
@@ -2271,7 +2268,7 @@ create function session_summary_save(p_work_item_id uuid, p_summary text, p_mode
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment 58bc4aa7
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body e70b36c0, comment 569a5ee1
+  plpgsql volatile; -- body a82b63f6, comment 569a5ee1
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body c7334890, comment d1f5e2d8
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals

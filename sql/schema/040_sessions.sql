@@ -37,7 +37,6 @@ create table session_aliases (
 
 create index session_aliases_label on session_aliases (session_label);
 create index sessions_parent on sessions (parent_session_label) where parent_session_label is not null;
-create index sessions_origin on sessions (origin, origin_session_id) where origin_session_id is not null;
 
 comment on table session_aliases is 'Other names of sessions: looked up where no session has the name itself.';
 comment on table sessions is 'Stable labels pointing at the newest turn of a conversation. A session holds no turns; the chain does.';

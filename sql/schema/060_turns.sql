@@ -134,7 +134,6 @@ create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
 create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where status = 'uncertain';
 create index tool_calls_open on tool_calls (turn_id) where completed_at is null;
 create index tool_calls_in_flight on tool_calls (created_at) where external_id is not null and completed_at is null;
-create index tool_calls_tool on tool_calls (tool_name);
 create index tool_calls_created on tool_calls (work_item_id, created_at);
 create index tool_calls_completed on tool_calls (work_item_id, completed_at);
 

@@ -22,8 +22,6 @@ create table hook_runs (
   constraint one_run_a_point unique nulls not distinct (focus_id, hook, turn_id, tool_call_id)
 ) with (fillfactor = 70);
 
-create index hook_runs_work_item on hook_runs (work_item_id);
-
 comment on table hook_runs is 'One row for each command that a faculty has at a point of a focus: what it said, and what came of it. A command whose worker died runs again.';
 comment on column hook_runs.status is 'refused: it worked, and said no. failed: it could not be run, ended with an error or in time, or printed what nobody understands; what follows says the faculty''s on_failure.';
 comment on column hook_runs.output is 'What it printed on stdout.';

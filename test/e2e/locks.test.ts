@@ -70,7 +70,7 @@ type Stage = keyof typeof stages;
 const stageOf = (table: string): number => Object.values(stages).findIndex((tables) => (tables as readonly string[]).includes(table));
 
 const hold = (table: string): string => (table === 'an advisory lock'
-  ? `select pg_advisory_xact_lock(hashtextextended(k, 0)) from (select 'slot ledger part' union select 'spawn ' || id from work_items where parent_id is null) s(k)`
+  ? `select pg_advisory_xact_lock(hashtextextended(k, 0)) from (select 'slot ledger part' union select 'spawn ledger ' || id from work_items where parent_id is null) s(k)`
   : `lock table ${table} in exclusive mode`);
 
 /** Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the item's lock alone. */

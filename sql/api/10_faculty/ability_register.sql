@@ -18,7 +18,7 @@ declare
   v_function text;
   v_ability abilities;
 begin
-  p_input_schema := _storable(p_input_schema);
+  p_input_schema := _json_compact(_storable(p_input_schema))::json; -- as every request sends it
   p_output_schema := _storable(p_output_schema);
   p_touches := _storable(p_touches);
   if p_name is null or p_name !~ '^[a-zA-Z0-9_:-]{1,128}$' then

@@ -33,7 +33,7 @@ begin
   select string_agg(
            '{"name":' || to_json(a.tool_name)::text
              || ',"description":' || to_json(a.description)::text
-             || ',"input_schema":' || _json_compact(a.input_schema) || '}',
+             || ',"input_schema":' || a.input_schema::text || '}',
            ',' order by a.n),
          array_agg(a.name)
     into v_tools, v_names

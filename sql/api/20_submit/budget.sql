@@ -51,7 +51,7 @@ create or replace function _budgets_above(p_work_item_ids uuid[])
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with recursive line as (
-    select id, parent_id from work_items where id = any (p_work_item_ids)
+    select id, parent_id from work_items where id = any (p_work_item_ids) and exists (select from budgets)
     union
     select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id
   )

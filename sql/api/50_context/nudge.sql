@@ -1,7 +1,7 @@
 -- An agent that keeps no ledger is reminded; where reminding does not help, the engine writes the step itself, so that
 -- blocks close all the same.
 
-create or replace function _nudge(p_item work_items, p_focus foci, p_head turns, out says text, out unheeded integer)
+create or replace function _nudge(p_item work_items, p_focus foci, p_head turns, out says text, out unheeded integer, out has_drafted boolean)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -24,6 +24,7 @@ begin
   unheeded := case when v_written >= p_focus.nudge_iteration then 0 else p_focus.unheeded_nudge_count + 1 end;
   if unheeded >= 2 then
     perform _draft_step(p_item, p_focus, p_head, v_written);
+    has_drafted := true;
     update foci set nudge_iteration = 0, unheeded_nudge_count = 0 where id = p_focus.id;
     return;
   end if;
@@ -35,7 +36,7 @@ end
 $$;
 
 comment on function _nudge(work_items, foci, turns) is
-  'The reminder that the next request carries after ledger_nudge_interval iterations without a ledger entry, or null, and how many in a row before it changed nothing; after two that did not, the engine drafts a step instead. It counts once its turn is answered: see _turn_heard().';
+  'The reminder that the next request carries after ledger_nudge_interval iterations without a ledger entry, or null, and how many in a row before it changed nothing; after two that did not, the engine drafts a step instead, and says so. It counts once its turn is answered: see _turn_heard().';
 
 create or replace function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer)
   returns void

@@ -12,8 +12,7 @@ declare
   v_last turns;
   v_head turns;
   v_cuts elisions[];
-  v_nudge text;
-  v_unheeded integer;
+  v_nudge record;
 begin
   select * into v_next from _context_next(p_item, p_focus);
   reason := v_next.reason;
@@ -33,9 +32,9 @@ begin
       return;
     end if;
   end if;
-  if v_head.id is not null then
-    select n.says, n.unheeded into v_nudge, v_unheeded from _nudge(p_item, p_focus, v_head) n;
-    v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, v_cuts); -- where it drafted a step, a block closed
+  select * into v_nudge from _nudge(p_item, p_focus, v_head) where v_head.id is not null;
+  if v_nudge.has_drafted then -- a step, which closed a block
+    v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, v_cuts);
     perform _elision_store(v_cuts[cardinality(v_cuts)]);
   end if;
   insert into turns (
@@ -61,9 +60,9 @@ begin
   select turn.id, 890, 'user', 'engine', ('[' || _text_block(w.words) || ']')::json, jsonb_build_object('kind', 'stall', 'count', p_focus.round_count)
     from _stall_words(p_focus, v_head) as w(words)
    where w.words is not null;
-  if v_nudge is not null then
+  if v_nudge.says is not null then
     insert into messages (turn_id, sequence, role, source, content, metadata)
-    values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge) || ']')::json, jsonb_build_object('kind', 'nudge', 'unheeded', v_unheeded));
+    values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge.says) || ']')::json, jsonb_build_object('kind', 'nudge', 'unheeded', v_nudge.unheeded));
   end if;
 end
 $$;

@@ -54,7 +54,7 @@ as $$
 declare
   v_item work_items;
 begin
-  perform pg_advisory_xact_lock(hashtextextended('conversation ' || p_conversation_id, 0));
+  perform pg_advisory_xact_lock(hashtextextended(format('conversation %s %s', _ledger_schema(), p_conversation_id), 0));
   v_item := journal_session_active(p_conversation_id);
   return case when v_item.id is null then journal_session_create(p_conversation_id, p_original_prompt) else v_item end;
 end

@@ -191,7 +191,7 @@ comment on function _code_check_child_work(jsonb) is 'Tool check_child_work as c
 
 -- What a model reads of them stands in sql/abilities.json, which the MCP server reads too: it lists them before it knows a database.
 insert into abilities (name, description, input_schema, effect, risk, implementation, function_name, is_builtin, position)
-select a.name, a.description, a.input_schema, a.effect, 'safe', a.implementation, format('%I.%I', _ledger_schema(), '_ability_' || a.name), true, a.position
+select a.name, a.description, _json_compact(a.input_schema)::json, a.effect, 'safe', a.implementation, format('%I.%I', _ledger_schema(), '_ability_' || a.name), true, a.position
   from json_to_recordset($abilities$@abilities@$abilities$) as a(position integer, name text, implementation text, effect text, description text, input_schema json)
 on conflict (name) do update
    set description = excluded.description, input_schema = excluded.input_schema, effect = excluded.effect, risk = excluded.risk,
