@@ -1515,10 +1515,10 @@ create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focu
   plpgsql volatile set plan_cache_mode=force_custom_plan; -- body ae91ff6e, comment ebf643a9
 create function _awareness_settings(p_config jsonb) returns jsonb
   sql stable; -- body dd0ca9b4, comment fdc63745
-create function _awareness_tell(p_item work_items, p_focus foci, p_turn turns) returns void
-  plpgsql volatile; -- body ee886ec8, comment c82c1e6d
-create function _before_work(p_item work_items, p_focus foci) returns jsonb
-  plpgsql volatile; -- body 623c3bb2, comment 53dc254f
+create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns void
+  plpgsql volatile; -- body 4a0eeac0, comment c82c1e6d
+create function _before_work(p_item work_items, p_focus foci, p_config jsonb) returns jsonb
+  plpgsql volatile; -- body 12750399, comment 53dc254f
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment 401a8dfe
 create function _block_of(p_turn turns) returns integer
@@ -1541,8 +1541,8 @@ create function _budget_child(p_parent_id uuid) returns void
   plpgsql volatile; -- body cfdaa021, comment fd427c37
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
   plpgsql volatile; -- body ff1bf6ab, comment bd8eb1cd
-create function _budget_reserve(p_item work_items, p_focus foci, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body f2ec7f98, comment bfc18e1f
+create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
+  plpgsql volatile; -- body 1153808e, comment bfc18e1f
 create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body ade8a2d5, comment 2798fe34
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -1613,16 +1613,16 @@ create function _compaction_due(p_item work_items, p_focus foci, p_engage jsonb,
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 989df5cc, comment 010e40da
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
   plpgsql volatile; -- body 378686d6, comment abb8fb44
-create function _config_of(p_focus foci, p_model text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body e3207fd1, comment 24598a94
+create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
+  plpgsql stable; -- body c6394af0, comment 24598a94
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body 2380f82a, comment 11308f7f
 create function _content_chars(p_content json) returns integer
   sql immutable; -- body ea52871c, comment cfcb27cd
 create function _content_hash(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4f50428
-create function _context_next(p_item work_items, p_focus foci, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body e39a9a02, comment a06ac7e3
+create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT compaction compactions, OUT reason text) returns record
+  plpgsql stable; -- body da35f2bc, comment a06ac7e3
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 4dbce6df
 create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with time zone) returns void
@@ -1667,6 +1667,8 @@ create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment fc44fde9
 create function _faculty_check(p_given jsonb, p_defaults jsonb, p_path text) returns void
   plpgsql immutable; -- body 67b6c194, comment c5aff1a7
+create function _faculty_config(p_focus foci) returns jsonb
+  sql stable; -- body d941a6c4, comment 9566cbb2
 create function _faculty_defaults() returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment e681253d
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
@@ -1681,8 +1683,8 @@ create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
   plpgsql volatile; -- body abeb3957, comment 07df6e5f
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 70e5841c
-create function _finish(p_item work_items, p_focus foci, p_turn_id uuid, p_outcome jsonb) returns jsonb
-  plpgsql volatile; -- body 22b152ee, comment efbaeed9
+create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
+  plpgsql volatile; -- body 98c0f10b, comment efbaeed9
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body d5cf1d5d, comment b608b5b0
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
@@ -1691,18 +1693,18 @@ create function _focus_create(p_item work_items) returns foci
   plpgsql volatile; -- body b555288f, comment 9c60c788
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 14993bd5, comment c8870ed8
-create function _focus_widen(p_focus foci, p_turn turns) returns void
-  plpgsql volatile; -- body c3d1af6a, comment f568ea21
+create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns void
+  plpgsql volatile; -- body 82e05002, comment 5890d9a6
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 7456d8ac
 create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time zone
   plpgsql stable; -- body bca085a9, comment dcdd147c
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment fcbca3bd
-create function _hook(p_item work_items, p_focus foci, p_hook text, p_turn_id uuid DEFAULT NULL::uuid) returns hook_runs
-  plpgsql volatile; -- body dd2a0bef, comment 96e140d6
-create function _hook_order(p_item work_items, p_focus foci, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
-  sql stable; -- body 3dba53be, comment b1e60e89
+create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid DEFAULT NULL::uuid) returns hook_runs
+  plpgsql volatile; -- body dc67c3e0, comment 96e140d6
+create function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
+  sql stable; -- body e18cf608, comment b1e60e89
 create function _hook_problem(p_run hook_runs, p_result jsonb) returns text
   plpgsql immutable; -- body d827e51e, comment 41255e10
 create function _hook_said(p_run hook_runs, p_key text) returns text
@@ -1875,8 +1877,8 @@ create function _notify_ledger() returns trigger
   plpgsql volatile; -- body dc654ad1, comment cfebf65d
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
-create function _nudge(p_item work_items, p_focus foci, p_head turns, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 07e62fa3, comment af971da7
+create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f77c383, comment df17ce6e
 create function _one_line(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bcbc93f9
 create function _open_call(p_call tool_calls) returns json
@@ -1887,8 +1889,8 @@ create function _open_item(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 3110b26b, comment 09966c79
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c3e789e, comment e830851f
-create function _orient(p_item work_items, p_focus foci, OUT said text, OUT shown jsonb) returns record
-  plpgsql volatile; -- body 7a85ad78, comment 87c7276c
+create function _orient(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb) returns record
+  plpgsql volatile; -- body cf730ba6, comment 87c7276c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dd8dfecd, comment d9c1962d
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
@@ -1959,8 +1961,8 @@ create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens i
   plpgsql stable; -- body 0b294265, comment fc3bd8c9
 create function _request(p_config json, p_messages text) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 3cff63e4
-create function _request_held(p_item work_items, p_focus foci, p_turn turns) returns jsonb
-  plpgsql volatile; -- body a92640cf, comment dcce5730
+create function _request_held(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
+  plpgsql volatile; -- body 6984b221, comment dcce5730
 create function _response_store(p_turn turns, p_content json) returns void
   plpgsql volatile; -- body 0dbc0fef, comment 1602e827
 create function _response_text(p_turn_id uuid) returns text
@@ -2003,10 +2005,10 @@ create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT
   plpgsql volatile; -- body 072bac76, comment c0847531
 create function _source_label(p_work_item_id uuid, p_faculty text, p_work_type text) returns text
   sql stable; -- body 7c8b3c2c, comment 6723dc2a
-create function _stall_words(p_focus foci, p_head turns) returns text
-  sql stable; -- body b8e6c4a7, comment 74e78449
-create function _stalled(p_focus foci, p_turn_id uuid) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 509a1e04, comment 55c4fa23
+create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
+  sql stable; -- body a1d98f4c, comment 74e78449
+create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d2528b4c, comment fa8614f4
 create function _standing(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body b59d5cac, comment 56381cb2
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
@@ -2089,12 +2091,12 @@ create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p
   plpgsql volatile; -- body 05356f9d, comment 7caf8049
 create function _turn_charge(p_turn turns) returns void
   sql volatile; -- body 4d01eab6, comment ea2ab16e
-create function _turn_config(p_focus foci, p_model text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body 0e3f7af5, comment b92612ae
+create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
+  plpgsql volatile; -- body cfe9ecef, comment b92612ae
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b4b5d176, comment 0e041d8e
-create function _turn_create(p_item work_items, p_focus foci, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body 8594396a, comment 4f9e5135
+create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, OUT turn turns, OUT reason text) returns record
+  plpgsql volatile; -- body 95567151, comment 4f9e5135
 create function _turn_heard(p_turn turns) returns void
   plpgsql volatile; -- body e11e04c1, comment 5491e1a5
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
@@ -2162,7 +2164,7 @@ create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::json
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
   plpgsql volatile; -- body 496e25e9, comment 34fb0845
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql stable; -- body 7ff1037a, comment 8ec2d27f
+  plpgsql stable; -- body b33143d3, comment 8ec2d27f
 create function engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 45d0f76e
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
@@ -2176,11 +2178,11 @@ create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_secon
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns jsonb
   plpgsql volatile; -- body ab9a5171, comment 152bb32e
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body d2763b70, comment 2a2b2d35
+  plpgsql volatile; -- body 92cf6082, comment 2a2b2d35
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns jsonb
   plpgsql volatile; -- body 602497d4, comment 681625c3
 create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns jsonb
-  plpgsql volatile; -- body 49edc67a, comment 6e3adb9c
+  plpgsql volatile; -- body f39e3cc5, comment 6e3adb9c
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body 9b5387eb, comment 01423934
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer

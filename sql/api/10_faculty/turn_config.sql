@@ -1,13 +1,13 @@
 -- What every request of a faculty begins with: model, system prompt, tools. Stored once, by its hash.
 
-create or replace function _turn_config(p_focus foci, p_model text default null)
+create or replace function _turn_config(p_focus foci, p_config jsonb, p_model text default null)
   returns text
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_config text := _config_of(p_focus, p_model);
+  v_config text := _config_of(p_focus, p_config, p_model);
   v_hash text := _content_hash(v_config);
 begin
   insert into turn_configs (content_hash, config) values (v_hash, v_config::json) on conflict do nothing;
@@ -15,16 +15,15 @@ begin
 end
 $$;
 
-comment on function _turn_config(foci, text) is 'Stores _config_of(), once for each content, and returns its hash.';
+comment on function _turn_config(foci, jsonb, text) is 'Stores _config_of(), once for each content, and returns its hash.';
 
-create or replace function _config_of(p_focus foci, p_model text default null)
+create or replace function _config_of(p_focus foci, p_config jsonb, p_model text default null)
   returns text
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_faculty jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
   v_tools text;
   v_names text[];
   v_engine text;
@@ -37,14 +36,14 @@ begin
            ',' order by a.n),
          array_agg(a.name)
     into v_tools, v_names
-    from _toolset(v_faculty) with ordinality as a(
+    from _toolset(p_config) with ordinality as a(
       name, tool_name, description, input_schema, output_schema, effect, risk, implementation, function_name, is_builtin, position,
       created_at, updated_at, n);
-  v_engine := engine_prompt(v_names, (v_faculty -> 'awareness' ->> 'enabled')::boolean);
-  v_own := nullif(btrim(coalesce(v_faculty -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
+  v_engine := engine_prompt(v_names, (p_config -> 'awareness' ->> 'enabled')::boolean);
+  v_own := nullif(btrim(coalesce(p_config -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
   -- Breakpoints: the end of the system prompt here, the end of the last message by the top-level cache_control,
   -- which leaves the messages themselves untouched from one request to the next.
-  return '{"model":' || to_json(coalesce(p_model, v_faculty -> 'engage' ->> 'model'))::text
+  return '{"model":' || to_json(coalesce(p_model, p_config -> 'engage' ->> 'model'))::text
     || ',"max_tokens":' || p_focus.max_tokens
     || ',"cache_control":{"type":"ephemeral"}'
     || ',"system":[' || case when v_own is null then '' else _text_block(v_engine) || ',' end
@@ -54,7 +53,18 @@ begin
 end
 $$;
 
-comment on function _config_of(foci, text) is 'Everything of the focus''s next request but its messages. p_model: another one than the faculty''s.';
+comment on function _config_of(foci, jsonb, text) is 'Everything of the focus''s next request but its messages. p_model: another one than the faculty''s.';
+
+create or replace function _faculty_config(p_focus foci)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select config || '{}' from faculties where content_hash = p_focus.faculty_hash;
+$$;
+
+comment on function _faculty_config(foci) is 'The faculty that a focus began with. Each stage reads it once and hands it on; unpacked, since a value as it is stored would be unpacked at each look into it.';
 
 create or replace function _config_of(p_item work_items)
   returns jsonb

@@ -3,6 +3,7 @@
 create or replace function _context_next(
     p_item work_items,
     p_focus foci,
+    p_config jsonb,
     out last turns,
     out head turns,
     out cuts elisions[],
@@ -15,13 +16,13 @@ create or replace function _context_next(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
+  v_engage jsonb := p_config -> 'engage';
   v_attempt compactions;
   v_rung record;
 begin
   select t.* into last from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
   if last.id is null then
-    select o.said, o.shown into say, shown from _orient(p_item, p_focus) o;
+    select o.said, o.shown into say, shown from _orient(p_item, p_focus, p_config) o;
     return;
   end if;
   head := _asking_turn(last.id);
@@ -39,5 +40,5 @@ begin
 end
 $$;
 
-comment on function _context_next(work_items, foci) is
+comment on function _context_next(work_items, foci, jsonb) is
   'The next request of a focus: last, the newest turn of its session; head, the newest one that asked for work; cuts, what is left out (the newest may not be stored yet); say, what the engine says, and shown, of what the digest in it tells; compaction, where one is due (a summary has to be written first, then cuts are those before it); reason, why the work cannot go on.';

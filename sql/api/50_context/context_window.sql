@@ -33,6 +33,7 @@ as $$
 declare
   v_focus foci;
   v_turn_id uuid;
+  v_config jsonb;
   v_next record;
   v_request json;
 begin
@@ -53,8 +54,9 @@ begin
   elsif v_focus.ended_at is not null then
     return;
   else
-    select * into v_next from _context_next((select w from work_items w where w.id = v_focus.work_item_id), v_focus);
-    v_request := _request(_config_of(v_focus)::json, _messages((v_next.head).id, v_next.cuts,
+    v_config := _faculty_config(v_focus);
+    select * into v_next from _context_next((select w from work_items w where w.id = v_focus.work_item_id), v_focus, v_config);
+    v_request := _request(_config_of(v_focus, v_config)::json, _messages((v_next.head).id, v_next.cuts,
       concat_ws(',', _text_block(v_next.say), (select string_agg(w.block, ',' order by w.n) from _inbox_waiting(v_focus.work_item_id) w))));
   end if;
   return query select v_request -> 'system', v_request -> 'messages', v_request -> 'tools', v_request;

@@ -1,24 +1,23 @@
 -- An agent that keeps no ledger is reminded; where reminding does not help, the engine writes the step itself, so that
 -- blocks close all the same.
 
-create or replace function _nudge(p_item work_items, p_focus foci, p_head turns, out says text, out unheeded integer, out has_drafted boolean)
+create or replace function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, out says text, out unheeded integer, out has_drafted boolean)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
-  v_interval integer := (select (config -> 'engage' ->> 'ledger_nudge_interval')::integer from faculties where content_hash = p_focus.faculty_hash);
   v_written integer;
 begin
-  if v_interval = 0 then
+  if p_interval = 0 then
     return;
   end if;
   select coalesce(max(t.iteration), 0)
     into v_written
     from (select turn_id from work_ledger where work_item_id = p_item.id and focus_id = p_focus.id order by seq desc limit 1) l
     join turns t on t.id = l.turn_id;
-  if p_focus.iteration - greatest(v_written, p_focus.nudge_iteration - 1) < v_interval then
+  if p_focus.iteration - greatest(v_written, p_focus.nudge_iteration - 1) < p_interval then
     return;
   end if;
   unheeded := case when v_written >= p_focus.nudge_iteration then 0 else p_focus.unheeded_nudge_count + 1 end;
@@ -35,8 +34,8 @@ begin
 end
 $$;
 
-comment on function _nudge(work_items, foci, turns) is
-  'The reminder that the next request carries after ledger_nudge_interval iterations without a ledger entry, or null, and how many in a row before it changed nothing; after two that did not, the engine drafts a step instead, and says so. It counts once its turn is answered: see _turn_heard().';
+comment on function _nudge(work_items, foci, turns, integer) is
+  'The reminder that the next request carries after p_interval iterations (ledger_nudge_interval) without a ledger entry, or null, and how many in a row before it changed nothing; after two that did not, the engine drafts a step instead, and says so. It counts once its turn is answered: see _turn_heard().';
 
 create or replace function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer)
   returns void

@@ -1,12 +1,11 @@
 -- What an agent is told besides the results of its calls: its task at the beginning, later what is new.
 
-create or replace function _orient(p_item work_items, p_focus foci, out said text, out shown jsonb)
+create or replace function _orient(p_item work_items, p_focus foci, p_config jsonb, out said text, out shown jsonb)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_faculty jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
   v_earlier text;
   v_hooks text;
   v_uncertain text;
@@ -26,8 +25,8 @@ begin
     into v_hooks
     from hook_runs h
    where h.focus_id = p_focus.id and h.hook in ('orient', 'recover') and coalesce(_hook_said(h, 'context'), h.error) is not null;
-  if (v_faculty -> 'awareness' ->> 'enabled')::boolean then
-    select a.said, a.shown into v_digest, shown from _awareness(p_item.id, _awareness_settings(v_faculty)) a;
+  if (p_config -> 'awareness' ->> 'enabled')::boolean then
+    select a.said, a.shown into v_digest, shown from _awareness(p_item.id, _awareness_settings(p_config)) a;
   end if;
   said := concat_ws(E'\n\n',
     '# Work item ' || p_item.id,
@@ -38,19 +37,19 @@ begin
     case when p_focus.attempt > 1 then concat_ws(E'\n\n',
       format('# Attempt %s', p_focus.attempt), _fenced('How those before it ended, as data between the markers', v_earlier),
       E'Calls of theirs that may or may not have happened:\n' || v_uncertain,
-      case v_faculty -> 'recover' ->> 'mode'
+      case p_config -> 'recover' ->> 'mode'
         when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'
         else E'Your ledger from the earlier attempts; what it lists as done is done, and recall_block(n, query) brings the calls and results of its step [n] back:\n\n' || _ledger_format(p_item.id, p_is_numbered => true)
       end,
       E'What you were told in them:\n\n' || nullif(_told_text(_earlier_head(p_focus.id), false,
-        (_context_window_of(v_faculty -> 'engage') * 0.15 / (_tokens(10000, v_faculty #>> '{engage,model}') / 10000.0))::integer), '')) end,
+        (_context_window_of(p_config -> 'engage') * 0.15 / (_tokens(10000, p_config #>> '{engage,model}') / 10000.0))::integer), '')) end,
     (select E'Child work that was delegated before:\n' || string_agg(format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200)), E'\n' order by c.created_at)
        from work_items c where c.parent_id = p_item.id),
     _digest_fenced('What else is going on', v_digest));
 end
 $$;
 
-comment on function _orient(work_items, foci) is
+comment on function _orient(work_items, foci, jsonb) is
   'The first user message of a focus: what is to be done, what earlier attempts left, and the awareness digest; shown: what the digest tells of, as _awareness() lists it.';
 
 create or replace function _engine_message(p_head turns)
@@ -77,22 +76,21 @@ $$;
 
 comment on function _engine_message(turns) is 'What the engine says after a response that neither called a tool nor ended the work, or that ended it against the faculty''s check; null after any other.';
 
-create or replace function _awareness_tell(p_item work_items, p_focus foci, p_turn turns)
+create or replace function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
   returns void
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_faculty jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
-  v_every integer := (v_faculty -> 'awareness' ->> 'refresh_every')::integer;
+  v_every integer := (p_config -> 'awareness' ->> 'refresh_every')::integer;
   v_news record;
 begin
   -- The first request has the whole digest in its task.
-  if not (v_faculty -> 'awareness' ->> 'enabled')::boolean or p_turn.iteration = 1 or v_every = 0 or (p_turn.iteration - 1) % v_every <> 0 then
+  if not (p_config -> 'awareness' ->> 'enabled')::boolean or p_turn.iteration = 1 or v_every = 0 or (p_turn.iteration - 1) % v_every <> 0 then
     return;
   end if;
-  v_news := _awareness(p_item.id, _awareness_settings(v_faculty), p_focus.id);
+  v_news := _awareness(p_item.id, _awareness_settings(p_config), p_focus.id);
   if v_news.shown is not null then
     insert into messages (turn_id, sequence, role, source, content, context, metadata)
     values (p_turn.id, 800, 'user', 'engine', ('[' || _text_block(_digest_fenced('What is new elsewhere since you were last told', v_news.said)) || ']')::json,
@@ -101,7 +99,7 @@ begin
 end
 $$;
 
-comment on function _awareness_tell(work_items, foci, turns) is
+comment on function _awareness_tell(work_items, foci, jsonb, turns) is
   'Every refresh_every iterations says in a turn what is new elsewhere and was not told to this focus. It counts as told once the turn is answered: see _turn_heard().';
 
 create or replace function _inbox_waiting(p_work_item_id uuid)

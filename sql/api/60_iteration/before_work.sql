@@ -1,40 +1,39 @@
 -- What happens once, before an attempt's first request: its command, then its first message.
 
-create or replace function _before_work(p_item work_items, p_focus foci)
+create or replace function _before_work(p_item work_items, p_focus foci, p_config jsonb)
   returns jsonb
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
   v_run hook_runs;
 begin
   if p_focus.attempt > 1 then
-    v_run := _hook(p_item, p_focus, 'recover');
+    v_run := _hook(p_item, p_focus, p_config, 'recover');
     if v_run.status = 'pending' then
-      return _hook_order(p_item, p_focus, v_run, jsonb_build_object(
+      return _hook_order(p_item, p_focus, p_config, v_run, jsonb_build_object(
         'attempts', (select jsonb_agg(jsonb_build_object('attempt', f.attempt, 'outcome', f.outcome, 'error', f.error ->> 'message', 'iterations', f.iteration) order by f.attempt)
                        from foci f where f.work_item_id = p_item.id and f.attempt < p_focus.attempt),
         'ledger', (select jsonb_agg(jsonb_build_object('seq', l.seq, 'entry_type', l.entry_type, 'content', l.content) order by l.seq)
                      from ledger_read(p_item.id, null, 500) l)));
     end if;
   end if;
-  v_run := _hook(p_item, p_focus, 'orient');
+  v_run := _hook(p_item, p_focus, p_config, 'orient');
   if v_run.status = 'pending' then
-    return _hook_order(p_item, p_focus, v_run);
+    return _hook_order(p_item, p_focus, p_config, v_run);
   end if;
-  if v_engage ->> 'mode' = 'external' then
-    v_run := _hook(p_item, p_focus, 'engage');
+  if p_config #>> '{engage,mode}' = 'external' then
+    v_run := _hook(p_item, p_focus, p_config, 'engage');
     if v_run.status = 'pending' then
-      return _hook_order(p_item, p_focus, v_run, jsonb_build_object('context', (_orient(p_item, p_focus)).said, 'lease', p_item.lease_token));
+      return _hook_order(p_item, p_focus, p_config, v_run, jsonb_build_object('context', (_orient(p_item, p_focus, p_config)).said, 'lease', p_item.lease_token));
     end if;
-    return _finish(p_item, p_focus, null, jsonb_strip_nulls(jsonb_build_object(
+    return _finish(p_item, p_focus, p_config, null, jsonb_strip_nulls(jsonb_build_object(
       'summary', coalesce(_hook_said(v_run, 'summary'), '(no summary)'), 'evidence', _hook_said(v_run, 'evidence')::jsonb)));
   end if;
   return null;
 end
 $$;
 
-comment on function _before_work(work_items, foci) is
+comment on function _before_work(work_items, foci, jsonb) is
   'What an attempt has to run before its first request: the faculty''s recover and orient commands, and with engage.mode = external the command that does the work. Null: nothing more.';

@@ -1,6 +1,6 @@
 -- What a model call may use: reserved in every budget above it before it is made.
 
-create or replace function _budget_reserve(p_item work_items, p_focus foci, p_turn turns, out lack text, out is_held_by_others boolean)
+create or replace function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, out lack text, out is_held_by_others boolean)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -68,7 +68,7 @@ begin
   end if;
   if v_output < v_most then
     p_focus.max_tokens := v_output;
-    update turns set config_hash = _turn_config(p_focus, v_model) where id = p_turn.id;
+    update turns set config_hash = _turn_config(p_focus, p_config, v_model) where id = p_turn.id;
   end if;
   update turns
      set reserved_tokens = v_input + v_output, reserved_money = coalesce(_price(v_model, 0, v_output::bigint, 0, v_input), 0)
@@ -81,5 +81,5 @@ begin
 end
 $$;
 
-comment on function _budget_reserve(work_items, foci, turns) is
+comment on function _budget_reserve(work_items, foci, jsonb, turns) is
   'Holds what a turn''s request may use at most in every budget above, its output limit cut to what is left. lack: what is used up; is_held_by_others: there is enough, but others hold it.';

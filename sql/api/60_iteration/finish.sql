@@ -1,6 +1,6 @@
 -- Whether an item may end: the command that has the last word on it.
 
-create or replace function _finish(p_item work_items, p_focus foci, p_turn_id uuid, p_outcome jsonb)
+create or replace function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb)
   returns jsonb
   language plpgsql
   volatile
@@ -8,10 +8,10 @@ create or replace function _finish(p_item work_items, p_focus foci, p_turn_id uu
 as $$
 declare
   v_item work_items;
-  v_run hook_runs := _hook(p_item, p_focus, 'check', p_turn_id);
+  v_run hook_runs := _hook(p_item, p_focus, p_config, 'check', p_turn_id);
 begin
   if v_run.status = 'pending' then
-    return _hook_order(p_item, p_focus, v_run, jsonb_build_object('outcome', p_outcome));
+    return _hook_order(p_item, p_focus, p_config, v_run, jsonb_build_object('outcome', p_outcome));
   elsif v_run.status = 'failed' then
     if p_turn_id is not null and (select count(*) from hook_runs where focus_id = p_focus.id and hook = 'check' and status = 'failed') = 1 then
       return null;
@@ -20,9 +20,9 @@ begin
       format('the check (%s) %s', _one_line(v_run.command, 100), v_run.error), p_outcome || jsonb_build_object('error', 'the check failed', 'check', v_run.output));
     return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
   end if;
-  v_run := _hook(p_item, p_focus, 'consolidate');
+  v_run := _hook(p_item, p_focus, p_config, 'consolidate');
   if v_run.status = 'pending' then
-    return _hook_order(p_item, p_focus, v_run, jsonb_build_object(
+    return _hook_order(p_item, p_focus, p_config, v_run, jsonb_build_object(
       'outcome', p_outcome,
       'ledger', (select jsonb_agg(jsonb_build_object('seq', l.seq, 'entry_type', l.entry_type, 'content', l.content) order by l.seq)
                    from ledger_read(p_item.id, null, 500) l),
@@ -38,5 +38,5 @@ begin
 end
 $$;
 
-comment on function _finish(work_items, foci, uuid, jsonb) is
+comment on function _finish(work_items, foci, jsonb, uuid, jsonb) is
   'What follows when the work of a focus is said to be done: the faculty''s check, then its consolidate command ({kind: run_hook}), then the end. A check that fails for the first time is told to the model: null, and the work goes on; the second time the item fails.';

@@ -1,19 +1,18 @@
 -- Hooks: commands at fixed points of a focus: the database says which is due and what its answer means, the worker runs it. It is
 -- given JSON on stdin and answers on stdout.
 
-create or replace function _hook(p_item work_items, p_focus foci, p_hook text, p_turn_id uuid default null)
+create or replace function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid default null)
   returns hook_runs
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_config jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
   v_command text := nullif(btrim(case p_hook
-    when 'engage' then v_config #>> '{engage,command}'
-    when 'check' then v_config #>> '{engage,check_command}'
-    when 'before_model_call' then v_config #>> '{hooks,before_model_call}'
-    else v_config #>> array[p_hook, 'command'] end), '');
+    when 'engage' then p_config #>> '{engage,command}'
+    when 'check' then p_config #>> '{engage,check_command}'
+    when 'before_model_call' then p_config #>> '{hooks,before_model_call}'
+    else p_config #>> array[p_hook, 'command'] end), '');
   v_run hook_runs;
 begin
   if v_command is not null then
@@ -29,9 +28,9 @@ begin
 end
 $$;
 
-comment on function _hook(work_items, foci, text, uuid) is 'The run of a faculty''s command at a point of a focus, which is pending until hook_record(); null where it has no such command.';
+comment on function _hook(work_items, foci, jsonb, text, uuid) is 'The run of a faculty''s command at a point of a focus, which is pending until hook_record(); null where it has no such command.';
 
-create or replace function _hook_order(p_item work_items, p_focus foci, p_run hook_runs, p_input jsonb default '{}')
+create or replace function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb default '{}')
   returns jsonb
   language sql
   stable
@@ -42,10 +41,10 @@ as $$
     'hook_run_id', p_run.id,
     'command', p_run.command,
     'timeout_seconds', (case p_run.hook
-      when 'engage' then f.config #>> '{engage,command_timeout}'
-      when 'check' then f.config #>> '{engage,check_timeout}'
-      when 'before_model_call' then f.config #>> '{hooks,timeout}'
-      else f.config #>> array[p_run.hook, 'timeout'] end)::integer,
+      when 'engage' then p_config #>> '{engage,command_timeout}'
+      when 'check' then p_config #>> '{engage,check_timeout}'
+      when 'before_model_call' then p_config #>> '{hooks,timeout}'
+      else p_config #>> array[p_run.hook, 'timeout'] end)::integer,
     'input', jsonb_build_object(
       'hook', p_run.hook,
       'hook_run_id', p_run.id,
@@ -53,12 +52,10 @@ as $$
         'id', p_item.id, 'parent_id', p_item.parent_id, 'external_id', p_item.external_id, 'work_type', p_item.work_type,
         'description', p_item.description, 'params', p_item.params, 'priority', p_item.priority),
       'faculty', p_focus.faculty,
-      'attempt', p_focus.attempt) || p_input)
-    from faculties f
-   where f.content_hash = p_focus.faculty_hash;
+      'attempt', p_focus.attempt) || p_input);
 $$;
 
-comment on function _hook_order(work_items, foci, hook_runs, jsonb) is 'What the worker is told to run, and what the command is given on stdin.';
+comment on function _hook_order(work_items, foci, jsonb, hook_runs, jsonb) is 'What the worker is told to run, and what the command is given on stdin.';
 
 create or replace function _hook_problem(p_run hook_runs, p_result jsonb)
   returns text

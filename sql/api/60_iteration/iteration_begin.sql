@@ -9,6 +9,7 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_focus foci;
+  v_config jsonb;
   v_turn turns;
   v_created record;
   v_held jsonb;
@@ -16,6 +17,7 @@ begin
   update work_items set state = 'running' where id = v_item.id and state <> 'running';
   v_item.state := 'running';
   select * into v_focus from foci where id = v_item.focus_id for no key update;
+  v_config := _faculty_config(v_focus);
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status <> 'failed' for no key update;
   if v_turn.status = 'completed' then
     -- A worker died after the response was stored: no new model call, only the calls that are open.
@@ -23,20 +25,20 @@ begin
     return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
   end if;
   if v_turn.id is null and v_focus.iteration = 0 then
-    v_held := _before_work(v_item, v_focus);
+    v_held := _before_work(v_item, v_focus, v_config);
     if v_held is not null then
       return v_held::json;
     end if;
     select * into v_item from work_items where id = v_item.id; -- a recover command may have hidden the ledger
   end if;
   if v_turn.id is null then
-    if v_focus.iteration >= (select (config -> 'engage' ->> 'max_turns')::integer from faculties where content_hash = v_focus.faculty_hash) then
+    if v_focus.iteration >= (v_config #>> '{engage,max_turns}')::integer then
       v_item := _focus_end(v_item, 'failed', 'failed', format('reached max_turns (%s) before the work was done', v_focus.iteration), null);
       return json_build_object('kind', v_item.state, 'reason', v_item.state_reason);
     end if;
     select * into v_turn from turns where focus_id = v_focus.id and turn_type = 'compaction' and status in ('pending', 'streaming') for no key update;
     if not found then
-      select * into v_created from _turn_create(v_item, v_focus);
+      select * into v_created from _turn_create(v_item, v_focus, v_config);
       v_turn := v_created.turn;
       if v_turn.id is null then
         v_item := _focus_end(v_item, 'failed', 'failed', v_created.reason, null);
@@ -44,7 +46,7 @@ begin
       end if;
     end if;
   end if;
-  v_held := _request_held(v_item, v_focus, v_turn);
+  v_held := _request_held(v_item, v_focus, v_config, v_turn);
   if v_held is not null then
     return v_held::json;
   end if;

@@ -9,6 +9,7 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_focus foci;
+  v_config jsonb;
   v_turn turns;
   v_call_count integer;
   v_open_count integer;
@@ -45,13 +46,14 @@ begin
     perform _enqueue_all('{}', array[v_item.slot_faculty]);
     return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
   end if;
+  v_config := _faculty_config(v_focus);
   select input into v_done from tool_calls
    where turn_id = v_turn.id and tool_name = 'work_complete' and status = 'completed' order by ordinal limit 1;
   if v_call_count = 0 and v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') then
     v_done := jsonb_build_object('summary', _response_text(v_turn.id));
   end if;
   if v_done ->> 'summary' is not null then
-    v_answer := _finish(v_item, v_focus, v_turn.id, v_done);
+    v_answer := _finish(v_item, v_focus, v_config, v_turn.id, v_done);
     if v_answer is not null then
       return v_answer;
     end if;
@@ -70,8 +72,8 @@ begin
   if v_call_count > 0
     or (v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded') and v_focus.stall_count < 4) then
     perform _checkpoint_due(v_item, v_turn);
-    v_stalled := _stalled(v_focus, v_turn.id);
-    perform _focus_widen(v_focus, v_turn);
+    v_stalled := _stalled(v_focus, v_turn.id, (v_config #>> '{engage,stall_limit}')::integer);
+    perform _focus_widen(v_focus, v_turn, (v_config #>> '{engage,max_output_tokens}')::integer);
     if v_stalled is not null then
       update foci set round_hash = null, round_count = 0 where id = v_focus.id;
       v_item := _work_park(v_item, v_stalled);
@@ -93,7 +95,7 @@ $$;
 comment on function iteration_finish(uuid, uuid) is
   'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. {kind: run_hook, ...}: the work is said to be done; run the faculty''s check or consolidate command as iteration_begin() says, report with hook_record(), and this stage comes once more. {kind: paused, reason}: the same calls brought the same results for stall_limit iterations in a row; work_resume() lets it go on. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text, and no check stands against it. Raises WL001, WL003, WL004, WL008 (calls are open).';
 
-create or replace function _focus_widen(p_focus foci, p_turn turns)
+create or replace function _focus_widen(p_focus foci, p_turn turns, p_own integer)
   returns void
   language plpgsql
   volatile
@@ -101,12 +103,10 @@ create or replace function _focus_widen(p_focus foci, p_turn turns)
 as $$
 begin
   if p_turn.stop_reason = 'max_tokens' then
-    update foci set max_tokens = least(2 * f.own, 64000)
-      from (select (config -> 'engage' ->> 'max_output_tokens')::integer as own from faculties where content_hash = p_focus.faculty_hash) f
-     where id = p_focus.id and max_tokens < 2 * f.own and f.own < 64000;
+    update foci set max_tokens = least(2 * p_own, 64000) where id = p_focus.id and max_tokens < 2 * p_own and p_own < 64000;
   end if;
   update foci set compaction_trigger = 'context_overflow' where id = p_focus.id and p_turn.stop_reason = 'model_context_window_exceeded';
 end
 $$;
 
-comment on function _focus_widen(foci, turns) is 'Makes room for the next response: after one that was cut off, with twice the output limit; after one that ended because the window was full, by compacting the context.';
+comment on function _focus_widen(foci, turns, integer) is 'Makes room for the next response: after one that was cut off, with twice the output limit p_own (the faculty''s max_output_tokens); after one that ended because the window was full, by compacting the context.';

@@ -1,14 +1,13 @@
 -- What keeps a request from being sent just now: a command, a model that cools down, a budget that is used up.
 
-create or replace function _request_held(p_item work_items, p_focus foci, p_turn turns)
+create or replace function _request_held(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
   returns jsonb
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_config jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
-  v_fallback text := v_config #>> '{engage,fallback_model}';
+  v_fallback text := p_config #>> '{engage,fallback_model}';
   v_cooldown models;
   v_hook hook_runs;
   v_budget record;
@@ -19,7 +18,7 @@ begin
    where c.content_hash = p_turn.config_hash and m.cooldown_ends_at > _now();
   if found and p_turn.turn_type = 'normal' and v_fallback <> v_cooldown.name
     and not exists (select from models where name = v_fallback and cooldown_ends_at > _now()) then
-    update turns set config_hash = _turn_config(p_focus, v_fallback) where id = p_turn.id returning * into p_turn;
+    update turns set config_hash = _turn_config(p_focus, p_config, v_fallback) where id = p_turn.id returning * into p_turn;
   elsif v_cooldown.name is not null then
     -- Spread by a quarter, so that not all of them come back at once.
     return _iteration_again(p_item, v_cooldown.cooldown_reason,
@@ -27,17 +26,17 @@ begin
   end if;
 
   if p_turn.turn_type = 'normal' then
-    v_hook := _hook(p_item, p_focus, 'before_model_call', p_turn.id);
-    if v_hook.status = 'refused' or (v_hook.status = 'failed' and v_config #>> '{hooks,on_failure}' = 'refuse') then
+    v_hook := _hook(p_item, p_focus, p_config, 'before_model_call', p_turn.id);
+    if v_hook.status = 'refused' or (v_hook.status = 'failed' and p_config #>> '{hooks,on_failure}' = 'refuse') then
       -- Parked for it, and let go on: it is asked once more.
       update hook_runs set status = 'pending', completed_at = null where id = v_hook.id returning * into v_hook;
     end if;
     if v_hook.status = 'pending' then
-      return _hook_order(p_item, p_focus, v_hook, jsonb_build_object('iteration', p_turn.iteration, 'request', context_at(p_turn.id)));
+      return _hook_order(p_item, p_focus, p_config, v_hook, jsonb_build_object('iteration', p_turn.iteration, 'request', context_at(p_turn.id)));
     end if;
   end if;
 
-  v_budget := _budget_reserve(p_item, p_focus, p_turn);
+  v_budget := _budget_reserve(p_item, p_focus, p_config, p_turn);
   if v_budget.lack is not null then
     return _budget_park(p_item, v_budget.lack);
   elsif v_budget.is_held_by_others then
@@ -47,7 +46,7 @@ begin
 end
 $$;
 
-comment on function _request_held(work_items, foci, turns) is
+comment on function _request_held(work_items, foci, jsonb, turns) is
   'What stands between a turn and its request: a model that wants to be left alone (the faculty''s fallback_model answers instead, where there is one), the before_model_call hook, a budget. Null: nothing.';
 
 create or replace function _budget_park(p_item work_items, p_reason text)

@@ -1,16 +1,14 @@
 -- An agent that makes the same calls again and again and learns nothing new from them: it is told so, and then stopped.
 
-create or replace function _stalled(p_focus foci, p_turn_id uuid)
+create or replace function _stalled(p_focus foci, p_turn_id uuid, p_limit integer)
   returns text
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
-declare
-  v_limit integer := (select (config #>> '{engage,stall_limit}')::integer from faculties where content_hash = p_focus.faculty_hash);
 begin
-  if v_limit = 0 or p_focus.round_count < v_limit then
+  if p_limit = 0 or p_focus.round_count < p_limit then
     return null;
   end if;
   -- Who looks after children that run is not stuck: they will end.
@@ -22,9 +20,9 @@ begin
 end
 $$;
 
-comment on function _stalled(foci, uuid) is 'Why a focus is stopped after a turn: the same calls brought the same results stall_limit times in a row; null: it is not.';
+comment on function _stalled(foci, uuid, integer) is 'Why a focus is stopped after a turn: the same calls brought the same results p_limit times in a row (the faculty''s stall_limit); null: it is not.';
 
-create or replace function _stall_words(p_focus foci, p_head turns)
+create or replace function _stall_words(p_focus foci, p_head turns, p_limit integer)
   returns text
   language sql
   stable
@@ -33,13 +31,11 @@ as $$
   select format('[engine] You made the same call with the same result %s times in a row: %s. Made again, it will bring the same. ', p_focus.round_count, _called(p_head.id))
            || case when exists (select from tool_calls where turn_id = p_head.id and tool_name = 'check_child_work')
                    then 'To wait for children call await_child_work; or do something else meanwhile.'
-                   else format('Do something else, or record with ledger_append what stands in the way; after %s times without an entry the work pauses for a person.', l.stall) end
-    from faculties f
-    cross join lateral (select (f.config #>> '{engage,stall_limit}')::integer as stall) l
-   where f.content_hash = p_focus.faculty_hash and l.stall > 0 and p_focus.round_count >= 3;
+                   else format('Do something else, or record with ledger_append what stands in the way; after %s times without an entry the work pauses for a person.', p_limit) end
+   where p_limit > 0 and p_focus.round_count >= 3;
 $$;
 
-comment on function _stall_words(foci, turns) is 'What the model is told from the third time on that the same calls brought the same results; null before, and where stall_limit is 0.';
+comment on function _stall_words(foci, turns, integer) is 'What the model is told from the third time on that the same calls brought the same results; null before, and where stall_limit is 0.';
 
 create or replace function _round_hash(p_turn_id uuid)
   returns text

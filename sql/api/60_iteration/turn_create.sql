@@ -1,20 +1,19 @@
 -- A request becomes a turn: with what it leaves out and what it tells.
 
-create or replace function _turn_create(p_item work_items, p_focus foci, out turn turns, out reason text)
+create or replace function _turn_create(p_item work_items, p_focus foci, p_config jsonb, out turn turns, out reason text)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_config jsonb := (select config from faculties where content_hash = p_focus.faculty_hash);
-  v_engage jsonb := v_config -> 'engage';
+  v_engage jsonb := p_config -> 'engage';
   v_next record;
   v_last turns;
   v_head turns;
   v_cuts elisions[];
   v_nudge record;
 begin
-  select * into v_next from _context_next(p_item, p_focus);
+  select * into v_next from _context_next(p_item, p_focus, p_config);
   reason := v_next.reason;
   if reason is not null then
     return;
@@ -32,7 +31,7 @@ begin
       return;
     end if;
   end if;
-  select * into v_nudge from _nudge(p_item, p_focus, v_head) where v_head.id is not null;
+  select * into v_nudge from _nudge(p_item, p_focus, v_head, (v_engage ->> 'ledger_nudge_interval')::integer) where v_head.id is not null;
   if v_nudge.has_drafted then -- a step, which closed a block
     v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, v_cuts);
     perform _elision_store(v_cuts[cardinality(v_cuts)]);
@@ -40,9 +39,9 @@ begin
   insert into turns (
     parent_turn_id, fork_turn_id, depth, work_item_id, focus_id, iteration, config_hash, chain_tokens, block, elision_id, role, workspace_path)
   values (
-    v_last.id, _fork_turn(v_last, p_item.id), coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus),
+    v_last.id, _fork_turn(v_last, p_item.id), coalesce(v_last.depth + 1, 0), p_item.id, p_focus.id, p_focus.iteration + 1, _turn_config(p_focus, p_config),
     coalesce(v_last.chain_tokens, 0), _next_block(v_head, p_focus.id), v_cuts[cardinality(v_cuts)].id,
-    v_config ->> 'role', case v_engage ->> 'workspace' when 'host' then v_engage ->> 'workspace_dir' end)
+    p_config ->> 'role', case v_engage ->> 'workspace' when 'host' then v_engage ->> 'workspace_dir' end)
   returning * into turn;
   if v_next.say is not null then
     insert into messages (turn_id, sequence, role, source, content, context, metadata)
@@ -55,10 +54,10 @@ begin
     end if;
   end if;
   perform _inbox_deliver(p_item, turn);
-  perform _awareness_tell(p_item, p_focus, turn);
+  perform _awareness_tell(p_item, p_focus, p_config, turn);
   insert into messages (turn_id, sequence, role, source, content, metadata)
   select turn.id, 890, 'user', 'engine', ('[' || _text_block(w.words) || ']')::json, jsonb_build_object('kind', 'stall', 'count', p_focus.round_count)
-    from _stall_words(p_focus, v_head) as w(words)
+    from _stall_words(p_focus, v_head, (v_engage ->> 'stall_limit')::integer) as w(words)
    where w.words is not null;
   if v_nudge.says is not null then
     insert into messages (turn_id, sequence, role, source, content, metadata)
@@ -67,7 +66,7 @@ begin
 end
 $$;
 
-comment on function _turn_create(work_items, foci) is 'The pending turn of the next iteration, a child of the session''s newest: what is asked is fixed here, before it is asked. Where a summary has to be written first, the turn of that; null, with the reason, where no request is possible any more.';
+comment on function _turn_create(work_items, foci, jsonb) is 'The pending turn of the next iteration, a child of the session''s newest: what is asked is fixed here, before it is asked. Where a summary has to be written first, the turn of that; null, with the reason, where no request is possible any more.';
 
 create or replace function _inbox_deliver(p_item work_items, p_turn turns)
   returns void
