@@ -1614,7 +1614,7 @@ create function _compaction_due(p_item work_items, p_focus foci, p_engage jsonb,
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
   plpgsql volatile; -- body 378686d6, comment abb8fb44
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body c6394af0, comment 24598a94
+  plpgsql stable; -- body 6f822257, comment 24598a94
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body 2380f82a, comment 11308f7f
 create function _content_chars(p_content json) returns integer
@@ -1647,6 +1647,8 @@ create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 42b51def, comment 686a07d7
 create function _engine_message(p_head turns) returns text
   sql volatile; -- body 6029e57d, comment 99172a17
+create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 45d0f76e
 create function _enqueue(p_work_item_id uuid) returns boolean
   plpgsql volatile security definer; -- body 663d06cd, comment 6a956c00
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
@@ -1915,6 +1917,8 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
   sql stable; -- body 3dd217d5, comment c357cf53
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body 6844884c, comment b85821fa
+create function _public_functions() returns TABLE(serves text, subject text, name text)
+  sql immutable parallel safe; -- body c5ea9667, comment cb2c8ba4
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment d843dae5
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -2165,8 +2169,6 @@ create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'
   plpgsql volatile; -- body 496e25e9, comment 34fb0845
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql stable; -- body b33143d3, comment 8ec2d27f
-create function engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 45d0f76e
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable; -- body 67533ae0, comment 9205fb18
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
@@ -2217,6 +2219,8 @@ create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_leas
   plpgsql volatile; -- body 1ae51d00, comment 12c6278f
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
   plpgsql volatile; -- body d43b1236, comment 8618e256
+create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text)
+  sql stable; -- body 458aed0b, comment 62e1e0b3
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
   plpgsql stable; -- body 45c8d82a, comment 5db7488e
 create function ledger_read_formatted(p_work_item_id uuid) returns text

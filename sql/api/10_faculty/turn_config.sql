@@ -39,7 +39,7 @@ begin
     from _toolset(p_config) with ordinality as a(
       name, tool_name, description, input_schema, output_schema, effect, risk, implementation, function_name, is_builtin, position,
       created_at, updated_at, n);
-  v_engine := engine_prompt(v_names, (p_config -> 'awareness' ->> 'enabled')::boolean);
+  v_engine := _engine_prompt(v_names, (p_config -> 'awareness' ->> 'enabled')::boolean);
   v_own := nullif(btrim(coalesce(p_config -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
   -- Breakpoints: the end of the system prompt here, the end of the last message by the top-level cache_control,
   -- which leaves the messages themselves untouched from one request to the next.

@@ -7,7 +7,7 @@ create temporary table held as select (focus_claim((select id from item), 'w') -
 insert into turn_configs (content_hash, config) select n::text, '{}' from generate_series(1, 200) n;
 -- The engine's prompt stands in every configuration once.
 create temporary sequence prompts;
-create or replace function engine_prompt(p_tools text[], p_awareness boolean default true) returns text language plpgsql as $$ begin return 'prompt ' || nextval('pg_temp.prompts'); end $$;
+create or replace function _engine_prompt(p_tools text[], p_awareness boolean default true) returns text language plpgsql as $$ begin return 'prompt ' || nextval('pg_temp.prompts'); end $$;
 select is((select provolatile::text from pg_proc where oid = 'context_window(uuid)'::regprocedure), 's', 'it is stable');
 set transaction read only;
 

@@ -1,0 +1,46 @@
+-- The functions that callers use, and whom each serves. One list, for the help in psql, the manual and grants.
+
+create or replace function _public_functions()
+  returns table (serves text, subject text, name text)
+  language sql
+  immutable
+  parallel safe
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select s.serves, s.subject, n.name
+    from (values
+      ('people', 'configuration', '{faculty_save,ability_register,ledger_data_schema_save,model_save,model_price_save}'::text[]),
+      ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork,tool_call_approve,tool_call_reject}'),
+      ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,explain_turn,context_at,context_window,context_parts,context_cost,context_compact,context_replay,context_replay_turns,work_approaching_limit}'),
+      ('people', 'sessions', '{session_create,session_open,session_find,session_alias,session_fork,session_rollback,session_archive,session_head_at,sessions_with_turn,turn_ancestry,turn_workspace_set,turn_archive}'),
+      ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,message_lints_save,json_schema_errors}'),
+      ('people', 'versions', '{work_ledger_version,work_ledger_build}'),
+      ('clients', 'ledger', '{ledger_append,ledger_append_batch,ledger_read,ledger_read_lines,awareness_digest,recall_block,artifact_read}'),
+      ('clients', 'work', '{work_complete,work_fail,spawn_child_work,check_child_work,await_child_work,ability_invoke}'),
+      ('clients', 'journal', '{journal_session_create,journal_session_open,journal_session_active,journal_session_status,journal_heartbeat,journal_log,journal_read,journal_export,journal_entry_delete,journal_cleanup}'),
+      ('clients', 'resumption', '{checkpoint_create,checkpoint_latest,resumption_context,export_for_resumption,journal_resume,work_sessions_resumable,session_summary,session_summary_request,session_summary_save}'),
+      ('workers', 'leases', '{focus_claim,lease_renew,work_keep,worker_stop,work_sweep,workspaces_over}'),
+      ('workers', 'iterations', '{iteration_begin,turn_stream,turn_record,summary_record,iteration_fail,iteration_finish,iteration_release,hook_record}'),
+      ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}')
+    ) as s(serves, subject, names)
+    cross join lateral unnest(s.names) as n(name);
+$$;
+
+comment on function _public_functions() is 'Every function for callers. serves: people (psql, applications, the command line), clients (agents with a loop of their own, by SQL or MCP) or workers (what runs the loop). Private functions begin with _.';
+
+create or replace function ledger_help(p_about text default null)
+  returns table (serves text, subject text, call text, returns text, says text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select f.serves, f.subject, format('%s(%s)', f.name, pg_get_function_arguments(p.oid)), pg_get_function_result(p.oid), obj_description(p.oid, 'pg_proc')
+    from _public_functions() with ordinality as f(serves, subject, name, n)
+    join pg_proc p on p.pronamespace = _ledger_schema()::regnamespace and p.proname = f.name
+   where p_about is null or p_about in (f.serves, f.subject) or strpos(f.name, lower(p_about)) > 0
+   order by f.n;
+$$;
+
+comment on function ledger_help(text) is
+  'What can be called, and what each call takes, returns and raises: select * from ledger_help(''ledger_append''). p_about: whom it serves (people, clients, workers), a subject (ledger, work, sessions, ...) or a part of a name; null: everything.';
