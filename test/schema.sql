@@ -2110,7 +2110,7 @@ create function _turn_settled(p_turn_id uuid) returns turns
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
   plpgsql volatile; -- body ea542b9a, comment a4622de7
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 06dc6703, comment 4ebc316d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 69d4b578, comment 4ebc316d
 create function _turns_since(p_turn turns, p_until_turn_id uuid) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 299ebc69, comment 5f3667f9
 create function _unlock_jobs(p_worker_ids text[]) returns void

@@ -74,7 +74,9 @@ as $$
     select t, 1 from turns t where t.id = p_head_id
     union all
     select t, c.age + 1 from chain c join turns t on t.id = coalesce((c.turn).parent_turn_id, _earlier_head((c.turn).focus_id))
-     where (c.turn).block >= p_block -- asked in an earlier block: so was all that led to it
+     -- What was asked in an earlier block ends the walk: so was all that led to it. A compaction was not asked; a step that was
+     -- drafted behind it may have closed the block that it stands in.
+     where (c.turn).block >= p_block or (c.turn).turn_type = 'compaction'
   )
   select coalesce(array_agg((c.turn).id order by c.age desc), '{}')
     from chain c
