@@ -2140,7 +2140,7 @@ create function _work_park(p_item work_items, p_reason text, p_due jsonb DEFAULT
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 0ed4dacd, comment 8d266e7b
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json) returns abilities
-  plpgsql volatile; -- body 2eb3585b, comment 5f2a50f4
+  plpgsql volatile; -- body a0b8b1d5, comment 5f2a50f4
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body e0b8d3fb, comment b1023126
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb

@@ -18,7 +18,7 @@ declare
   v_function text;
   v_ability abilities;
 begin
-  p_input_schema := _json_compact(_storable(p_input_schema))::json; -- as every request sends it
+  p_input_schema := _storable(p_input_schema);
   p_output_schema := _storable(p_output_schema);
   p_touches := _storable(p_touches);
   if p_name is null or p_name !~ '^[a-zA-Z0-9_:-]{1,128}$' then
@@ -30,6 +30,11 @@ begin
   if p_input_schema is null or p_input_schema ->> 'type' is distinct from 'object' then
     perform _raise_invalid(format('the input schema of ability "%s" must be a JSON Schema of type object', p_name));
   end if;
+  begin
+    p_input_schema := _json_compact(p_input_schema)::json; -- as every request sends it
+  exception when statement_too_complex or numeric_value_out_of_range then
+    perform _raise_invalid(format('no request can hold the input schema of ability "%s": %s', p_name, sqlerrm));
+  end;
   if p_effect is null or p_effect not in ('pure', 'idempotent', 'unsafe') then
     perform _raise_invalid(format('"%s" is not an effect', p_effect), 'One of: pure, idempotent, unsafe.');
   end if;
