@@ -10,7 +10,7 @@ const functions = [
   { name: 'json_schema_errors', module: './jsonSchema.ts', takes: ['p_schema text', 'p_value text'], calls: 'schemaErrors(JSON.parse(p_schema), JSON.parse(p_value))' },
   { name: 'markdown_codeblocks', module: './markdown.ts', takes: ['p_text text'], calls: 'codeBlocks(p_text)' },
   { name: 'markdown_file_references', module: './markdown.ts', takes: ['p_text text'], calls: 'fileReferences(p_text)' },
-  { name: 'recorded_runs_parse', module: './recordedRun.ts', takes: ['p_content text'], calls: 'parseRecordedRuns(p_content)' },
+  { name: 'recorded_runs_parse', module: './readers/recordedRun.ts', takes: ['p_content text'], calls: 'parseRecordedRuns(p_content)' },
 ] as const;
 
 /** SQL that puts the functions where their stand-ins are; `@language@` and `@extschema@` are for the installer. */

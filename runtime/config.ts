@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 
-import { withConnection } from './connection.ts';
-import { ensureEmbedded } from './embedded.ts';
+import { withConnection } from './ledger/connection.ts';
+import { ensureEmbedded } from './install/embedded.ts';
 import type { HostHeaders } from './tools/tool.ts';
 
 export type Settings = {

@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { parse, TomlDate, TomlError } from 'smol-toml';
 import { z } from 'zod';
 
-import { UsageError } from './errors.ts';
+import { UsageError } from './ledger/errors.ts';
 import { commandKeys, programProblem, resolveCommand } from './hookCommands.ts';
 import { idOf, locateKeys } from './tomlPositions.ts';
 import type { Path } from './tomlPositions.ts';

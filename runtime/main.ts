@@ -15,8 +15,8 @@ import type { McpOptions } from './commands/mcp.ts';
 import { exit, note, print } from './commands/output.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { WorkOptions } from './commands/work.ts';
-import { LedgerError, UsageError } from './errors.ts';
-import { version } from './extensionSource.ts';
+import { LedgerError, UsageError } from './ledger/errors.ts';
+import { version } from '../sql/extensionSource.ts';
 
 // Half of a short command's time goes into compiling what it loads. Kept in a directory of the user's own, because what is found there is run.
 const caches = process.env['XDG_CACHE_HOME'] || join(process.env['HOME'] ?? '', '.cache');
@@ -38,10 +38,10 @@ let exitCode: number = exit.ok;
 
 const items = () => import('./commands/items.ts');
 const scenes = {
-  one: async () => (await import('./commands/demo.ts')).demo,
-  team: async () => (await import('./commands/demoTeam.ts')).demoTeam,
-  code: async () => (await import('./commands/demoCode.ts')).demoCode,
-  context: async () => (await import('./commands/demoContext.ts')).demoContext,
+  one: async () => (await import('./commands/demo/demo.ts')).demo,
+  team: async () => (await import('./commands/demo/demoTeam.ts')).demoTeam,
+  code: async () => (await import('./commands/demo/demoCode.ts')).demoCode,
+  context: async () => (await import('./commands/demo/demoContext.ts')).demoContext,
 };
 
 /** A command that knows where the ledger is; its number is the process's exit code. */
@@ -66,7 +66,7 @@ const workerOptions = (made: Command): Command =>
 
 command('up', 'start the embedded database, install the ledger, print where it is').action(async (options: Settings) => {
   const { findLedger, shownUrl } = await import('./config.ts');
-  const { installLedger } = await import('./install.ts');
+  const { installLedger } = await import('./install/installLedger.ts');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
   const url = shownUrl(place.url);
@@ -75,13 +75,13 @@ command('up', 'start the embedded database, install the ledger, print where it i
 });
 
 command('down', 'stop the embedded database').action(async (options: Settings) => {
-  const wasRunning = await (await import('./embedded.ts')).stopEmbedded();
+  const wasRunning = await (await import('./install/embedded.ts')).stopEmbedded();
   print({ wasRunning }, wasRunning ? 'stopped' : 'it was not running', options.json ?? false);
 });
 
 command('install', 'install the ledger as a plain script, and graphile-worker\'s schema').action(async (options: Settings) => {
   const { findLedger } = await import('./config.ts');
-  const { installLedger } = await import('./install.ts');
+  const { installLedger } = await import('./install/installLedger.ts');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
   print(installed, `ledger ${installed.version} ${installed.changed ? 'installed' : 'is up to date'} in schema ${installed.schema} (${installed.form})`, options.json ?? false);

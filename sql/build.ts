@@ -3,7 +3,7 @@
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-import { controlFile, extensionScript, thawed, version } from '../runtime/extensionSource.ts';
+import { controlFile, extensionScript, thawed, version } from './extensionSource.ts';
 
 if (process.argv.includes('--verify')) {
   const packageJson = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };

@@ -13,7 +13,7 @@ import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
-import { ensureEmbedded, stopEmbedded } from '../runtime/embedded.ts';
+import { ensureEmbedded, stopEmbedded } from '../runtime/install/embedded.ts';
 import { placePljs } from './pljs.ts';
 
 declare module 'vitest' {

@@ -6,9 +6,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { withConnection } from '../runtime/connection.ts';
-import { ensureEmbedded, stopEmbedded } from '../runtime/embedded.ts';
-import { installLedger } from '../runtime/install.ts';
+import { ensureEmbedded, stopEmbedded } from '../runtime/install/embedded.ts';
+import { installLedger } from '../runtime/install/installLedger.ts';
+import { withConnection } from '../runtime/ledger/connection.ts';
 
 const file = new URL('schema.sql', import.meta.url);
 

@@ -1,9 +1,9 @@
 // A scripted model for work that is delegated: each work item is told apart by its description, and what it says next may
 // depend on the children that it has and on what it was answered last.
 
-import type { ContentBlock, ModelRequest } from '../runtime/focus/callModel.ts';
-import { startScriptedModel } from '../runtime/scriptedModel.ts';
-import type { ScriptedModel, ScriptedReply } from '../runtime/scriptedModel.ts';
+import type { ContentBlock, ModelRequest } from '../runtime/model/callModel.ts';
+import { startScriptedModel } from '../runtime/model/scriptedModel.ts';
+import type { ScriptedModel, ScriptedReply } from '../runtime/model/scriptedModel.ts';
 
 export type Seen = {
   /** How many responses this work item has given. */

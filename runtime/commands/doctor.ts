@@ -4,9 +4,9 @@ import Docker from 'dockerode';
 
 import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
-import { openDb } from '../db.ts';
-import { checkLedger, OtherLedger } from '../install.ts';
-import { connectionsOf } from '../worker.ts';
+import { openDb } from '../ledger/db.ts';
+import { checkLedger, OtherLedger } from '../install/installLedger.ts';
+import { connectionsOf } from '../worker/worker.ts';
 import { exit, print } from './output.ts';
 
 type Check = { check: string; isFine: boolean; detail: string };

@@ -1,9 +1,9 @@
 // `work-ledger faculty PATH…`: faculty TOML files into the ledger.
 
 import type { Settings } from '../config.ts';
-import type { Db } from '../db.ts';
+import type { Db } from '../ledger/db.ts';
 import { loadFaculties } from '../faculty.ts';
-import { withLedger } from './ledger.ts';
+import { withLedger } from './withLedger.ts';
 import { exit, note, print } from './output.ts';
 
 export const faculty = (paths: string[], options: Settings): Promise<number> =>

@@ -5,7 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import Docker from 'dockerode';
 
 import { pullFiles, pushFiles } from '../../sandbox/containerWorkspace.ts';
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../ledger/errors.ts';
 import { bytesOf } from '../focus/containers.ts';
 import { exit, note, print, visible } from './output.ts';
 

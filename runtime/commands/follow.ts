@@ -1,9 +1,9 @@
 // Watching a work item: its entries as they come, until it ends. Hints make it prompt, polling makes it sure.
 
-import { ActivityReader } from '../activity.ts';
-import type { ActivityEvent } from '../activity.ts';
-import type { Db, LedgerEntry, WorkItem } from '../db.ts';
-import { listen } from '../listener.ts';
+import { ActivityReader } from '../ledger/activity.ts';
+import type { ActivityEvent } from '../ledger/activity.ts';
+import type { Db, LedgerEntry, WorkItem } from '../ledger/db.ts';
+import { listen } from '../ledger/listener.ts';
 
 const finalStates = new Set(['completed', 'failed', 'dead', 'cancelled']);
 

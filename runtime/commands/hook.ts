@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
 import type { Settings } from '../config.ts';
-import type { Db } from '../db.ts';
-import { UsageError } from '../errors.ts';
-import { withLedger } from './ledger.ts';
+import type { Db } from '../ledger/db.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { withLedger } from './withLedger.ts';
 import { exit } from './output.ts';
 
 export type ClientOptions = Settings & { conversation?: string };

@@ -6,13 +6,13 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-import { LinesReader, lastSessionId, parseRecordedRuns } from '../../plv8/recordedRun.ts';
-import type { RecordedRun } from '../../plv8/recordedRun.ts';
+import { LinesReader, lastSessionId, parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
+import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Settings } from '../config.ts';
-import type { Db } from '../db.ts';
-import { UsageError } from '../errors.ts';
+import type { Db } from '../ledger/db.ts';
+import { UsageError } from '../ledger/errors.ts';
 import { cursorRuns } from './cursorDatabase.ts';
-import { withLedger } from './ledger.ts';
+import { withLedger } from './withLedger.ts';
 import { exit, note, print, StatusLine, visible } from './output.ts';
 
 export type ImportedSession = { session: string; workItemId: string; turns: number; calls: number; added: { turns: number; calls: number } };

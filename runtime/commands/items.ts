@@ -3,10 +3,10 @@
 import { z } from 'zod';
 
 import type { Settings } from '../config.ts';
-import type { Db } from '../db.ts';
-import { UsageError } from '../errors.ts';
+import type { Db } from '../ledger/db.ts';
+import { UsageError } from '../ledger/errors.ts';
 import { follow } from './follow.ts';
-import { withLedger } from './ledger.ts';
+import { withLedger } from './withLedger.ts';
 import { entryLine, exit, itemLine, itemText, print, visible, Words } from './output.ts';
 
 export type SubmitOptions = Settings & {

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
-import { withConnection } from '../connection.ts';
-import { UsageError } from '../errors.ts';
+import { withConnection } from '../ledger/connection.ts';
+import { UsageError } from '../ledger/errors.ts';
 import { exit, print } from './output.ts';
 
 const languages = ['plv8', 'pljs'] as const;

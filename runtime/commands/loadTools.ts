@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../ledger/errors.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import { commandTools } from '../tools/commandTool.ts';
 import { mcpTools } from '../tools/mcpTools.ts';

@@ -1,7 +1,7 @@
 // An interactive agent beside the workers: `work-ledger mcp` serves it the ledger, `work-ledger hook …` is called by its
 // client at fixed points. Both find their session by the conversation: by default the directory that the client works in.
 
-import { UsageError } from '../errors.ts';
+import { UsageError } from '../ledger/errors.ts';
 import { serveMcp } from '../mcp/server.ts';
 import type { ClientOptions } from './hook.ts';
 import { exit } from './output.ts';
@@ -11,7 +11,7 @@ export type McpOptions = ClientOptions & { workItem?: string };
 /** The client is answered at once; what opens a ledger is loaded and done behind that. */
 export async function mcp(options: McpOptions): Promise<number> {
   await serveMcp(async () => {
-    const [{ openLedger }, { sessionOf }, { keepAlive }] = await Promise.all([import('./ledger.ts'), import('./hook.ts'), import('../journal.ts')]);
+    const [{ openLedger }, { sessionOf }, { keepAlive }] = await Promise.all([import('./withLedger.ts'), import('./hook.ts'), import('../ledger/journal.ts')]);
     const { db } = await openLedger(options);
     try {
       if (options.workItem !== undefined && (await db.workItem(options.workItem)) === null) throw new UsageError(`there is no work item ${options.workItem}`);

@@ -1,9 +1,9 @@
 // The model call of an iteration: the request as the database assembled it is checked, sent as it is, and answered.
 
-import type { Begin, Claimed } from '../db.ts';
-import type { ContentBlock, ModelClient, ModelOutcome, ModelRequest } from './callModel.ts';
+import type { Begin, Claimed } from '../ledger/db.ts';
+import type { ContentBlock, ModelClient, ModelOutcome, ModelRequest } from '../model/callModel.ts';
 import type { Runtime } from './runFocus.ts';
-import { validateRequest } from './validateRequest.ts';
+import { validateRequest } from '../model/validateRequest.ts';
 
 type Asked = Extract<Begin, { kind: 'call_model' | 'summarize' }>;
 

@@ -10,8 +10,8 @@ import type { CodeResult } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
 import { storableText } from '../../plv8/storable.ts';
-import type { Claimed, CodeRun, OpenCall } from '../db.ts';
-import { isUnstorable } from '../errors.ts';
+import type { Claimed, CodeRun, OpenCall } from '../ledger/db.ts';
+import { isUnstorable } from '../ledger/errors.ts';
 import type { Runtime } from './runFocus.ts';
 
 const MAX_CALLS = 1000;

@@ -3,12 +3,12 @@
 
 import type { Logger } from 'pino';
 
-import type { Begin, Claim, Claimed, Db, Failure, Finish, HookOrder } from '../db.ts';
-import { isLeaseLost } from '../errors.ts';
-import type { Leases } from '../leases.ts';
+import type { Begin, Claim, Claimed, Db, Failure, Finish, HookOrder } from '../ledger/db.ts';
+import { isLeaseLost } from '../ledger/errors.ts';
+import type { Leases } from '../worker/leases.ts';
 import type { HostHeaders, Tool } from '../tools/tool.ts';
 import { askModel } from './askModel.ts';
-import type { ModelClient } from './callModel.ts';
+import type { ModelClient } from '../model/callModel.ts';
 import type { Containers } from './containers.ts';
 import { runHook } from './runHook.ts';
 import { runTools } from './runTools.ts';

@@ -6,8 +6,8 @@
 import { z } from 'zod';
 
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
-import type { Claimed, OpenCall } from '../db.ts';
-import { isUnstorable } from '../errors.ts';
+import type { Claimed, OpenCall } from '../ledger/db.ts';
+import { isUnstorable } from '../ledger/errors.ts';
 import { failed } from '../tools/tool.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
 import type { Runtime } from './runFocus.ts';

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
-import type { Claimed, Db } from '../db.ts';
-import type { ContentBlock } from './callModel.ts';
+import type { Claimed, Db } from '../ledger/db.ts';
+import type { ContentBlock } from '../model/callModel.ts';
 
 const INTERVAL_MS = 1000;
 /** Longer than it takes from a claim to the request. */

@@ -10,10 +10,10 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
-import type { Db } from '../db.ts';
-import { LedgerError } from '../errors.ts';
-import { builtinAbilities, version } from '../extensionSource.ts';
-import type { BuiltinAbility } from '../extensionSource.ts';
+import type { Db } from '../ledger/db.ts';
+import { LedgerError } from '../ledger/errors.ts';
+import { builtinAbilities, version } from '../../sql/extensionSource.ts';
+import type { BuiltinAbility } from '../../sql/extensionSource.ts';
 
 const instructions = `Work Ledger keeps what matters of this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest tells what other agents do; spawn_child_work hands a part to a background worker, check_child_work and await_child_work ask for its result.`;
 

@@ -5,7 +5,7 @@ import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelconte
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 
-import { version } from '../extensionSource.ts';
+import { version } from '../../sql/extensionSource.ts';
 import { imageOf, imageTypeOf } from './image.ts';
 import { failed } from './tool.ts';
 import type { Effect, Risk, Tool, ToolImage, ToolOutcome } from './tool.ts';

@@ -8,8 +8,8 @@ import { join } from 'node:path';
 
 import pg from 'pg';
 
-import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
-import { installLedger } from '../../runtime/install.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
+import { installLedger } from '../../runtime/install/installLedger.ts';
 
 const [clients = 8, seconds = 3, rounds = 5] = process.argv.slice(2).map(Number);
 const dataDir = await mkdtemp(join(tmpdir(), 'wl-bench-'));

@@ -10,10 +10,10 @@ import { parseArgs } from 'node:util';
 
 import pg from 'pg';
 
-import { parseRecordedRun } from '../../plv8/recordedRun.ts';
-import type { RecordedRun } from '../../plv8/recordedRun.ts';
-import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
-import { installLedger } from '../../runtime/install.ts';
+import { parseRecordedRun } from '../../plv8/readers/recordedRun.ts';
+import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
+import { installLedger } from '../../runtime/install/installLedger.ts';
 import { editsOf, Lines, losses, readTexts } from './context/edits.ts';
 import type { Losses, Request, Text } from './context/edits.ts';
 import { ideal, prices } from './context/ideal.ts';

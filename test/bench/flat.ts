@@ -10,8 +10,8 @@ import { join } from 'node:path';
 
 import pg from 'pg';
 
-import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
-import { installLedger } from '../../runtime/install.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
+import { installLedger } from '../../runtime/install/installLedger.ts';
 import { plotFlat } from './plotFlat.ts';
 
 const [iterations = 1020] = process.argv.slice(2).map(Number);

@@ -9,12 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { pino } from 'pino';
 
-import { openDb } from '../../runtime/db.ts';
-import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
-import { createModelClient } from '../../runtime/focus/callModel.ts';
-import { installLedger } from '../../runtime/install.ts';
-import { startScriptedModel } from '../../runtime/scriptedModel.ts';
-import { startWorker } from '../../runtime/worker.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
+import { installLedger } from '../../runtime/install/installLedger.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { startWorker } from '../../runtime/worker/worker.ts';
 import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import { docker, image, noDocker } from '../docker.ts';

@@ -9,8 +9,8 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
-import type { ScriptedModel, ScriptedReply } from '../../runtime/scriptedModel.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel, ScriptedReply } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';

@@ -12,8 +12,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import Docker from 'dockerode';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Db } from '../../runtime/db.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
 import { LABEL, reap } from '../../sandbox/sandboxContainer.ts';
 import { clearSockets } from '../../sandbox/toolSocket.ts';
 import { createDatabase } from '../database.ts';

@@ -2,10 +2,10 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Db } from '../../runtime/db.ts';
-import type { ModelError } from '../../runtime/focus/callModel.ts';
-import { validateRequest } from '../../runtime/focus/validateRequest.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import type { ModelError } from '../../runtime/model/callModel.ts';
+import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { Player, response } from '../player.ts';

@@ -12,11 +12,11 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { connect } from '../../runtime/connection.ts';
-import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
-import { installLedger } from '../../runtime/install.ts';
-import { startScriptedModel } from '../../runtime/scriptedModel.ts';
-import type { ScriptedModel } from '../../runtime/scriptedModel.ts';
+import { connect } from '../../runtime/ledger/connection.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
+import { installLedger } from '../../runtime/install/installLedger.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));

@@ -4,10 +4,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Claimed, Db } from '../../runtime/db.ts';
-import type { ContentBlock, ModelRequest } from '../../runtime/focus/callModel.ts';
-import { validateRequest } from '../../runtime/focus/validateRequest.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Claimed, Db } from '../../runtime/ledger/db.ts';
+import type { ContentBlock, ModelRequest } from '../../runtime/model/callModel.ts';
+import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { Player, response } from '../player.ts';

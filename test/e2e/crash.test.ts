@@ -6,10 +6,10 @@ import { join } from 'node:path';
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Db } from '../../runtime/db.ts';
-import { scriptOf, startScriptedModel, withFaults } from '../../runtime/scriptedModel.ts';
-import type { ScriptedModel, ScriptedReply } from '../../runtime/scriptedModel.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { scriptOf, startScriptedModel, withFaults } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel, ScriptedReply } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';

@@ -7,12 +7,12 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Db } from '../../runtime/db.ts';
-import { createModelClient } from '../../runtime/focus/callModel.ts';
-import { listen } from '../../runtime/listener.ts';
-import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
-import { startWorker } from '../../runtime/worker.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
+import { listen } from '../../runtime/ledger/listener.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { startWorker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';

@@ -3,10 +3,10 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Db, WorkItem } from '../../runtime/db.ts';
-import { createModelClient } from '../../runtime/focus/callModel.ts';
-import { startWorker } from '../../runtime/worker.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db, WorkItem } from '../../runtime/ledger/db.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
+import { startWorker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';

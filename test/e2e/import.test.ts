@@ -12,12 +12,12 @@ import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { parseRecordedRun } from '../../plv8/recordedRun.ts';
+import { parseRecordedRun } from '../../plv8/readers/recordedRun.ts';
 import { importFile } from '../../runtime/commands/import.ts';
-import { openDb } from '../../runtime/db.ts';
-import type { Db } from '../../runtime/db.ts';
-import { createModelClient } from '../../runtime/focus/callModel.ts';
-import { startWorker } from '../../runtime/worker.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
+import { startWorker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { done, startTeam } from '../team.ts';

@@ -2,12 +2,12 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Db } from '../../runtime/db.ts';
-import { JournalStore, WorkJournal } from '../../runtime/journal.ts';
-import type { JournalEntry, JournalState } from '../../runtime/journal.ts';
-import { createModelClient } from '../../runtime/focus/callModel.ts';
-import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { JournalStore, WorkJournal } from '../../runtime/ledger/journal.ts';
+import type { JournalEntry, JournalState } from '../../runtime/ledger/journal.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';

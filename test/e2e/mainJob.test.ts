@@ -8,13 +8,13 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Db, WorkItem } from '../../runtime/db.ts';
-import { layOutProject, task } from '../../runtime/demo/project.ts';
-import { demoReplies } from '../../runtime/demo/script.ts';
-import { validateRequest } from '../../runtime/focus/validateRequest.ts';
-import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
-import type { ScriptedModel } from '../../runtime/scriptedModel.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db, WorkItem } from '../../runtime/ledger/db.ts';
+import { layOutProject, task } from '../../runtime/commands/demo/project.ts';
+import { demoReplies } from '../../runtime/commands/demo/script.ts';
+import { validateRequest } from '../../runtime/model/validateRequest.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';

@@ -3,14 +3,14 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Db } from '../../runtime/db.ts';
-import { createModelClient } from '../../runtime/focus/callModel.ts';
-import type { ModelRequest } from '../../runtime/focus/callModel.ts';
-import { scriptOf, startScriptedModel, withFaults } from '../../runtime/scriptedModel.ts';
-import type { ScriptedModel, ScriptedReply } from '../../runtime/scriptedModel.ts';
-import { startWorker } from '../../runtime/worker.ts';
-import type { Worker } from '../../runtime/worker.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
+import type { ModelRequest } from '../../runtime/model/callModel.ts';
+import { scriptOf, startScriptedModel, withFaults } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel, ScriptedReply } from '../../runtime/model/scriptedModel.ts';
+import { startWorker } from '../../runtime/worker/worker.ts';
+import type { Worker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';

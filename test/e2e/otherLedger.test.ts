@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { installLedger } from '../../runtime/install.ts';
+import { installLedger } from '../../runtime/install/installLedger.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 

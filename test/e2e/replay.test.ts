@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { parseRecordedRun } from '../../plv8/recordedRun.ts';
-import type { RecordedRun } from '../../plv8/recordedRun.ts';
+import { parseRecordedRun } from '../../plv8/readers/recordedRun.ts';
+import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import { replayRun } from '../../runtime/commands/replay.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import { ensureEmbedded, stopEmbedded } from '../../runtime/embedded.ts';
-import { installLedger } from '../../runtime/install.ts';
-import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
+import { installLedger } from '../../runtime/install/installLedger.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 
 let dataDir: string;

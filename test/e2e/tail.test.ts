@@ -9,13 +9,13 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import type { ActivityEvent } from '../../runtime/activity.ts';
-import { openDb } from '../../runtime/db.ts';
-import type { Db } from '../../runtime/db.ts';
-import { WorkJournal } from '../../runtime/journal.ts';
-import type { JournalEntry } from '../../runtime/journal.ts';
-import { scriptOf, startScriptedModel } from '../../runtime/scriptedModel.ts';
-import type { ScriptedModel } from '../../runtime/scriptedModel.ts';
+import type { ActivityEvent } from '../../runtime/ledger/activity.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { WorkJournal } from '../../runtime/ledger/journal.ts';
+import type { JournalEntry } from '../../runtime/ledger/journal.ts';
+import { scriptOf, startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';

@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 
-import * as rows from '../../runtime/rows.ts';
+import * as rows from '../../runtime/ledger/answers.ts';
 import type { PlayedCall } from './commands.ts';
 import { entryOf, hookResult, resultOf } from './replies.ts';
 import type { Stage, Worker } from './worker.ts';

@@ -1,7 +1,7 @@
 // What must be true of a request, held against what was said and done.
 
-import type { ContentBlock, Message, ModelRequest } from '../../runtime/focus/callModel.ts';
-import { validateRequest } from '../../runtime/focus/validateRequest.ts';
+import type { ContentBlock, Message, ModelRequest } from '../../runtime/model/callModel.ts';
+import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import type { Play } from './conversation.ts';
 import { checkTold } from './checkTold.ts';
 import { blocksOf, chainOf } from './world.ts';

@@ -1,7 +1,7 @@
 // A conversation: what the commands say happens, and after each of them everything is looked at.
 
-import type { ModelRequest } from '../../runtime/focus/callModel.ts';
-import { validateRequest } from '../../runtime/focus/validateRequest.ts';
+import type { ModelRequest } from '../../runtime/model/callModel.ts';
+import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { refresh } from './calls.ts';
 import { checkRequest, expect } from './checkRequest.ts';
 import { checkRecall, checkStanding } from './checkStanding.ts';

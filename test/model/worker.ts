@@ -3,7 +3,7 @@
 
 import type { z } from 'zod';
 
-import * as rows from '../../runtime/rows.ts';
+import * as rows from '../../runtime/ledger/answers.ts';
 import { refresh, runCalls } from './calls.ts';
 import type { HookAnswer, Work } from './commands.ts';
 import { Refused } from './ledger.ts';

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { codeBlocks, fileReferences } from '../../plv8/markdown.ts';
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
-import { parseRecordedRuns } from '../../plv8/recordedRun.ts';
+import { parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
 import { installJavascript } from '../../runtime/commands/javascript.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';

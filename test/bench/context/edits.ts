@@ -1,7 +1,7 @@
 // What a fold takes away, measured without a model: a recorded edit names the text that it replaces. Either that text
 // stands in the request that the edit answers, or it stood in an earlier one and is gone, or it never did.
 
-import type { RecordedRun } from '../../../plv8/recordedRun.ts';
+import type { RecordedRun } from '../../../plv8/readers/recordedRun.ts';
 import { prices } from './ideal.ts';
 
 /** exchange: whose response makes the edit; lines: of the old text, those that are long enough to be told from others. */

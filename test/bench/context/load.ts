@@ -2,8 +2,8 @@
 
 import type pg from 'pg';
 
-import { stepsOf } from '../../../plv8/recordedRun.ts';
-import type { RecordedRun } from '../../../plv8/recordedRun.ts';
+import { stepsOf } from '../../../plv8/readers/recordedRun.ts';
+import type { RecordedRun } from '../../../plv8/readers/recordedRun.ts';
 import { storableJson, storableText } from '../../../plv8/storable.ts';
 import type { Sizes } from './ideal.ts';
 

@@ -3,7 +3,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
-import type { RecordedRun } from '../../../plv8/recordedRun.ts';
+import type { RecordedRun } from '../../../plv8/readers/recordedRun.ts';
 import { editsOf, Lines, losses, readTexts } from './edits.ts';
 import type { Request, Text } from './edits.ts';
 import { ideal } from './ideal.ts';

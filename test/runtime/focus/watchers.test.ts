@@ -3,7 +3,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 
-import type { Claimed, Db } from '../../../runtime/db.ts';
+import type { Claimed, Db } from '../../../runtime/ledger/db.ts';
 import { Watchers } from '../../../runtime/focus/watchers.ts';
 
 const claimOf = (workItemId: string): Claimed => ({ work_item_id: workItemId, lease: 'l' }) as Claimed;

@@ -1,0 +1,49 @@
+// JSON lines as recorders leave them behind: several values run together on one line, lines that are no JSON, a last
+// line that was not finished. No line is too long.
+
+import { parseJson } from '../anyJson.ts';
+
+/** The values of one line, in order, what was left of it that is no JSON, and what is odd about them (parseJson); null: nothing. */
+export function valuesOfLine(line: string): { values: unknown[]; rest: string | null; odd: string | null } {
+  let rest = line.replace(/^\uFEFF/, '').trim();
+  try {
+    if (rest === '') return { values: [], rest: null, odd: null };
+    const { value, odd } = parseJson(rest);
+    return { values: [value], rest: null, odd };
+  } catch {
+    // Several, or broken.
+  }
+  const values: unknown[] = [];
+  let odd: string | null = null;
+  while (rest !== '') {
+    const end = endOfValue(rest);
+    try {
+      const one = parseJson(rest.slice(0, end));
+      values.push(one.value);
+      odd ??= one.odd;
+    } catch {
+      return { values, rest, odd };
+    }
+    rest = rest.slice(end).trimStart();
+  }
+  return { values, rest: null, odd };
+}
+
+/** Where the object or array that the text begins with ends; the end of the text where it begins with something else or does not end. */
+function endOfValue(text: string): number {
+  let depth = 0;
+  let isInString = false;
+  for (let i = 0; i < text.length; i++) {
+    const character = text[i];
+    if (isInString) {
+      if (character === '\\') i++;
+      else if (character === '"') isInString = false;
+    } else if (character === '"') isInString = true;
+    else if (character === '{' || character === '[') depth++;
+    else if (character === '}' || character === ']') {
+      depth--;
+      if (depth === 0) return i + 1;
+    } else if (depth === 0) return text.length;
+  }
+  return text.length;
+}

@@ -1,0 +1,235 @@
+// A recorded agent run in one shape, whatever wrote it: the text of a trajectory file in, its model calls out, in order,
+// each with the calls it made and what they were answered. README.md says how they are counted.
+
+import { parseJson } from '../anyJson.ts';
+import { isAtif, readAtif } from './atif.ts';
+import { isClaudeCode, readClaudeCode } from './claudeCode.ts';
+import { isCodex, readCodex } from './codex.ts';
+import { isCopilot, readCopilot } from './copilot.ts';
+import { isGeminiCli, readGeminiCli } from './geminiCli.ts';
+import { valuesOfLine } from './jsonLines.ts';
+import { readMiniSweAgent } from './miniSweAgent.ts';
+import { isPi, readPi } from './pi.ts';
+import { field, idOf, inOrder, newCall, stringOf } from './reading.ts';
+import type { Reading, RecordedCall, RecordedExchange, RecordedRun, RecordReader } from './reading.ts';
+import { readSweAgent } from './sweAgent.ts';
+
+export type { RecordedCall, RecordedExchange, RecordedRun } from './reading.ts';
+
+type OpenExchange = RecordedExchange & { ids: (string | null)[]; hasToolCalls: boolean };
+
+/** The step that an agent which keeps a ledger would let ride with each exchange, after every so many calls; null: none. */
+export function stepsOf(run: RecordedRun, closeEvery: number): (string | null)[] {
+  let open: string[] = [];
+  return run.exchanges.map(({ calls }) => {
+    const isDue = open.length >= closeEvery;
+    const step = isDue ? `Did ${open.length} calls: ${[...new Set(open)].join(', ')}.`.slice(0, 80) : null;
+    open = [...(isDue ? [] : open), ...calls.map((call) => call.name)];
+    return step;
+  });
+}
+
+const lineFormats = [
+  { isIt: isClaudeCode, read: readClaudeCode },
+  { isIt: isCodex, read: readCodex },
+  { isIt: isCopilot, read: readCopilot },
+  { isIt: isPi, read: readPi },
+];
+const MAX_UNTOLD = 10_000;
+
+type ReadLine = { record: unknown; line: number } | { kept: string; reason: string; line: number };
+
+/**
+ * Reads a file of JSON lines line by line: Claude Code, Codex CLI, GitHub Copilot CLI, pi, told apart by content. `sessionId`
+ * of Claude Code, where the file holds several: its own.
+ */
+export class LinesReader {
+  readonly #sessionId: string | undefined;
+  /** What came before the first record that tells the format. */
+  #untold: ReadLine[] = [];
+  #reader: RecordReader | undefined;
+  #line = 0;
+
+  constructor(sessionId?: string) {
+    this.#sessionId = sessionId;
+  }
+
+  /** False: the file is of none of these formats, as far as one can see. */
+  get isTold(): boolean {
+    return this.#reader !== undefined;
+  }
+
+  /** Whether there is no use in reading on. */
+  get isHopeless(): boolean {
+    return !this.isTold && this.#untold.length > MAX_UNTOLD;
+  }
+
+  /** One line; a last one without its newline may not be finished, and then waits for the next time. */
+  read(text: string, isUnfinished = false): void {
+    const line = ++this.#line;
+    const { values, rest, odd } = valuesOfLine(text);
+    for (const record of values) this.#pass({ record, line });
+    if (odd !== null) this.#pass({ kept: text, reason: odd, line });
+    if (rest !== null && !isUnfinished) this.#pass({ kept: rest, reason: 'line that is no JSON', line });
+  }
+
+  /** What has been read since the last time: the session first, then its subagents. */
+  take(isEnd: boolean): RecordedRun[] {
+    return this.#reader?.take(isEnd) ?? [];
+  }
+
+  #pass(one: ReadLine): void {
+    this.#untold.push(one);
+    if ('record' in one) this.#reader ??= lineFormats.find(({ isIt }) => isIt(one.record))?.read(this.#sessionId);
+    if (!this.#reader) return;
+    for (const each of this.#untold) {
+      if ('record' in each) this.#reader.read(each.record, each.line);
+      else this.#reader.keep(each.reason, each.kept, each.line);
+    }
+    this.#untold = [];
+  }
+}
+
+/**
+ * Parses the recorded runs in a file of Claude Code, Codex CLI, GitHub Copilot CLI, pi (JSON lines), mini-swe-agent, SWE-agent,
+ * Gemini CLI or ATIF (one JSON document), told apart by content: the session first, then the subagents in it. Throws an Error that says what is
+ * wrong with any other.
+ */
+export function parseRecordedRuns(text: string): RecordedRun[] {
+  const lines = text.split('\n');
+  const reader = new LinesReader(lastSessionId(lines));
+  lines.forEach((line, n) => reader.read(line, n === lines.length - 1));
+  if (reader.isTold) return reader.take(true);
+  const { value, odd } = parseDocument(text);
+  return readDocument(value).map((run) => (odd === null ? run : { ...run, skipped: [...run.skipped, { reason: odd, count: 1 }] }));
+}
+
+function readDocument(document: unknown): RecordedRun[] {
+  const isList = (key: string): boolean => Array.isArray(field(document, key));
+  if (isAtif(document)) return readAtif(document);
+  if (isGeminiCli(document)) return readGeminiCli(document);
+  if (isList('messages') && isMiniSweAgent(document)) return [walk(readMiniSweAgent(document))];
+  if (isList('history') || isList('trajectory')) return [walk(readSweAgent(document))];
+  const keys = typeof document === 'object' && document !== null ? Object.keys(document).slice(0, 8).join(', ') : typeof document;
+  throw new Error(`not a recorded run: neither mini-swe-agent (a list "messages"), SWE-agent (a list "history" or "trajectory"), Gemini CLI nor ATIF, but: ${keys || 'an empty object'}`);
+}
+
+/** The session of a file, without its subagents. */
+export function parseRecordedRun(text: string): RecordedRun {
+  const [run] = parseRecordedRuns(text);
+  if (!run) throw new Error('not a recorded run: the file is empty');
+  return run;
+}
+
+/** Of Claude Code: the session that the last lines of a file belong to. Earlier ones may be copies of another. */
+export function lastSessionId(lines: readonly string[]): string | undefined {
+  for (let n = lines.length - 1; n >= 0; n--) {
+    if (!lines[n]?.includes('"sessionId"')) continue;
+    const id = idOf(field(valuesOfLine(lines[n] ?? '').values.at(-1), 'sessionId'));
+    if (id !== null) return id;
+  }
+  return undefined;
+}
+
+/** Its early versions wrote no trajectory_format, but how the run ended. */
+function isMiniSweAgent(document: unknown): boolean {
+  const format = field(document, 'trajectory_format');
+  return format === undefined ? field(document, 'info', 'exit_status') !== undefined : (stringOf(format)?.startsWith('mini-swe-agent') ?? false);
+}
+
+function parseDocument(text: string): { value: unknown; odd: string | null } {
+  try {
+    return parseJson(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new Error(`not a recorded run: neither lines of Claude Code, Codex, Copilot or pi nor one JSON document (${error instanceof Error ? error.message : String(error)})`, { cause: error });
+  }
+}
+
+function walk(reading: Reading): RecordedRun {
+  const skipped = new Map<string, number>();
+  const skip = (reason: string): unknown => skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+  const system: string[] = [];
+  const prompt: string[] = [];
+  const exchanges: OpenExchange[] = [];
+  let shown = '';
+  for (const message of reading.messages) {
+    const reason = reading.skipReason(message);
+    if (reason !== null) {
+      skip(reason);
+      continue;
+    }
+    const role = field(message, 'role');
+    const text = textOf(field(message, 'content'), skip);
+    const current = exchanges.at(-1);
+    if (role === 'assistant') exchanges.push(openExchange(message, text, shown, reading, skip));
+    else if (role === 'system' && !current) system.push(text);
+    else if (role === 'user' && !current) prompt.push(text);
+    else if (role === 'tool' && current) answerById(current, message, text, reading, skip);
+    else if (role === 'user' && current) answerInText(current, text, reading);
+    else skip(`message with role ${typeof role === 'string' ? role : 'unknown'} that has no place here`);
+    if (role !== 'assistant') shown = text;
+  }
+  if (exchanges.length === 0) throw new Error(`the recorded ${reading.format} run has no model call`);
+  dropEnd(exchanges.at(-1), reading, skip);
+  const { format, model, outcome } = reading;
+  return {
+    format,
+    model,
+    system: system.join('\n\n'),
+    prompt: prompt.join('\n\n'),
+    exchanges: exchanges.map(({ ids: _ids, hasToolCalls: _has, ...exchange }) => exchange),
+    tools: inOrder(new Set(exchanges.flatMap(({ calls }) => calls.map(({ name }) => name)))),
+    outcome,
+    skipped: [...skipped].map(([reason, count]) => ({ reason, count })),
+  };
+}
+
+function openExchange(message: unknown, text: string, shown: string, reading: Reading, skip: (reason: string) => unknown): OpenExchange {
+  const toolCalls = field(message, 'tool_calls');
+  const asked: unknown[] = Array.isArray(toolCalls) ? toolCalls : [];
+  const calls = asked.length === 0 ? reading.callsInText(message, text) : asked.map((call) => newCall(field(call, 'function', 'name'), field(call, 'function', 'arguments')));
+  for (const call of calls) {
+    const file = reading.fileOf?.(call, shown) ?? null;
+    if (file !== null) call.file = file;
+  }
+  return { text, calls, usage: reading.usage(message, () => skip('count of tokens that cannot be')), ids: asked.map((call) => stringOf(field(call, 'id'))), hasToolCalls: asked.length > 0 };
+}
+
+/** A tool message answers the calls whose ids it names. Ids repeat within a file, so only the exchange before it is asked. */
+function answerById(exchange: OpenExchange, message: unknown, text: string, reading: Reading, skip: (reason: string) => unknown): void {
+  const named = field(message, 'tool_call_ids') ?? [field(message, 'tool_call_id')];
+  const ids: unknown[] = Array.isArray(named) ? named : [];
+  const answered = exchange.calls.filter((call, index) => call.result === null && ids.includes(exchange.ids[index]));
+  for (const call of answered) settle(call, text, reading);
+  if (answered.length === 0) skip('result without a call');
+}
+
+/** Before function calling, results came as user messages: the first one after a call is its result, all others are talk. */
+function answerInText(exchange: OpenExchange, text: string, reading: Reading): void {
+  const call = exchange.hasToolCalls ? undefined : exchange.calls.find((one) => one.result === null);
+  if (call) settle(call, text, reading);
+  else if (text !== '') exchange.followUp = exchange.followUp === undefined ? text : `${exchange.followUp}\n\n${text}`;
+}
+
+function settle(call: RecordedCall, text: string, reading: Reading): void {
+  call.result = text;
+  call.isError ||= reading.isFailure(text);
+}
+
+/** A submit at the end that nothing answers is how the run ended, no call: the model's text stays, without it. */
+function dropEnd(last: OpenExchange | undefined, reading: Reading, skip: (reason: string) => unknown): void {
+  const [call, ...others] = last?.calls ?? [];
+  if (!last || !call || others.length > 0 || call.result !== null || !reading.endsRun(call)) return;
+  last.calls = [];
+  skip('submit that ended the run and has no answer');
+}
+
+function textOf(content: unknown, skip: (reason: string) => unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.flatMap((block: unknown) => {
+    const text = stringOf(field(block, 'text'));
+    if (text === null) skip(`content block of type ${stringOf(field(block, 'type')) ?? 'unknown'}`);
+    return text ?? [];
+  }).join('\n');
+}

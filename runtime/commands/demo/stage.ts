@@ -1,0 +1,70 @@
+// What every scene of the demo stands on: a model, a ledger, a small project, a worker, and somewhere to say what happens.
+
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type Docker from 'dockerode';
+
+import { findLedger, modelAccess } from '../../config.ts';
+import type { Place, Settings } from '../../config.ts';
+import { openDb } from '../../ledger/db.ts';
+import type { Db } from '../../ledger/db.ts';
+import { layOutProject } from './project.ts';
+import { createModelClient } from '../../model/callModel.ts';
+import { readyLedger } from '../../install/installLedger.ts';
+import { startScriptedModel } from '../../model/scriptedModel.ts';
+import type { Script, ScriptedModel } from '../../model/scriptedModel.ts';
+import { builtinTools } from '../../tools/builtinTools.ts';
+import { startWorker } from '../../worker/worker.ts';
+import type { Worker } from '../../worker/worker.ts';
+import { note } from '../output.ts';
+import { logger } from '../work.ts';
+
+export type Stage = {
+  isJson: boolean;
+  /** On stdout or, with --json, on stderr. */
+  say: (text: string) => void;
+  /** No API key is set: the model speaks from the script. */
+  isScripted: boolean;
+  place: Place;
+  db: Db;
+  /** The directory of the project. */
+  workspace: string;
+  /** Fires at Ctrl-C. */
+  interrupted: AbortSignal;
+  /** Starts the worker; the faculties are saved before. */
+  work(docker?: Docker): Promise<void>;
+};
+
+/** Sets the stage, shows the scene, and clears it away whatever happened: nothing that stays open keeps the process. */
+export async function withStage(options: Settings, script: Script, show: (stage: Stage) => Promise<number>): Promise<number> {
+  const place = await findLedger(options);
+  await readyLedger(place.url, place.schema);
+  const isJson = options.json ?? false;
+  const access = modelAccess();
+  const interrupted = new AbortController();
+  process.once('SIGINT', () => interrupted.abort());
+  const db = await openDb(place.url, place.schema);
+  let scripted: ScriptedModel | undefined;
+  let worker: Worker | undefined;
+  try {
+    if (!access) scripted = await startScriptedModel(script);
+    const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
+    const workspace = await mkdtemp(join(tmpdir(), 'work-ledger-demo-'));
+    await layOutProject(workspace);
+    return await show({
+      isJson, place, db, workspace,
+      say: (text) => (isJson ? note(text) : void process.stdout.write(`${text}\n`)),
+      isScripted: scripted !== undefined,
+      interrupted: interrupted.signal,
+      work: async (docker) => {
+        worker = await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), ...(docker && { docker }) });
+      },
+    });
+  } finally {
+    await worker?.stop();
+    await db.close();
+    await scripted?.close();
+  }
+}

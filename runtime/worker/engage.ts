@@ -1,0 +1,31 @@
+// graphile-worker's task: the doorbell of a work item. It never throws, whatever happens: a failed job row would retry
+// on graphile-worker's terms, and the work item has its own.
+
+import type { Task } from 'graphile-worker';
+import { z } from 'zod';
+
+import { isLeaseLost } from '../ledger/errors.ts';
+import { runFocus } from '../focus/runFocus.ts';
+import type { Runtime } from '../focus/runFocus.ts';
+
+const payloadSchema = z.object({ work_item_id: z.uuid() });
+
+export function engage(runtime: Runtime): Task {
+  return async (payload) => {
+    const parsed = payloadSchema.safeParse(payload);
+    if (!parsed.success) {
+      runtime.log.error({ payload }, 'an engage job without a work item');
+      return;
+    }
+    const workItemId = parsed.data.work_item_id;
+    try {
+      const outcome = await runFocus(workItemId, runtime);
+      if (outcome.kind === 'lost') runtime.log.info({ workItemId }, 'lease lost: what was under way is dropped');
+      else runtime.log.debug({ workItemId, outcome }, 'iteration over');
+    } catch (error) {
+      if (isLeaseLost(error)) return;
+      // The database is out of reach. The lease runs out and the sweeper brings the item back.
+      runtime.log.error({ workItemId, err: error }, 'iteration could not even be given up');
+    }
+  };
+}

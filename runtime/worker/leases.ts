@@ -1,0 +1,106 @@
+// The leases that this process holds: one heartbeat for all of them, and an abort signal for each.
+// It speaks for a crew that is at work: one that takes no jobs any more falls silent, and others take over.
+// A worker that cannot renew for two thirds of a lease fences itself: it stops before anybody else may start.
+
+import type { Logger } from 'pino';
+
+import type { Db, Lease } from '../ledger/db.ts';
+
+/** Why work on a focus has to stop: it is somebody else's or nobody's now, or this process is asked to end. */
+export type StopReason = 'lost' | 'stopping';
+
+export type Held = { signal: AbortSignal; drop(): void };
+
+export class Leases {
+  readonly workerId: string;
+  readonly leaseSeconds: number;
+  readonly #db: Db;
+  readonly #host: string;
+  readonly #treeId: string | null;
+  readonly #isAtWork: () => boolean;
+  readonly #log: Logger;
+  /** By work item: one process drives an item at most once. */
+  readonly #held = new Map<string, { lease: string; controller: AbortController }>();
+  #timer: NodeJS.Timeout | undefined;
+  #renewedAt = performance.now();
+  #stopping = false;
+  #isBeating = false;
+  #onIdle: (() => void)[] = [];
+
+  constructor(options: { db: Db; workerId: string; treeId: string | null; leaseSeconds: number; host: string; isAtWork: () => boolean; log: Logger }) {
+    this.#db = options.db;
+    this.#host = options.host;
+    this.#treeId = options.treeId;
+    this.#isAtWork = options.isAtWork;
+    this.#log = options.log;
+    this.workerId = options.workerId;
+    this.leaseSeconds = options.leaseSeconds;
+  }
+
+  /** Throws where the first beat finds no database. */
+  async start(): Promise<void> {
+    await this.#db.leaseRenew(this.workerId, [], this.#host, process.pid, this.#treeId);
+    this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 4);
+  }
+
+  /** Keeps a lease alive until `drop()`; the signal fires with a StopReason when work has to stop. */
+  hold({ work_item_id: workItemId, lease }: Lease): Held {
+    const controller = new AbortController();
+    if (this.#stopping) controller.abort('stopping' satisfies StopReason);
+    this.#held.set(workItemId, { lease, controller });
+    return {
+      signal: controller.signal,
+      drop: () => {
+        if (this.#held.get(workItemId)?.lease === lease) this.#held.delete(workItemId);
+        if (this.#held.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
+      },
+    };
+  }
+
+  /** A hint that a work item ended: stops what is being done for it here. */
+  lose(workItemId: string): void {
+    this.#held.get(workItemId)?.controller.abort('lost' satisfies StopReason);
+  }
+
+  /** A hint that a lease was taken away: stops what is being done under it, and nothing that began since. */
+  revoke(lease: string): void {
+    for (const held of this.#held.values()) if (held.lease === lease) held.controller.abort('lost' satisfies StopReason);
+  }
+
+  /** Asks everything under way to give its work back. */
+  stopAll(): void {
+    this.#stopping = true;
+    for (const { controller } of this.#held.values()) controller.abort('stopping' satisfies StopReason);
+  }
+
+  /** Resolves when nothing is held any more. */
+  idle(): Promise<void> {
+    return this.#held.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#onIdle.push(resolve));
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #beat(): Promise<void> {
+    // Also while an earlier beat hangs: silence of the database is no reason to believe in a lease.
+    if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
+      for (const workItemId of this.#held.keys()) this.lose(workItemId);
+    }
+    if (this.#isBeating || !this.#isAtWork()) return;
+    this.#isBeating = true;
+    const named = [...this.#held.values()];
+    const askedAt = performance.now();
+    try {
+      const renewed = new Set(await this.#db.leaseRenew(this.workerId, named.map(({ lease }) => lease), this.#host, process.pid, this.#treeId));
+      this.#renewedAt = askedAt;
+      for (const { lease, controller } of named) {
+        if (!renewed.has(lease)) controller.abort('lost' satisfies StopReason);
+      }
+    } catch (error) {
+      this.#log.warn({ err: error }, 'heartbeat failed');
+    } finally {
+      this.#isBeating = false;
+    }
+  }
+}

@@ -1,0 +1,172 @@
+// A worker process: a crew that drives work items, a sweeper, a listener. When its crew ends unasked it gets another.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import Docker from 'dockerode';
+import type { Logger } from 'pino';
+import { z } from 'zod';
+
+import { webFetchHeaders } from '../config.ts';
+import { whenReachable } from '../ledger/connection.ts';
+import { JOB_CONNECTIONS, startCrew } from './runner.ts';
+import type { Crew } from './runner.ts';
+import { openDb } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
+import type { ModelClient } from '../model/callModel.ts';
+import { openContainers } from '../focus/containers.ts';
+import { executeCode } from '../focus/runCode.ts';
+import { Watchers } from '../focus/watchers.ts';
+import { checkLedger } from '../install/installLedger.ts';
+import { listen } from '../ledger/listener.ts';
+import type { Tool } from '../tools/tool.ts';
+
+export type WorkerOptions = {
+  url: string;
+  schema: string;
+  model: ModelClient;
+  tools: readonly Tool[];
+  log: Logger;
+  concurrency?: number;
+  leaseSeconds?: number;
+  /** How long a stopping worker lets iterations end by themselves. */
+  graceSeconds?: number;
+  onDelta?: (workItemId: string, text: string) => void;
+  /** Runs agents' code and has their workspaces; default: the daemon of DOCKER_HOST or of this machine. Null: none. */
+  docker?: Docker | null;
+  /** The work item at the root of the only tree that it works on, see work_keep(); default: whatever is queued. */
+  treeId?: string;
+};
+
+export type Worker = {
+  /** Its own connections, for whoever starts it and asks a question. */
+  db: Db;
+  stop(): Promise<void>;
+};
+
+/** What a worker opens at most: for its work, its heartbeat, its hints and graphile-worker. */
+export const connectionsOf = (concurrency: number): number => concurrency + 2 + JOB_CONNECTIONS;
+
+/** Registers its tools, starts to work, and goes on until `stop()`. Waits for a database that cannot be reached; throws OtherLedger where the ledger is not this program's. */
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { url, schema, log, treeId = null } = options;
+  const leaseSeconds = options.leaseSeconds ?? 30;
+  const concurrency = options.concurrency ?? 4;
+  const headers = webFetchHeaders();
+  const stopping = new AbortController();
+  const isStopping = (): boolean => stopping.signal.aborted;
+  const patiently = <T>(use: () => Promise<T>): Promise<T> => whenReachable(use, log, stopping.signal);
+  await patiently(() => checkLedger(url, schema, { isWorker: true }));
+
+  const db = await openDb(url, schema, { maximumPoolSize: concurrency });
+  const heart = await openDb(url, schema, { maximumPoolSize: 1 });
+  const docker = options.docker === undefined ? new Docker() : options.docker;
+  const containers = docker === null ? null : openContainers(docker, db, log);
+  const close = async (): Promise<void> => {
+    await containers?.close();
+    await heart.close();
+    await db.close();
+  };
+  const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
+  const watchers = new Watchers(db, log);
+  const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
+  const newCrew = (): Promise<Crew> => startCrew({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
+  let isCodeOffered: boolean;
+  let crew: Crew;
+  try {
+    await patiently(() => sayConnections(db, concurrency, log));
+    await patiently(() => registerTools(options.tools, db));
+    isCodeOffered = docker === null || (await patiently(() => offerCode(docker, db)));
+    crew = await patiently(newCrew);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  if (!isCodeOffered) log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
+
+  const sweep = async (): Promise<void> => {
+    try {
+      const swept = await db.workSweep(leaseSeconds);
+      isCodeOffered ||= docker !== null && (await offerCode(docker, db));
+      if (swept.expired > 0 || swept.dead_workers.length > 0) log.info(swept, 'swept up after dead workers');
+    } catch (error) {
+      log.warn({ err: error }, 'sweep failed');
+    }
+  };
+  let sweeping = sweep();
+  await sweeping;
+  const sweeper = setInterval(() => {
+    sweeping = sweep();
+  }, Math.min(5000, (leaseSeconds * 1000) / 3));
+  const listener = listen(url, ['work_item_completed', 'work_lease_revoked', 'work_watched'], {
+    onNotification: (channel, payload) => {
+      if (channel === 'work_watched') watchers.came(payload);
+      else if (channel === 'work_lease_revoked') crew.leases.revoke(payload);
+      else crew.leases.lose(payload);
+    },
+  });
+  const tending = tend();
+  log.info({ workerId: crew.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
+
+  /** Replaces a crew that ended unasked, as soon as the database lets it. */
+  async function tend(): Promise<void> {
+    for (;;) {
+      await Promise.race([crew.ended, aborted(stopping.signal)]);
+      if (isStopping()) return;
+      log.warn({ workerId: crew.leases.workerId }, 'graphile-worker gave up; starting it anew');
+      await crew.stop(0);
+      for (let delay = 500; ; delay = Math.min(delay * 2, 5000)) {
+        if (isStopping()) return;
+        try {
+          crew = await newCrew();
+          break;
+        } catch (error) {
+          log.warn({ err: error }, 'not yet');
+          await sleep(delay);
+        }
+      }
+      log.info({ workerId: crew.leases.workerId }, 'at work again');
+    }
+  }
+
+  return {
+    db,
+    async stop() {
+      stopping.abort();
+      clearInterval(sweeper);
+      await tending;
+      await crew.stop(options.graceSeconds ?? 5);
+      await listener.close();
+      await sweeping;
+      await close();
+      log.info('worker stopped');
+    },
+  };
+}
+
+/** Says before it needs them whether the server has the connections that this worker may open. */
+async function sayConnections(db: Db, concurrency: number, log: Logger): Promise<void> {
+  const { most, left } = await db.connections();
+  const [needs, here] = [connectionsOf(concurrency), 1];
+  log[left + here < needs ? 'warn' : 'info']({ needs, left, most },
+    `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`);
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** Offers execute_code where a Docker daemon answers. False: none does, now. */
+async function offerCode(docker: Docker, db: Db): Promise<boolean> {
+  const isThere = await docker.ping().then(() => true, () => false);
+  if (isThere) await db.abilityRegister(executeCode);
+  return isThere;
+}
+
+async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
+  for (const tool of tools) {
+    const { $schema: _, ...inputSchema } = tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input' });
+    await db.abilityRegister({ name: tool.name, description: tool.description, inputSchema, effect: tool.effect, risk: tool.risk, touches: tool.touches });
+  }
+}

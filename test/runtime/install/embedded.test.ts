@@ -1,0 +1,132 @@
+// The embedded server: started once by however many ask for it, found again, healed, as root or not.
+
+import { execFile, spawnSync } from 'node:child_process';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import pg from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { ensureEmbedded, stopEmbedded } from '../../../runtime/install/embedded.ts';
+
+let dataDir: string;
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'wl embedded '));
+  await chmod(dataDir, 0o755);
+});
+afterEach(async () => {
+  await stopEmbedded(dataDir).catch(() => {});
+  await rm(dataDir, { recursive: true, force: true });
+});
+
+async function ask(url: string, sql: string): Promise<unknown> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return Object.values((await client.query<Record<string, unknown>>(sql)).rows[0] ?? {})[0];
+  } finally {
+    await client.end();
+  }
+}
+
+test('three processes that ask at once get one server, in a directory with blanks in its name', async () => {
+  const all = await Promise.all([1, 2, 3].map(() => ensureEmbedded({ dataDir, isDurable: false })));
+  expect(new Set(all.map((one) => one.url)).size).toBe(1);
+  expect(all.filter((one) => one.started)).toHaveLength(1);
+  expect(await ask(all[0]?.url ?? '', 'show server_version_num')).toMatch(/^18/);
+});
+
+test('it listens on no network, keeps its rows over a restart, and stops once', async () => {
+  const { url } = await ensureEmbedded({ dataDir });
+  expect(await ask(url, 'show listen_addresses')).toBe('');
+  expect(await ask(url, 'show fsync')).toBe('on');
+  await ask(url, 'create table kept as select 7 as n');
+  expect(await stopEmbedded(dataDir)).toBe(true);
+  expect(await stopEmbedded(dataDir)).toBe(false);
+  const again = await ensureEmbedded({ dataDir });
+  expect(again.started).toBe(true);
+  expect(await ask(again.url, 'select n from kept')).toBe(7);
+});
+
+test('the extension can be created there as it is', async () => {
+  const { url } = await ensureEmbedded({ dataDir, isDurable: false });
+  await ask(url, 'create database other');
+  const other = url.replace(/work_ledger$/, 'other');
+  await ask(other, 'create extension work_ledger');
+  expect(await ask(other, `select seq from work_submit('analyze', 'x') w, ledger_append(w.id, 'note', 'x')`)).toBe(1);
+});
+
+test('a server that was killed, and an initdb that broke off, heal', async () => {
+  await mkdir(join(dataDir, 'pg18.new'), { recursive: true });
+  await writeFile(join(dataDir, 'pg18.new', 'half'), '');
+  const { url } = await ensureEmbedded({ dataDir, isDurable: false });
+  const pid = Number((await readFile(join(dataDir, 'pg18', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  process.kill(pid, 'SIGKILL');
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const again = await ensureEmbedded({ dataDir, isDurable: false });
+  expect(again).toMatchObject({ url, started: true });
+  expect(await ask(url, 'select 1')).toBe(1);
+});
+
+test('what lies beside the cluster is never touched, whatever it is called', async () => {
+  await mkdir(join(dataDir, 'pg18.backup'));
+  await writeFile(join(dataDir, 'pg18.backup', 'PG_VERSION'), '18\n');
+  await mkdir(join(dataDir, 'pg18.new'));
+  await writeFile(join(dataDir, 'pg18.new', 'half'), '');
+  await writeFile(join(dataDir, 'pg18-notes.txt'), 'mine');
+  await ensureEmbedded({ dataDir, isDurable: false });
+  expect(await readFile(join(dataDir, 'pg18.backup', 'PG_VERSION'), 'utf8')).toBe('18\n');
+  expect(await readFile(join(dataDir, 'pg18-notes.txt'), 'utf8')).toBe('mine');
+  expect(await readdir(dataDir)).not.toContain('pg18.new');
+});
+
+test('a cluster that cannot be read is an error that names it, not a reason for a new one', async () => {
+  const cluster = join(dataDir, 'pg18');
+  await mkdir(cluster);
+  await writeFile(join(cluster, 'base'), 'half restored');
+  await expect(ensureEmbedded({ dataDir })).rejects.toThrow(`${cluster} is there, but it is no PostgreSQL cluster`);
+  expect(await readFile(join(cluster, 'base'), 'utf8')).toBe('half restored');
+
+  await rename(cluster, join(dataDir, 'pg18.old'));
+  await symlink(join(dataDir, 'not mounted'), cluster);
+  await expect(ensureEmbedded({ dataDir })).rejects.toThrow(`${cluster} is there`);
+
+  await rm(cluster);
+  await symlink(cluster, cluster); // ELOOP: there is something, and nobody can say what
+  await expect(ensureEmbedded({ dataDir })).rejects.toThrow(/PG_VERSION cannot be looked at, and is left as it is: ELOOP/);
+  expect((await readdir(dataDir)).filter((name) => name.startsWith('pg18')).toSorted()).toEqual(['pg18', 'pg18.old']);
+});
+
+test('a path too long for a socket gets a short one', async () => {
+  const deep = join(dataDir, 'x'.repeat(90));
+  await mkdir(deep);
+  await chmod(deep, 0o755);
+  const { url } = await ensureEmbedded({ dataDir: deep, isDurable: false });
+  expect(await ask(url, 'select 1')).toBe(1);
+  await stopEmbedded(deep);
+});
+
+test('an ordinary user has it too', async () => {
+  // Run by an ordinary user, the tests above were the proof.
+  if (process.getuid?.() !== 0) return;
+  const nobody = 65534;
+  const code = `
+    import { ensureEmbedded, stopEmbedded } from ${JSON.stringify(fileURLToPath(new URL('../../../runtime/install/embedded.ts', import.meta.url)))};
+    const found = await ensureEmbedded({ dataDir: ${JSON.stringify(join(dataDir, 'mine'))}, isDurable: false });
+    console.log(found.started, await stopEmbedded(${JSON.stringify(join(dataDir, 'mine'))}));`;
+  const file = join(dataDir, 'user.ts');
+  await writeFile(file, code);
+  await chown(dataDir, nobody, nobody);
+  // Where a stranger cannot read the project there is nothing to try.
+  const reachable = spawnSync(process.execPath, ['--version'], { uid: nobody, gid: nobody, cwd: '/' }).status === 0
+    && spawnSync('cat', [fileURLToPath(new URL('../../../runtime/install/embedded.ts', import.meta.url))], { uid: nobody, gid: nobody, cwd: '/' }).status === 0;
+  if (!reachable) {
+    console.warn('skipped: an ordinary user has it too (the project lies where nobody else can read)');
+    return;
+  }
+  const { stdout } = await promisify(execFile)(process.execPath, [file], { uid: nobody, gid: nobody, cwd: '/', env: { HOME: dataDir, PATH: process.env['PATH'] } });
+  expect(stdout.trim()).toBe('true true');
+});

@@ -1,0 +1,214 @@
+// Two forms of installation, one catalog; ledgers that do not see each other. That a dump restores with its rows is
+// tested by installcheck.sh, which has a pg_dump.
+
+import pg from 'pg';
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { connect } from '../../../runtime/ledger/connection.ts';
+import { openDb } from '../../../runtime/ledger/db.ts';
+import { build } from '../../../sql/extensionSource.ts';
+import { createModelClient } from '../../../runtime/model/callModel.ts';
+import { checkLedger, installLedger, QUEUE_MIGRATION, readyLedger } from '../../../runtime/install/installLedger.ts';
+import { startWorker } from '../../../runtime/worker/worker.ts';
+import { createDatabase } from '../../database.ts';
+import type { TestDatabase } from '../../database.ts';
+import { until } from '../../workerProcess.ts';
+
+const databases: TestDatabase[] = [];
+let plain: TestDatabase;
+let extension: TestDatabase;
+
+const create = async (): Promise<TestDatabase> => {
+  const made = await createDatabase({ from: null });
+  databases.push(made);
+  return made;
+};
+
+beforeAll(async () => {
+  plain = await create();
+  extension = await create();
+  await installLedger(plain.url, 'ledger');
+  await extension.query('create schema ledger; create extension work_ledger schema ledger');
+});
+afterAll(async () => {
+  for (const database of databases) await database.drop();
+});
+
+/** Everything in the schema that somebody could notice, as sorted lines. */
+async function catalog(database: TestDatabase): Promise<string[]> {
+  const rows = await database.query<{ line: string }>(`
+    with n as (select oid from pg_namespace where nspname = 'ledger')
+    select 'function ' || pg_get_functiondef(p.oid) || coalesce(obj_description(p.oid, 'pg_proc'), '') as line from pg_proc p join n on p.pronamespace = n.oid
+    union all select 'column ' || c.relname || ' ' || a.attnum::text || ' ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull::text || ' ' || a.attidentity::text || a.attgenerated::text
+                || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || coalesce(col_description(c.oid, a.attnum), '')
+           from pg_attribute a join pg_class c on c.oid = a.attrelid join n on c.relnamespace = n.oid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum where a.attnum > 0
+    union all select 'relation ' || c.relname || ' ' || c.relkind::text || coalesce(array_to_string(c.reloptions, ','), '') || coalesce(obj_description(c.oid, 'pg_class'), '') from pg_class c join n on c.relnamespace = n.oid
+    union all select 'view ' || c.relname || pg_get_viewdef(c.oid) from pg_class c join n on c.relnamespace = n.oid where c.relkind = 'v'
+    union all select 'constraint ' || conrelid::regclass::text || conname || pg_get_constraintdef(k.oid) from pg_constraint k join n on k.connamespace = n.oid
+    union all select 'index ' || pg_get_indexdef(i.indexrelid) from pg_index i join pg_class c on c.oid = i.indrelid join n on c.relnamespace = n.oid
+    union all select 'trigger ' || pg_get_triggerdef(t.oid) || t.tgenabled::text from pg_trigger t join pg_class c on c.oid = t.tgrelid join n on c.relnamespace = n.oid where not t.tgisinternal
+    union all select 'ability ' || name || description || input_schema::text || effect || risk || implementation || function_name || position::text from ledger.abilities
+    order by 1`);
+  return rows.map((row) => row.line);
+}
+
+test('create extension and the plain script end in the same catalog', async () => {
+  const lines = await catalog(plain);
+  expect(lines.length).toBeGreaterThan(250);
+  expect(lines).toEqual(await catalog(extension));
+});
+
+test('installing again changes nothing', async () => {
+  const before = await catalog(plain);
+  expect(await installLedger(plain.url, 'ledger')).toMatchObject({ form: 'script', changed: false });
+  await installLedger(extension.url, 'ledger'); // graphile-worker's schema
+  expect(await installLedger(extension.url, 'ledger')).toMatchObject({ form: 'extension', changed: false });
+  expect(await catalog(plain)).toEqual(before);
+});
+
+/** Of everything that an installation could touch, which transaction wrote it last. */
+async function written(database: TestDatabase): Promise<unknown[]> {
+  return database.query(`
+    with n as (select oid from pg_namespace where nspname in ('ledger', 'graphile_worker'))
+    select 'function' as kind, p.oid, p.xmin::text from pg_proc p join n on p.pronamespace = n.oid
+    union all select 'trigger', t.oid, t.xmin::text from pg_trigger t join pg_class c on c.oid = t.tgrelid join n on c.relnamespace = n.oid
+    union all select 'relation', c.oid, c.xmin::text from pg_class c join n on c.relnamespace = n.oid where c.relkind in ('r', 'v')
+    union all select 'comment', d.objoid, d.xmin::text from pg_description d join pg_proc p on p.oid = d.objoid join n on p.pronamespace = n.oid
+    order by 1, 2`);
+}
+
+test('a worker that starts, and installing again, write nothing', async () => {
+  const before = await written(plain);
+  await readyLedger(plain.url, 'ledger');
+  const worker = await startWorker({
+    url: plain.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: 'http://127.0.0.1:9' }),
+  });
+  await worker.stop();
+  await installLedger(plain.url, 'ledger');
+  expect(await written(plain)).toEqual(before);
+});
+
+test('graphile-worker\'s schema is at the migration that this program knows', async () => {
+  expect(await plain.query('select max(id) as id from graphile_worker.migrations')).toEqual([{ id: QUEUE_MIGRATION }]);
+  const database = await create();
+  await installLedger(database.url, 'ledger');
+  await database.query(`delete from graphile_worker.migrations where id = ${QUEUE_MIGRATION}`);
+  await expect(checkLedger(database.url, 'ledger', { isWorker: true })).rejects.toThrow(
+    `graphile-worker's schema is at migration ${QUEUE_MIGRATION - 1}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: work-ledger install --schema ledger`);
+  await checkLedger(database.url, 'ledger');
+  expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true });
+  await checkLedger(database.url, 'ledger', { isWorker: true });
+});
+
+/** As a ledger of other functions and the same tables says of itself. */
+const olderFunctions = `create or replace function ledger.work_ledger_build() returns text language sql immutable return '${build().split('/')[0]}/0000'`;
+
+test('a ledger of other functions is refused by whoever works, and renewed by an installer', async () => {
+  const database = await create();
+  await installLedger(database.url, 'ledger');
+  const before = await catalog(database);
+  await database.query(`${olderFunctions}; create function ledger.work_cancel(a int) returns int language sql return a; create function ledger.users_own() returns int language sql return 1`);
+  await expect(readyLedger(database.url, 'ledger')).rejects.toThrow(/version 0\.1\.0 \(build \w+\/0000\), this program wants .* Only functions differ\. Bring it up: work-ledger install --schema ledger$/);
+  expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true });
+  const after = await catalog(database);
+  expect(after.filter((line) => line.includes('users_own'))).toHaveLength(1);
+  expect(after.filter((line) => !line.includes('users_own'))).toEqual(before);
+});
+
+test('a ledger of other tables, and one that is newer, stay as they are, and it is said what to do', async () => {
+  const database = await create();
+  await installLedger(database.url, 'ledger');
+  await database.query('create schema ledger_2; drop function ledger.work_ledger_build(); drop table ledger.awareness_shown cascade');
+  const before = await written(database);
+  for (const start of [installLedger, readyLedger, checkLedger]) {
+    await expect(start(database.url, 'ledger')).rejects.toThrow(
+      /^the ledger in schema "ledger" is version 0\.1\.0 \(build unknown\), this program wants 0\.1\.0 \(build .*\)\. It has no table awareness_shown\. Nothing carries it over\. .*: work-ledger install --schema ledger_3\n.*WORK_LEDGER_SCHEMA=ledger_3/);
+  }
+  await database.query(`create function ledger.work_ledger_build() returns text language sql return '1/1'; create or replace function ledger.work_ledger_version() returns text language sql return '0.10.0'`);
+  await expect(installLedger(database.url, 'ledger')).rejects.toThrow(/is version 0\.10\.0 .* Update this program\.$/);
+  expect((await written(database)).length).toBe(before.length + 1);
+  await expect(checkLedger(database.url, 'nowhere')).rejects.toThrow('there is no ledger in schema "nowhere". Install one: work-ledger install --schema nowhere');
+});
+
+test('renewing waits for who is at work, holds nobody up meanwhile and rolls nobody back', async () => {
+  const database = await create();
+  await installLedger(database.url, 'ledger');
+  const [busy, other] = [await connect({ connectionString: database.url }), await connect({ connectionString: database.url })];
+  const submit = async (): Promise<string> => (await database.query<{ id: string }>(`select id from ledger.work_submit('a', 'x')`))[0]?.id ?? '';
+  const [first, second] = [await submit(), await submit()];
+  await database.query(olderFunctions);
+
+  await busy.query(`set deadlock_timeout = '10ms'`); // is the one to notice a circle, and loses
+  await busy.query('begin; lock table ledger.foci in row exclusive mode'); // as a heartbeat does, before it wants an item
+  await other.query('begin; lock table ledger.work_items in row exclusive mode');
+  let isDone = false;
+  const renewed = installLedger(database.url, 'ledger').finally(() => (isDone = true));
+  // A try that stands before the items holds nothing. Let in, it finds the foci taken and must give the items back.
+  const isWaiting = async (): Promise<boolean> => (await database.query(`select from pg_locks where relation = 'ledger.work_items'::regclass and not granted`)).length > 0;
+  await until(isWaiting);
+  await other.query('commit');
+  await until(async () => !(await isWaiting()));
+  await busy.query(`select ledger.ledger_append('${first}', 'note', 'x')`); // 40P01 where the installer waits with a lock in its hand
+  for (let n = 0; n < 20; n++) await other.query(`select ledger.ledger_append('${second}', 'note', 'x')`);
+  expect(isDone).toBe(false);
+  await busy.query('commit');
+  expect(await renewed).toMatchObject({ changed: true });
+  await checkLedger(database.url, 'ledger');
+  await busy.end();
+  await other.end();
+});
+
+test('two installers at once both succeed', async () => {
+  const database = await create();
+  const both = await Promise.all([installLedger(database.url, 'ledger'), installLedger(database.url, 'ledger')]);
+  expect(both.filter((installed) => installed.changed)).toHaveLength(1);
+});
+
+test('the extension installs for a role that is no superuser, and the role owns it', async () => {
+  const database = await create();
+  const role = `installer_${Date.now()}`;
+  const name = new URL(database.url).pathname.slice(1);
+  await database.query(`create role ${role} login; alter database ${name} owner to ${role}`);
+  const client = new pg.Client({ connectionString: database.url.replace('postgres@', `${role}@`) });
+  await client.connect();
+  await client.query('create schema ledger; create extension work_ledger schema ledger');
+  await client.query(`select ledger.ledger_append((ledger.work_submit('a', 'x')).id, 'note', 'mine')`);
+  await client.end();
+  await database.query(`drop owned by ${role} cascade`).catch(() => {});
+});
+
+test('a schema whose name needs quoting is as good as any', async () => {
+  const database = await create();
+  await installLedger(database.url, 'Team "A" ledger');
+  const db = await openDb(database.url, 'Team "A" ledger');
+  const item = await db.workSubmit({ workType: 'a', description: 'x' });
+  expect((await db.ledgerAppend(item.id, 'note', 'x')).seq).toBe(1);
+  expect(await db.awarenessDigest(item.id)).toContain('== AWARENESS ==');
+  await db.close();
+});
+
+test('two ledgers in two schemas of one database do not see each other', async () => {
+  const database = await create();
+  await installLedger(database.url, 'one');
+  await installLedger(database.url, 'two');
+  const [one, two] = [await openDb(database.url, 'one'), await openDb(database.url, 'two')];
+  const item = await one.workSubmit({ workType: 'a', description: 'only in one' });
+  await one.ledgerAppend(item.id, 'finding', 'only in one');
+  await database.query(`select one.work_complete('${item.id}', 'done in one')`);
+  expect(await two.workItem(item.id)).toBeNull();
+  expect(await two.awarenessDigest(null)).not.toContain('only in one');
+  await expect(two.ledgerAppend(item.id, 'note', 'x')).rejects.toMatchObject({ code: 'WL001' });
+  expect(await database.query<{ task: string }>('select distinct task_identifier as task from graphile_worker.jobs')).toEqual([{ task: 'one/engage' }]);
+  await one.close();
+  await two.close();
+});
+
+test('every table with rows of users is marked for pg_dump, and what comes with the extension is not', async () => {
+  const marked = await extension.query<{ name: string; condition: string }>(`
+    select c.relname as name, condition from pg_extension e, unnest(e.extconfig, e.extcondition) as x(id, condition) join pg_class c on c.oid = x.id
+     where extname = 'work_ledger' order by 1`);
+  expect(marked.filter((row) => row.condition !== '')).toEqual([{ name: 'abilities', condition: 'where not is_builtin' }, { name: 'touch_rules', condition: 'where not is_builtin' }]);
+  const tables = await extension.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind in ('r', 'S') and relpersistence = 'p' order by 1`);
+  expect(marked.map((row) => row.name)).toEqual(tables.map((row) => row.name));
+});

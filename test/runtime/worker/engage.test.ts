@@ -1,0 +1,40 @@
+// The doorbell never fails its job, whatever happens: graphile-worker would try again on its own terms.
+
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../../runtime/ledger/db.ts';
+import type { Db } from '../../../runtime/ledger/db.ts';
+import type { Runtime } from '../../../runtime/focus/runFocus.ts';
+import { engage } from '../../../runtime/worker/engage.ts';
+import { createDatabase } from '../../database.ts';
+import type { TestDatabase } from '../../database.ts';
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'a schema without a ledger');
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+/** What a job of this payload logs. */
+async function rung(payload: unknown): Promise<string[]> {
+  const said: string[] = [];
+  const log = pino({ level: 'error' }, { write: (line: string) => void said.push((JSON.parse(line) as { msg: string }).msg) });
+  const leases = { workerId: 'worker', leaseSeconds: 30 };
+  await engage({ db, leases, log } as unknown as Runtime)(payload, undefined as never);
+  return said;
+}
+
+test('of an iteration that the database does not even let begin', async () => {
+  await expect(db.focusClaim('01a20140-ceab-71ce-90f1-6e3f51471e2f', 'worker', 30)).rejects.toThrow();
+  expect(await rung({ work_item_id: '01a20140-ceab-71ce-90f1-6e3f51471e2f' })).toEqual(['iteration could not even be given up']);
+});
+
+test('of a payload that names no work item', async () => {
+  for (const payload of [null, {}, { work_item_id: 'x' }]) expect(await rung(payload)).toEqual(['an engage job without a work item']);
+});

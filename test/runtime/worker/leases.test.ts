@@ -1,0 +1,37 @@
+// The worker's side of a lease: it stops by itself before anybody else may start.
+
+import { pino } from 'pino';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { openDb } from '../../../runtime/ledger/db.ts';
+import type { Db } from '../../../runtime/ledger/db.ts';
+import { Leases } from '../../../runtime/worker/leases.ts';
+import { createDatabase } from '../../database.ts';
+import type { TestDatabase } from '../../database.ts';
+import { until } from '../../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+});
+afterAll(async () => {
+  await db?.close();
+  await database?.drop();
+});
+
+test('a worker whose heartbeats fail takes its work for lost', async () => {
+  await db.facultySave({ name: 'talker', accepts: ['talk'] });
+  const item = await db.workSubmit({ workType: 'talk', description: 'x' });
+  const leases = new Leases({ db, workerId: 'worker', treeId: null, leaseSeconds: 3, host: 'here', isAtWork: () => true, log: pino({ level: 'silent' }) });
+  await leases.start();
+  const claim = await db.focusClaim(item.id, leases.workerId, 3600);
+  if (claim.kind !== 'claimed') throw new Error(claim.kind);
+  const held = leases.hold(claim);
+  await database.query('alter function ledger.lease_renew rename to out_of_reach');
+  await until(() => held.signal.aborted);
+  expect(held.signal.reason).toBe('lost');
+  held.drop();
+  leases.stop();
+});
