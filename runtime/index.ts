@@ -5,7 +5,7 @@ export { openDb } from './ledger/db.ts';
 export type { Db, LedgerEntry, Submission, WorkItem } from './ledger/db.ts';
 export { errorCodes, LedgerError } from './ledger/errors.ts';
 export { createModelClient } from './model/callModel.ts';
-export type { ModelClient } from './model/callModel.ts';
+export type { ModelClient } from './model/message.ts';
 export { JournalStore, WorkJournal } from './ledger/journal.ts';
 export type { Checkpoint, EntryImportance, EntryType, JournalEntry, JournalSession, JournalState, JournalStatus, ResumptionContext } from './ledger/journal.ts';
 export { checkLedger, installLedger, OtherLedger } from './install/installLedger.ts';

@@ -2,7 +2,7 @@
 // what happens between any two statements. What the engine asks to be sent is kept, with the turn it belongs to.
 
 import type { Begin, Claimed, Db, OpenCall } from '../runtime/ledger/db.ts';
-import type { ContentBlock, ModelError, ModelRequest, ModelResponse } from '../runtime/model/callModel.ts';
+import type { ContentBlock, ModelError, ModelRequest, ModelResponse } from '../runtime/model/message.ts';
 
 export type PlayedCall =
   | { kind: 'look'; result: string; isError?: boolean; images?: { media_type: 'image/png'; data: string }[] }

@@ -1,9 +1,10 @@
 // A scripted model for work that is delegated: each work item is told apart by its description, and what it says next may
 // depend on the children that it has and on what it was answered last.
 
-import type { ContentBlock, ModelRequest } from '../runtime/model/callModel.ts';
+import type { ContentBlock, ModelRequest } from '../runtime/model/message.ts';
 import { startScriptedModel } from '../runtime/model/scriptedModel.ts';
-import type { ScriptedModel, ScriptedReply } from '../runtime/model/scriptedModel.ts';
+import type { ScriptedModel } from '../runtime/model/scriptedModel.ts';
+import type { ScriptedReply } from '../runtime/model/script.ts';
 
 export type Seen = {
   /** How many responses this work item has given. */

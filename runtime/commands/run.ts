@@ -8,7 +8,7 @@ import { findLedger } from '../config.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db, WorkItem } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
-import type { ModelClient } from '../model/callModel.ts';
+import type { ModelClient } from '../model/message.ts';
 import { readyLedger } from '../install/installLedger.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import type { Tool } from '../tools/tool.ts';

@@ -9,7 +9,7 @@ import { whenReachable } from '../ledger/connection.ts';
 import { openDb } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { createModelClient } from '../model/callModel.ts';
-import type { ModelClient } from '../model/callModel.ts';
+import type { ModelClient } from '../model/message.ts';
 import { readyLedger } from '../install/installLedger.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';

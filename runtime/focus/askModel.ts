@@ -1,9 +1,9 @@
 // The model call of an iteration: the request as the database assembled it is checked, sent as it is, and answered.
 
 import type { Begin, Claimed } from '../ledger/db.ts';
-import type { ContentBlock, ModelClient, ModelOutcome, ModelRequest } from '../model/callModel.ts';
+import { askChecked } from '../model/askChecked.ts';
+import type { ModelOutcome } from '../model/message.ts';
 import type { Runtime } from './runFocus.ts';
-import { validateRequest } from '../model/validateRequest.ts';
 
 type Asked = Extract<Begin, { kind: 'call_model' | 'summarize' }>;
 
@@ -21,19 +21,4 @@ export async function askModel(asked: Asked, claim: Claimed, signal: AbortSignal
   } finally {
     showing.end();
   }
-}
-
-/** The same outside of a focus. */
-export async function askChecked(
-  model: ModelClient,
-  request: Record<string, unknown>,
-  { onBroken, ...how }: { signal: AbortSignal; onDelta?: (text: string) => void; onGrowth?: (soFar: () => ContentBlock[]) => void; onBroken?: (broken: string[]) => void },
-): Promise<ModelOutcome> {
-  const broken = validateRequest(request as ModelRequest);
-  if (broken.length === 0) return model.call(request as ModelRequest, how);
-  onBroken?.(broken);
-  return {
-    kind: 'error',
-    error: { class: 'invalid_request', message: `not sent: ${broken.slice(0, 3).join('; ')}`, status: null, retryAfterSeconds: null, requestId: null },
-  };
 }

@@ -8,7 +8,7 @@ import { isLeaseLost } from '../ledger/errors.ts';
 import type { Leases } from '../worker/leases.ts';
 import type { HostHeaders, Tool } from '../tools/tool.ts';
 import { askModel } from './askModel.ts';
-import type { ModelClient } from '../model/callModel.ts';
+import type { ModelClient } from '../model/message.ts';
 import type { Containers } from './containers.ts';
 import { runHook } from './runHook.ts';
 import { runTools } from './runTools.ts';

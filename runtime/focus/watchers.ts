@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 
 import type { Claimed, Db } from '../ledger/db.ts';
-import type { ContentBlock } from '../model/callModel.ts';
+import type { ContentBlock } from '../model/message.ts';
 
 const INTERVAL_MS = 1000;
 /** Longer than it takes from a claim to the request. */

@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 import { storableJson, storableText } from '../../plv8/storable.ts';
 import { isConnectionLost } from './connection.ts';
-import type { ContentBlock, ModelError, ModelResponse } from '../model/callModel.ts';
+import type { ContentBlock, ModelError, ModelResponse } from '../model/message.ts';
 import type { HookResult } from '../focus/runHook.ts';
 import type { ToolOutcome } from '../tools/tool.ts';
 import { journalQueries } from './journalQueries.ts';

@@ -5,8 +5,8 @@ import { ActivityReader } from './activity.ts';
 import type { ActivityEvent } from './activity.ts';
 import type { Db } from './db.ts';
 import type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './answers.ts';
-import { askChecked } from '../focus/askModel.ts';
-import type { ModelClient } from '../model/callModel.ts';
+import { askChecked } from '../model/askChecked.ts';
+import type { ModelClient } from '../model/message.ts';
 import { listen } from './listener.ts';
 
 export type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './answers.ts';

@@ -7,65 +7,8 @@
 import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 
 import { storableText } from '../../plv8/storable.ts';
+import type { ContentBlock, ModelClient, ModelError, ModelErrorClass } from './message.ts';
 import { Draft, MalformedError } from './messageDraft.ts';
-
-export type ContentBlock = { type: string; [key: string]: unknown };
-export type Message = { role: 'user' | 'assistant' | 'system'; content: string | ContentBlock[] };
-
-/** The body as the database assembled it. */
-export type ModelRequest = {
-  model: string;
-  max_tokens: number;
-  system: string | ContentBlock[];
-  messages: Message[];
-  tools?: Record<string, unknown>[];
-  stream: true;
-  [key: string]: unknown;
-};
-
-export type ModelResponse = {
-  id: string;
-  /** Who answered, where it is not Anthropic. */
-  provider?: string;
-  model: string;
-  /** As sent, whole and in order, but with strings that Postgres can hold. */
-  content: ContentBlock[];
-  stopReason: string;
-  stopDetails: unknown;
-  /** inputTokens are those that neither came from the cache nor went into it; reasoningTokens are part of outputTokens. */
-  usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number; cacheWriteTokens: number; reasoningTokens: number };
-  requestId: string | null;
-  durationMs: number;
-  /** Until the first content came. */
-  firstTokenMs?: number | null;
-};
-
-export type ModelErrorClass =
-  | 'rate_limited'
-  | 'overloaded'
-  | 'server_error'
-  | 'timeout'
-  | 'transport'
-  | 'malformed_response'
-  | 'authentication'
-  | 'context_overflow'
-  | 'invalid_request'
-  | 'unknown';
-
-export type ModelError = {
-  class: ModelErrorClass;
-  message: string;
-  status: number | null;
-  retryAfterSeconds: number | null;
-  requestId: string | null;
-};
-
-export type ModelOutcome = { kind: 'response'; response: ModelResponse } | { kind: 'error'; error: ModelError } | { kind: 'aborted' };
-
-export type ModelClient = {
-  /** Never throws. onDelta gets the text as it arrives, onGrowth a look at all blocks as far as they have, both also of a message which then fails; they must not throw. */
-  call(request: ModelRequest, how: { signal: AbortSignal; onDelta?: (text: string) => void; onGrowth?: (soFar: () => ContentBlock[]) => void }): Promise<ModelOutcome>;
-};
 
 export type ModelClientOptions = {
   apiKey?: string;
@@ -165,7 +108,7 @@ function describe(error: unknown, requestId: string | null, secrets: readonly (s
   const isApiError = error instanceof APIError;
   return {
     class: classOf(error),
-    message: redact(messageOf(error), secrets),
+    message: redact(said(error), secrets),
     status: isApiError ? (error.status ?? null) : null,
     retryAfterSeconds: isApiError ? retryAfterSeconds(error.headers) : null,
     requestId: (isApiError ? error.requestID : null) ?? requestId,
@@ -198,7 +141,8 @@ function classOfAnswer(status: number | null, type: string, code: string, messag
   return 'unknown';
 }
 
-function messageOf(error: unknown): string {
+/** With what lies below: "Connection error." alone says nothing. */
+function said(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = error instanceof APIError ? (error.apiMessage ?? error.message) : error.message;
   const { cause } = error;

@@ -1,7 +1,9 @@
 // What the messages of one request have to be to each other: who speaks when, which blocks may stand where, calls and their
 // results, thinking. Each broken rule goes out as a sentence that begins with its position.
 
-export type Json = Record<string, unknown>;
+import { isFilled, isRecord, show } from './json.ts';
+import type { Json } from './json.ts';
+
 export type Report = (at: string, problem: string) => void;
 /** A message with its content as blocks. */
 export type Turn = { at: string; role: unknown; blocks: Json[] };
@@ -136,16 +138,4 @@ function isServerToolUse(type: unknown): boolean {
 
 function isServerToolResult(type: unknown): boolean {
   return typeof type === 'string' && type !== 'tool_result' && type.endsWith('_tool_result');
-}
-
-export function show(value: unknown): string {
-  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 100);
-}
-
-export function isFilled(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-export function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,10 +1,11 @@
 // A message while it arrives: the provider's stream events in, the whole message out, its blocks with the keys and the
-// order that the provider sent, its strings such as Postgres can hold.
+// order that the provider sent, its strings made safe for Postgres.
 
 import { z } from 'zod';
 
 import { storableText } from '../../plv8/storable.ts';
-import type { ContentBlock, ModelResponse } from './callModel.ts';
+import { isRecord } from './json.ts';
+import type { ContentBlock, ModelResponse } from './message.ts';
 
 const maxDepth = 64;
 
@@ -165,8 +166,4 @@ function cleaned(value: unknown, depth: number): unknown {
   if (Array.isArray(value)) return value.map((item) => cleaned(item, depth + 1));
   // fromEntries defines properties, so that a key `__proto__` stays a key.
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [cleaned(key, depth), cleaned(item, depth + 1)]));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

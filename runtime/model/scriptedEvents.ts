@@ -1,6 +1,6 @@
 // A scripted answer in the forms of the wire: as the events of a stream, and whole.
 
-import type { ContentBlock } from './callModel.ts';
+import type { ContentBlock } from './message.ts';
 import type { ScriptedUsage } from './scriptedUsage.ts';
 
 export type Event = { type: string; [key: string]: unknown };

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 
-import type { ContentBlock, ModelRequest } from './callModel.ts';
+import type { ContentBlock, ModelRequest } from './message.ts';
 
 /** Token counts under the API's names. */
 export type ScriptedUsage = {

@@ -12,7 +12,7 @@ import { JOB_CONNECTIONS, startCrew } from './runner.ts';
 import type { Crew } from './runner.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
-import type { ModelClient } from '../model/callModel.ts';
+import type { ModelClient } from '../model/message.ts';
 import { openContainers } from '../focus/containers.ts';
 import { executeCode } from '../focus/runCode.ts';
 import { Watchers } from '../focus/watchers.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Claimed, Db } from '../../runtime/ledger/db.ts';
-import type { ContentBlock, ModelRequest } from '../../runtime/model/callModel.ts';
+import type { ContentBlock, ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';

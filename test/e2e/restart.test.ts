@@ -9,7 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openDb } from '../../runtime/ledger/db.ts';
 import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { installLedger } from '../../runtime/install/installLedger.ts';
-import { scriptOf, startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { scriptOf } from '../../runtime/model/script.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 
 let dataDir: string;

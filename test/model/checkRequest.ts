@@ -1,6 +1,6 @@
 // What must be true of a request, held against what was said and done.
 
-import type { ContentBlock, Message, ModelRequest } from '../../runtime/model/callModel.ts';
+import type { ContentBlock, Message, ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import type { Play } from './conversation.ts';
 import { checkTold } from './checkTold.ts';

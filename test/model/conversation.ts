@@ -1,6 +1,6 @@
 // A conversation: what the commands say happens, and after each of them everything is looked at.
 
-import type { ModelRequest } from '../../runtime/model/callModel.ts';
+import type { ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { refresh } from './calls.ts';
 import { checkRequest, expect } from './checkRequest.ts';

@@ -1,6 +1,6 @@
 // The model's responses, made of what a command says they are: each call and each text with a mark of its own.
 
-import type { ContentBlock } from '../../runtime/model/callModel.ts';
+import type { ContentBlock } from '../../runtime/model/message.ts';
 import type { HookAnswer, PlayedCall, Response } from './commands.ts';
 import { blocksOf } from './world.ts';
 import type { Call, Exchange, Item, Result, World } from './world.ts';

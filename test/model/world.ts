@@ -1,7 +1,7 @@
 // What was said and done in a conversation, as whoever said and did it remembers: nothing here knows how the engine decides.
 // Every word of a person, every entry and every result has a mark of its own (w7, e12, r30), by which it is found again.
 
-import type { ContentBlock } from '../../runtime/model/callModel.ts';
+import type { ContentBlock } from '../../runtime/model/message.ts';
 import type { PlayedCall } from './commands.ts';
 import type { Policy } from './policies.ts';
 

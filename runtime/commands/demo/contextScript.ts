@@ -1,8 +1,8 @@
 // What the model of the context scene says when no API key is set: three blocks of work, each closed by a step, the last
 // two of which name what is needed next.
 
-import type { ContentBlock } from '../../model/callModel.ts';
-import type { Script } from '../../model/scriptedModel.ts';
+import type { ContentBlock } from '../../model/message.ts';
+import type { Script } from '../../model/script.ts';
 
 export const contextTask = 'The test "no cent is lost" of this project fails. Find the cause, fix it in the source, and show that all tests pass.';
 

@@ -8,7 +8,7 @@ import { shownUrl } from '../../config.ts';
 import type { Settings } from '../../config.ts';
 import { task } from './project.ts';
 import { demoReplies } from './script.ts';
-import { scriptOf } from '../../model/scriptedModel.ts';
+import { scriptOf } from '../../model/script.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { withStage } from './stage.ts';
 import type { Stage } from './stage.ts';

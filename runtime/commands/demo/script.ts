@@ -1,6 +1,6 @@
 // What the model says in the demo when no API key is set. Only its words are written down: every tool runs for real.
 
-import type { ScriptedReply } from '../../model/scriptedModel.ts';
+import type { ScriptedReply } from '../../model/script.ts';
 
 const text = (words: string) => ({ type: 'text', text: words });
 const call = (name: string, input: Record<string, unknown>) => ({ type: 'tool_use', name, input });

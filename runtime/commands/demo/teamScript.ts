@@ -1,8 +1,8 @@
 // What the models of the team scene say when no API key is set: by their task, by how far they are, and by what they were
 // shown since they began (`later`).
 
-import type { ContentBlock, ModelRequest } from '../../model/callModel.ts';
-import type { Script, ScriptedReply } from '../../model/scriptedModel.ts';
+import type { ContentBlock, ModelRequest } from '../../model/message.ts';
+import type { Script, ScriptedReply } from '../../model/script.ts';
 
 export const leadTask = 'A test of this project fails. Let one colleague read the sources and another one the test, then fix the source and show that all tests pass.';
 export const reviewTask = 'Review how amounts are rounded in this project. Say what colleagues who work on it just now have found.';

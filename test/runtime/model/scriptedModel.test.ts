@@ -3,9 +3,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import { afterEach, expect, it } from 'vitest';
 
-import type { ContentBlock, Message, ModelRequest } from '../../../runtime/model/callModel.ts';
-import { scriptOf, startScriptedModel, withFaults } from '../../../runtime/model/scriptedModel.ts';
-import type { Script, ScriptedModel, ScriptedReply } from '../../../runtime/model/scriptedModel.ts';
+import type { ContentBlock, Message, ModelRequest } from '../../../runtime/model/message.ts';
+import { scriptOf, withFaults } from '../../../runtime/model/script.ts';
+import { startScriptedModel } from '../../../runtime/model/scriptedModel.ts';
+import type { Script, ScriptedReply } from '../../../runtime/model/script.ts';
+import type { ScriptedModel } from '../../../runtime/model/scriptedModel.ts';
 
 const text = (value: string): ContentBlock => ({ type: 'text', text: value });
 const request = (...messages: Message[]): ModelRequest => ({

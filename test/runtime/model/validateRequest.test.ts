@@ -3,7 +3,7 @@
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import type { ContentBlock, Message, ModelRequest } from '../../../runtime/model/callModel.ts';
+import type { ContentBlock, Message, ModelRequest } from '../../../runtime/model/message.ts';
 import { validateRequest } from '../../../runtime/model/validateRequest.ts';
 
 const text = (value: string): ContentBlock => ({ type: 'text', text: value });

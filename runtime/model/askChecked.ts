@@ -1,0 +1,19 @@
+// A request that the database assembled is checked, sent as it is, and answered. One that breaks a rule is an error outcome that was never sent.
+
+import type { ContentBlock, ModelClient, ModelOutcome, ModelRequest } from './message.ts';
+import { validateRequest } from './validateRequest.ts';
+
+/** `onBroken` is told of the rules that the request breaks. */
+export async function askChecked(
+  model: ModelClient,
+  request: Record<string, unknown>,
+  { onBroken, ...how }: { signal: AbortSignal; onDelta?: (text: string) => void; onGrowth?: (soFar: () => ContentBlock[]) => void; onBroken?: (broken: string[]) => void },
+): Promise<ModelOutcome> {
+  const broken = validateRequest(request as ModelRequest);
+  if (broken.length === 0) return model.call(request as ModelRequest, how);
+  onBroken?.(broken);
+  return {
+    kind: 'error',
+    error: { class: 'invalid_request', message: `not sent: ${broken.slice(0, 3).join('; ')}`, status: null, retryAfterSeconds: null, requestId: null },
+  };
+}

@@ -1,0 +1,15 @@
+// What may be asked of a JSON value of unknown shape.
+
+export type Json = Record<string, unknown>;
+
+export function isRecord(value: unknown): value is Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isFilled(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+export function show(value: unknown): string {
+  return (typeof value === 'string' ? value : (JSON.stringify(value) ?? 'nothing')).slice(0, 100);
+}
