@@ -2,7 +2,9 @@
 
 export type { ActivityEvent } from './ledger/activity.ts';
 export { openDb } from './ledger/db.ts';
-export type { Db, LedgerEntry, Submission, WorkItem } from './ledger/db.ts';
+export type { Db } from './ledger/db.ts';
+export type { LedgerEntry, WorkItem } from './ledger/answers.ts';
+export type { Submission } from './ledger/submit.ts';
 export { errorCodes, LedgerError } from './ledger/errors.ts';
 export { createModelClient } from './model/callModel.ts';
 export type { ModelClient } from './model/message.ts';

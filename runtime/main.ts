@@ -15,7 +15,7 @@ import type { McpOptions } from './commands/mcp.ts';
 import { exit, note, print } from './commands/output.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { WorkOptions } from './commands/work.ts';
-import { LedgerError, UsageError } from './ledger/errors.ts';
+import { LedgerError, messageOf, UsageError } from './ledger/errors.ts';
 import { version } from '../sql/extensionSource.ts';
 
 // Half of a short command's time goes into compiling what it loads. Kept in a directory of the user's own, because what is found there is run.
@@ -252,7 +252,7 @@ function report(error: unknown): number {
     note(`${error.message} (${error.code})${error.hint ? `\n${error.hint}` : ''}`);
     return exit.error;
   }
-  note(`error: ${error instanceof Error ? error.message : String(error)}`);
+  note(`error: ${messageOf(error)}`);
   if (process.env['DEBUG']) note(String(error instanceof Error ? error.stack : error));
   return exit.error;
 }

@@ -1,7 +1,8 @@
 // Plays a model and its tools against the SQL engine, without a worker: response by response, so that a test can say
 // what happens between any two statements. What the engine asks to be sent is kept, with the turn it belongs to.
 
-import type { Begin, Claimed, Db, OpenCall } from '../runtime/ledger/db.ts';
+import type { Begin, Claimed, OpenCall } from '../runtime/ledger/answers.ts';
+import type { Db } from '../runtime/ledger/db.ts';
 import type { ContentBlock, ModelError, ModelRequest, ModelResponse } from '../runtime/model/message.ts';
 
 export type PlayedCall =

@@ -2,7 +2,8 @@
 
 import { ActivityReader } from '../ledger/activity.ts';
 import type { ActivityEvent } from '../ledger/activity.ts';
-import type { Db, LedgerEntry, WorkItem } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
+import type { LedgerEntry, WorkItem } from '../ledger/answers.ts';
 import { listen } from '../ledger/listener.ts';
 
 const finalStates = new Set(['completed', 'failed', 'dead', 'cancelled']);

@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
-import { UsageError } from '../ledger/errors.ts';
+import { messageOf, UsageError } from '../ledger/errors.ts';
 import { withLedger } from './withLedger.ts';
 import { exit } from './output.ts';
 
@@ -86,7 +86,7 @@ export async function hook(name: string, options: ClientOptions): Promise<number
       if (said !== '') process.stdout.write(`${said}\n`);
     });
   } catch (error) {
-    process.stderr.write(`work-ledger: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`work-ledger: ${messageOf(error)}\n`);
   }
   return exit.ok;
 }

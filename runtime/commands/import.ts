@@ -10,7 +10,7 @@ import { LinesReader, lastSessionId, parseRecordedRuns } from '../../plv8/reader
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
-import { UsageError } from '../ledger/errors.ts';
+import { messageOf, UsageError } from '../ledger/errors.ts';
 import { cursorRuns } from './cursorDatabase.ts';
 import { withLedger } from './withLedger.ts';
 import { exit, note, print, StatusLine, visible } from './output.ts';
@@ -52,7 +52,7 @@ export async function importFile(db: Db, file: string, onProgress: (percent: num
     const { size } = await stat(file);
     if ((await bytesOf(file, 0, 15)).toString('latin1') === 'SQLite format 3') {
       for (const run of cursorRuns(file, (reason) => report.leave(reason))) {
-        await report.store(run).catch((error: unknown) => report.leave(`conversation ${run.sessionId}: ${error instanceof Error ? error.message : String(error)}`));
+        await report.store(run).catch((error: unknown) => report.leave(`conversation ${run.sessionId}: ${messageOf(error)}`));
       }
       return report.result();
     }
@@ -76,7 +76,7 @@ export async function importFile(db: Db, file: string, onProgress: (percent: num
     await store(reader.isTold ? reader.take(true) : parseRecordedRuns(await readFile(file, 'utf8')));
     return report.result();
   } catch (error) {
-    return { file, error: error instanceof Error ? error.message : String(error) };
+    return { file, error: messageOf(error) };
   }
 }
 

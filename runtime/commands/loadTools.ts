@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { parse } from 'smol-toml';
 import { z } from 'zod';
 
-import { UsageError } from '../ledger/errors.ts';
+import { messageOf, UsageError } from '../ledger/errors.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import { commandTools } from '../tools/commandTool.ts';
 import { mcpTools } from '../tools/mcpTools.ts';
@@ -39,7 +39,7 @@ async function toolsOf(file: string): Promise<LoadedTools> {
       const text = await readFile(file, 'utf8');
       return kind === '.json' ? await mcpTools(JSON.parse(text)) : { tools: commandTools(parse(text)), close: nothing };
     } catch (error) {
-      throw new UsageError(`${file}: ${error instanceof z.ZodError ? z.prettifyError(error) : error instanceof Error ? error.message : String(error)}`);
+      throw new UsageError(`${file}: ${error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)}`);
     }
   }
   const module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };

@@ -1,7 +1,7 @@
 // What the CLI prints: data on stdout, everything else on stderr. With --json one document, or one line per event.
 
 import type { ActivityEvent } from '../ledger/activity.ts';
-import type { LedgerEntry, WorkItem } from '../ledger/db.ts';
+import type { LedgerEntry, WorkItem } from '../ledger/answers.ts';
 
 /** Exit codes, as documented in the README. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;

@@ -6,7 +6,8 @@ import { hostname } from 'node:os';
 
 import { findLedger } from '../config.ts';
 import { openDb } from '../ledger/db.ts';
-import type { Db, WorkItem } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
+import type { WorkItem } from '../ledger/answers.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { ModelClient } from '../model/message.ts';
 import { readyLedger } from '../install/installLedger.ts';

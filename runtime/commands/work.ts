@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 
 import { findLedger, modelAccess } from '../config.ts';
 import type { Place, Settings } from '../config.ts';
-import { whenReachable } from '../ledger/connection.ts';
+import { whenReachable } from '../ledger/reachable.ts';
 import { openDb } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { createModelClient } from '../model/callModel.ts';

@@ -1,6 +1,6 @@
 // The model call of an iteration: the request as the database assembled it is checked, sent as it is, and answered.
 
-import type { Begin, Claimed } from '../ledger/db.ts';
+import type { Begin, Claimed } from '../ledger/answers.ts';
 import { askChecked } from '../model/askChecked.ts';
 import type { ModelOutcome } from '../model/message.ts';
 import type { Runtime } from './runFocus.ts';

@@ -8,7 +8,8 @@ import { ContainerWorkspace, listVolumes, removeVolume } from '../../sandbox/con
 import { reap } from '../../sandbox/sandboxContainer.ts';
 import { clearSockets } from '../../sandbox/toolSocket.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
-import type { Claimed, Db } from '../ledger/db.ts';
+import type { Claimed } from '../ledger/answers.ts';
+import type { Db } from '../ledger/db.ts';
 
 type Engage = Claimed['faculty']['engage'];
 

@@ -10,8 +10,9 @@ import type { CodeResult } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
 import { storableText } from '../../plv8/storable.ts';
-import type { Claimed, CodeRun, OpenCall } from '../ledger/db.ts';
-import { isUnstorable } from '../ledger/errors.ts';
+import type { Claimed, OpenCall } from '../ledger/answers.ts';
+import type { CodeRun } from '../ledger/iteration.ts';
+import { isUnstorable, messageOf } from '../ledger/errors.ts';
 import type { Runtime } from './runFocus.ts';
 
 const MAX_CALLS = 1000;
@@ -105,7 +106,7 @@ class NestedCalls {
   /** What a call of the code is answered. Never throws; what is broken is thrown by settled(). */
   answer(call: CodeCall): Promise<CodeCallAnswer> {
     const answering = this.#answer(call).catch((error: unknown): CodeCallAnswer => {
-      if (isUnstorable(error)) return { error: `this call cannot be stored: ${error instanceof Error ? error.message : String(error)}` };
+      if (isUnstorable(error)) return { error: `this call cannot be stored: ${messageOf(error)}` };
       this.#failure ??= error;
       return this.#end('the engine stopped this code');
     });

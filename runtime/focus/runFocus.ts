@@ -3,8 +3,9 @@
 
 import type { Logger } from 'pino';
 
-import type { Begin, Claim, Claimed, Db, Failure, Finish, HookOrder } from '../ledger/db.ts';
-import { isLeaseLost } from '../ledger/errors.ts';
+import type { Begin, Claim, Claimed, Failure, Finish, HookOrder } from '../ledger/answers.ts';
+import type { Db } from '../ledger/db.ts';
+import { isLeaseLost, messageOf } from '../ledger/errors.ts';
 import type { Leases } from '../worker/leases.ts';
 import type { HostHeaders, Tool } from '../tools/tool.ts';
 import { askModel } from './askModel.ts';
@@ -50,7 +51,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
   } catch (error) {
     if (isLeaseLost(error)) return { kind: 'lost' };
     runtime.log.error({ workItemId, err: error }, 'iteration broken off');
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return await runtime.db.iterationFail(claim, { class: 'unknown', message, status: null, retryAfterSeconds: null, requestId: null });
   } finally {
     held.drop();

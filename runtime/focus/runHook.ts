@@ -3,19 +3,8 @@
 
 import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
-
-/** As hook_record() takes it. */
-export type HookResult = {
-  stdout: string;
-  stderr: string;
-  exit_code: number | null;
-  signal: string | null;
-  is_timed_out: boolean;
-  timeout_seconds: number;
-  is_truncated: boolean;
-  duration_ms: number;
-  error: string | null;
-};
+import { messageOf } from '../ledger/errors.ts';
+import type { HookResult } from '../ledger/iteration.ts';
 
 const MAX_BYTES = 1_000_000;
 
@@ -31,6 +20,6 @@ export async function runHook(command: string, timeoutSeconds: number, input: un
     };
   } catch (error) {
     if (error instanceof WorkspaceUnavailable) throw error;
-    return { ...nothing, error: error instanceof Error ? error.message : String(error) };
+    return { ...nothing, error: messageOf(error) };
   }
 }

@@ -6,8 +6,8 @@
 import { z } from 'zod';
 
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
-import type { Claimed, OpenCall } from '../ledger/db.ts';
-import { isUnstorable } from '../ledger/errors.ts';
+import type { Claimed, OpenCall } from '../ledger/answers.ts';
+import { isUnstorable, messageOf } from '../ledger/errors.ts';
 import { failed } from '../tools/tool.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
 import type { Runtime } from './runFocus.ts';
@@ -178,5 +178,3 @@ function contextOf(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime:
     signal,
   };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
 
-import type { Claimed, Db } from '../ledger/db.ts';
+import type { Claimed } from '../ledger/answers.ts';
+import type { Db } from '../ledger/db.ts';
 import type { ContentBlock } from '../model/message.ts';
 
 const INTERVAL_MS = 1000;

@@ -3,7 +3,7 @@
 import { HostWorkspace } from '../../sandbox/hostWorkspace.ts';
 import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
-import type { Claimed } from '../ledger/db.ts';
+import type { Claimed } from '../ledger/answers.ts';
 import type { Runtime } from './runFocus.ts';
 
 /** The workspace that the faculty grants; null where it grants none, or wants a container and this worker has no Docker. */

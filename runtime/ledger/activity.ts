@@ -1,7 +1,8 @@
 // What the agent of a work item does, as events: words as they arrive, calls as they begin and end. Made from what
 // work_activity() shows each time it is read, so that nothing is lost or doubled however seldom that is.
 
-import type { Activity, Db } from './db.ts';
+import type { Activity } from './answers.ts';
+import type { Db } from './db.ts';
 
 type Where = { turn_id: string; iteration: number | null };
 export type ActivityEvent = Where &

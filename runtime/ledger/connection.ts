@@ -1,13 +1,7 @@
-// Single connections to the server, and what is to be done when there is none. A connection without a listener for its
-// errors ends the process when the server goes away: no other file makes one.
-
-import { setTimeout as sleep } from 'node:timers/promises';
+// Single connections to the server. A connection without a listener for its errors ends the process when the server goes
+// away: no other file makes one.
 
 import pg from 'pg';
-import type { Logger } from 'pino';
-import { BackendTerminatedError, BackendTerminatedUnexpectedlyError, ConnectionError } from 'slonik';
-
-import { sqlState } from './errors.ts';
 
 /** Opens a connection; the caller ends it. A connection that breaks rejects what was asked of it, and nothing else. */
 export async function connect(options: pg.ClientConfig): Promise<pg.Client> {
@@ -29,32 +23,5 @@ export async function withConnection<T>(options: pg.ClientConfig, use: (client: 
     return await use(client);
   } finally {
     await client.end().catch(() => {});
-  }
-}
-
-const unreachable = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
-/** What the server says, in a code, of a connection that waiting does not cure: a wrong password, a database that does not exist. */
-const refused = /^(28|3D|42)/;
-
-/** True where the server cannot be reached now, has no place for us, or went away in the middle; nothing is known of what was asked last. */
-export function isConnectionLost(error: unknown): boolean {
-  const code = sqlState(error);
-  if (code !== null && refused.test(code)) return false;
-  if (code !== null && (code.startsWith('08') || unreachable.has(code))) return true;
-  if (error instanceof ConnectionError || error instanceof BackendTerminatedError || error instanceof BackendTerminatedUnexpectedlyError) return true;
-  // pg gives these no code.
-  return error instanceof Error && /^(Connection terminated|Client has encountered a connection error|timeout expired)/.test(error.message);
-}
-
-/** Repeats `use` while the server cannot be reached, and says that it waits. Throws what waiting does not cure, and when `signal` fires. */
-export async function whenReachable<T>(use: () => Promise<T>, log: Logger, signal?: AbortSignal): Promise<T> {
-  for (let delay = 250; ; delay = Math.min(delay * 2, 5000)) {
-    try {
-      return await use();
-    } catch (error) {
-      if (!isConnectionLost(error) || signal?.aborted) throw error;
-      log.warn({ err: error }, 'the database cannot be reached: waiting for it');
-      await sleep(delay, undefined, signal && { signal });
-    }
   }
 }

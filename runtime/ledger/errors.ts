@@ -54,3 +54,8 @@ export function sqlState(error: unknown): string | null {
   }
   return null;
 }
+
+/** What an error says, or whatever else was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

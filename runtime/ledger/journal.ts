@@ -7,6 +7,7 @@ import type { Db } from './db.ts';
 import type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './answers.ts';
 import { askChecked } from '../model/askChecked.ts';
 import type { ModelClient } from '../model/message.ts';
+import { messageOf } from './errors.ts';
 import { listen } from './listener.ts';
 
 export type { Checkpoint, JournalEntry, JournalSession, ResumableSession, ResumptionContext } from './answers.ts';
@@ -293,7 +294,7 @@ export class JournalStore {
     try {
       return await act();
     } catch (error) {
-      this.#set({ error: error instanceof Error ? error.message : String(error) });
+      this.#set({ error: messageOf(error) });
       return null;
     } finally {
       this.#set({ isLoading: false });

@@ -11,7 +11,7 @@ import { z } from 'zod';
 
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
 import type { Db } from '../ledger/db.ts';
-import { LedgerError } from '../ledger/errors.ts';
+import { LedgerError, messageOf } from '../ledger/errors.ts';
 import { builtinAbilities, version } from '../../sql/extensionSource.ts';
 import type { BuiltinAbility } from '../../sql/extensionSource.ts';
 
@@ -102,7 +102,7 @@ async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
 
 function errorText(error: unknown): string {
   const hint = error instanceof LedgerError && error.hint !== '' ? `\n${error.hint}` : '';
-  return `${error instanceof Error ? error.message : String(error)}${hint}`;
+  return `${messageOf(error)}${hint}`;
 }
 
 /** Waiting is the loop's in a focus; here the client waits, and nothing is held meanwhile. */

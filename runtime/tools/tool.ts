@@ -4,6 +4,9 @@
 import type { z } from 'zod';
 
 import type { Workspace } from '../../sandbox/workspace.ts';
+import type { ToolOutcome } from '../ledger/iteration.ts';
+
+export type { ToolImage, ToolOutcome } from '../ledger/iteration.ts';
 
 /** What a crash in the middle of a call means: run it again (pure, idempotent) or tell the model that it may have happened. */
 export type Effect = 'pure' | 'idempotent' | 'unsafe';
@@ -25,18 +28,6 @@ export type ToolContext = {
   isFromCode: boolean;
   /** Fires when the work item is cancelled, the lease is lost or the worker stops. */
   signal: AbortSignal;
-};
-
-/** An image for the model, in base64, at most 5 MiB of it. */
-export type ToolImage = { media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'; data: string };
-
-export type ToolOutcome = {
-  content: string;
-  isError: boolean;
-  /** Shown behind the text. */
-  images?: ToolImage[];
-  /** What code that made the call is given in place of the text: any JSON. */
-  value?: unknown;
 };
 
 /** What a call touches, by the keys of its input (a.b: within objects or lists of them); `form: 'patch'` says the action itself. */

@@ -4,7 +4,8 @@
 
 import type { Logger } from 'pino';
 
-import type { Db, Lease } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
+import type { Lease } from '../ledger/iteration.ts';
 
 /** Why work on a focus has to stop: it is somebody else's or nobody's now, or this process is asked to end. */
 export type StopReason = 'lost' | 'stopping';

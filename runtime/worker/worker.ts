@@ -7,7 +7,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 
 import { webFetchHeaders } from '../config.ts';
-import { whenReachable } from '../ledger/connection.ts';
+import { whenReachable } from '../ledger/reachable.ts';
 import { JOB_CONNECTIONS, startCrew } from './runner.ts';
 import type { Crew } from './runner.ts';
 import { openDb } from '../ledger/db.ts';

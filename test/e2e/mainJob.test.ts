@@ -9,7 +9,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { openDb } from '../../runtime/ledger/db.ts';
-import type { Db, WorkItem } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import type { WorkItem } from '../../runtime/ledger/answers.ts';
 import { layOutProject, task } from '../../runtime/commands/demo/project.ts';
 import { demoReplies } from '../../runtime/commands/demo/script.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';

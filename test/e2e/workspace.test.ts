@@ -12,7 +12,8 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { openDb } from '../../runtime/ledger/db.ts';
-import type { Db, WorkItem } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import type { WorkItem } from '../../runtime/ledger/answers.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedReply } from '../../runtime/model/script.ts';

@@ -3,7 +3,7 @@
 
 import { shownUrl } from '../../config.ts';
 import type { Settings } from '../../config.ts';
-import type { ContextPart } from '../../ledger/db.ts';
+import type { ContextPart } from '../../ledger/answers.ts';
 import { contextScript, contextTask } from './contextScript.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { withStage } from './stage.ts';

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { shownUrl } from '../../config.ts';
 import type { Settings } from '../../config.ts';
-import type { Db, WorkItem } from '../../ledger/db.ts';
+import type { Db } from '../../ledger/db.ts';
+import type { WorkItem } from '../../ledger/answers.ts';
 import { leadTask, reviewTask, teamScript } from './teamScript.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { withStage } from './stage.ts';

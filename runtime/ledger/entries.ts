@@ -1,0 +1,29 @@
+// The entries of work items, and what one is told of the others.
+
+import { randomUUID } from 'node:crypto';
+
+import { sql } from 'slonik';
+import { z } from 'zod';
+
+import { entry } from './answers.ts';
+import type { Calls } from './pool.ts';
+
+export const entries = ({ call, row, rows, run, named }: Calls) => ({
+  ledgerAppend: (workItemId: string, entryType: string, content: string, idempotencyKey: string = randomUUID()) =>
+    row('ledger_append', { p_work_item_id: workItemId, p_entry_type: entryType, p_content: content, p_idempotency_key: idempotencyKey }, entry),
+
+  ledgerRead: (workItemId: string, entryType: string | null, lastN: number | null) => rows('ledger_read', [workItemId, entryType, lastN], entry),
+
+  ledgerSince: (workItemId: string, seq: number) =>
+    run(() => sql.type(entry)`select * from ${named('work_ledger')} where work_item_id = ${workItemId}::uuid and seq > ${seq} order by seq`),
+
+  ledgerWatch: (workItemId: string, seconds: number) => call('ledger_watch', [workItemId, seconds], z.string()),
+
+  ledgerReadFormatted: (workItemId: string) => call('ledger_read_formatted', [workItemId], z.string()),
+
+  awarenessDigest: (workItemId: string | null) => call('awareness_digest', [workItemId], z.string()),
+
+  awarenessShown: (workItemId: string) =>
+    run(() => sql.type(z.object({ iteration: z.number(), kind: z.string(), content: z.string() }))`
+      select iteration, kind, content from ${named('v_awareness_shown')} where reader_id = ${workItemId}::uuid order by shown_at, kind`),
+});

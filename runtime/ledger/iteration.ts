@@ -1,0 +1,116 @@
+// The stages of an iteration, in order: one call each, which takes the lease and returns what follows.
+
+import { z } from 'zod';
+
+import { storableJson } from '../../plv8/storable.ts';
+import type { ContentBlock, ModelError, ModelResponse } from '../model/message.ts';
+import { begin, call as openCall, claim, failure, finish, hookRecorded, nestedCall, toolHookRecorded } from './answers.ts';
+import type { Calls } from './pool.ts';
+
+/** The right to write for one work item. */
+export type Lease = { work_item_id: string; lease: string };
+
+/** An image for the model, in base64, at most 5 MiB of it. */
+export type ToolImage = { media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'; data: string };
+
+/** What a tool call came to. */
+export type ToolOutcome = {
+  content: string;
+  isError: boolean;
+  /** Shown behind the text. */
+  images?: ToolImage[];
+  /** What code that made the call is given in place of the text: any JSON. */
+  value?: unknown;
+};
+
+/** How the code of an execute_code call ran; bytes_seen by it, bytes_returned to the model. */
+export type CodeRun = { verdict: string; calls: number; bytes_seen: number; bytes_returned: number; duration_ms: number; timeout_seconds: number };
+
+/** How a command of the faculty ended. */
+export type HookResult = {
+  stdout: string;
+  stderr: string;
+  exit_code: number | null;
+  signal: string | null;
+  is_timed_out: boolean;
+  timeout_seconds: number;
+  is_truncated: boolean;
+  duration_ms: number;
+  error: string | null;
+};
+
+const ids = z.array(z.string());
+
+export const iteration = ({ call, once }: Calls) => ({
+  focusClaim: (workItemId: string, workerId: string, leaseSeconds: number) => call('focus_claim', [workItemId, workerId, leaseSeconds], claim),
+
+  iterationBegin: ({ work_item_id, lease }: Lease) => call('iteration_begin', [work_item_id, lease], begin),
+
+  /** Not repeated: the next one holds all of it. False: nobody watches. */
+  turnStream: ({ work_item_id, lease }: Lease, turnId: string, content: readonly ContentBlock[]) =>
+    once.call('turn_stream', [work_item_id, lease, turnId, storableJson(content)], z.boolean()),
+
+  turnRecord: async ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
+    (await call('turn_record', [work_item_id, lease, turnId, responseJson(response)], z.object({ calls: z.array(openCall) }))).calls,
+
+  summaryRecord: ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
+    call('summary_record', [work_item_id, lease, turnId, responseJson(response)], z.boolean()),
+
+  /** The calls that have to end first; none: it has begun. */
+  toolCallBegin: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_begin', [work_item_id, lease, toolCallId], ids),
+
+  /** `whole`: what the content was made of, kept as an artifact. */
+  toolCallSettle: ({ work_item_id, lease }: Lease, toolCallId: string, outcome: ToolOutcome, whole: string | null = null, codeRun: CodeRun | null = null) =>
+    call('tool_call_settle', [work_item_id, lease, toolCallId, outcome.content, outcome.isError, storableJson(outcome.images), whole, storableJson(outcome.value), codeRun && storableJson(codeRun)], z.unknown()),
+
+  toolCallNested: ({ work_item_id, lease }: Lease, parentCallId: string, ordinal: number, name: string, input: Record<string, unknown>) =>
+    call('tool_call_nested', [work_item_id, lease, parentCallId, ordinal, name, storableJson(input)], nestedCall),
+
+  toolCallSuspend: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_suspend', [work_item_id, lease, toolCallId], z.unknown()),
+
+  /** The calls that have to end first; none: it has run. */
+  toolCallExecute: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_execute', [work_item_id, lease, toolCallId], ids),
+
+  hookRecord: ({ work_item_id, lease }: Lease, hookRunId: string, result: HookResult) =>
+    call('hook_record', [work_item_id, lease, hookRunId, storableJson(result)], hookRecorded),
+
+  toolHookRecord: ({ work_item_id, lease }: Lease, toolCallId: string, hook: string, result: HookResult, outcome: ToolOutcome | null) =>
+    call('tool_hook_record', [
+      work_item_id, lease, toolCallId, hook, storableJson(result),
+      outcome?.content ?? null, outcome?.isError ?? false, storableJson(outcome?.images), storableJson(outcome?.value),
+    ], toolHookRecorded),
+
+  iterationFinish: ({ work_item_id, lease }: Lease) => call('iteration_finish', [work_item_id, lease], finish),
+
+  iterationFail: ({ work_item_id, lease }: Lease, error: ModelError) =>
+    call('iteration_fail', [work_item_id, lease, storableJson({
+      class: error.class,
+      message: error.message,
+      status: error.status,
+      retry_after_seconds: error.retryAfterSeconds,
+      request_id: error.requestId,
+    })], failure),
+
+  iterationRelease: ({ work_item_id, lease }: Lease) => call('iteration_release', [work_item_id, lease], z.unknown()),
+});
+
+function responseJson(response: ModelResponse): string | null {
+  return storableJson({
+    id: response.id,
+    provider: response.provider,
+    model: response.model,
+    content: response.content,
+    stop_reason: response.stopReason,
+    stop_details: response.stopDetails ?? null,
+    request_id: response.requestId,
+    duration_ms: response.durationMs,
+    first_token_ms: response.firstTokenMs ?? null,
+    usage: {
+      input_tokens: response.usage.inputTokens,
+      output_tokens: response.usage.outputTokens,
+      cached_input_tokens: response.usage.cachedInputTokens,
+      cache_write_tokens: response.usage.cacheWriteTokens,
+      reasoning_tokens: response.usage.reasoningTokens,
+    },
+  });
+}

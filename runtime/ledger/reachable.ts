@@ -1,0 +1,35 @@
+// Whether the server is there, and what is to be done while it is not.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Logger } from 'pino';
+import { BackendTerminatedError, BackendTerminatedUnexpectedlyError, ConnectionError } from 'slonik';
+
+import { sqlState } from './errors.ts';
+
+const unreachable = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
+/** What the server says, in a code, of a connection that waiting does not cure: a wrong password, a database that does not exist. */
+const refused = /^(28|3D|42)/;
+
+/** True where the server cannot be reached now, has no place for us, or went away in the middle; nothing is known of what was asked last. */
+export function isConnectionLost(error: unknown): boolean {
+  const code = sqlState(error);
+  if (code !== null && refused.test(code)) return false;
+  if (code !== null && (code.startsWith('08') || unreachable.has(code))) return true;
+  if (error instanceof ConnectionError || error instanceof BackendTerminatedError || error instanceof BackendTerminatedUnexpectedlyError) return true;
+  // pg gives these no code.
+  return error instanceof Error && /^(Connection terminated|Client has encountered a connection error|timeout expired)/.test(error.message);
+}
+
+/** Repeats `use` while the server cannot be reached, and says that it waits. Throws what waiting does not cure, and when `signal` fires. */
+export async function whenReachable<T>(use: () => Promise<T>, log: Logger, signal?: AbortSignal): Promise<T> {
+  for (let delay = 250; ; delay = Math.min(delay * 2, 5000)) {
+    try {
+      return await use();
+    } catch (error) {
+      if (!isConnectionLost(error) || signal?.aborted) throw error;
+      log.warn({ err: error }, 'the database cannot be reached: waiting for it');
+      await sleep(delay, undefined, signal && { signal });
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// What there is to see of work items, their turns and their calls.
+
+import { sql } from 'slonik';
+import { z } from 'zod';
+
+import { activity, contextPart, workItem } from './answers.ts';
+import type { Calls } from './pool.ts';
+
+export const reads = ({ rows, one, run, named, invoked }: Calls) => ({
+  workItem: async (workItemId: string) => (await run(() => sql.type(workItem)`select * from ${named('work_items')} where id = ${workItemId}::uuid`))[0] ?? null,
+
+  workItems: (limit: number) => run(() => sql.type(workItem)`select * from ${named('work_items')} order by created_at desc limit ${limit}`),
+
+  /** The items of these trees, each behind its parent. */
+  workTrees: (rootIds: readonly string[]) =>
+    run(() => sql.type(workItem)`select * from ${named('work_items')} where root_id = any (${sql.array(rootIds, 'uuid')}) order by root_id, depth, created_at`),
+
+  /** What a status line shows of a running work item. */
+  workProgress: (workItemId: string) =>
+    one(() => sql.type(z.object({
+      state: z.string(),
+      state_reason: z.string().nullable(),
+      run_at: z.string(),
+      turns: z.number(),
+      tokens: z.number(),
+      last_entry: z.string().nullable(),
+    }))`
+      select w.state, w.state_reason, w.run_at, coalesce(u.turns, 0) as turns, coalesce(u.total_tokens, 0)::int8 as tokens,
+             (select l.entry_type || ': ' || l.content from ${named('work_ledger')} l where l.work_item_id = w.id order by l.seq desc limit 1) as last_entry
+        from ${named('work_items')} w
+        left join ${named('v_usage')} u on u.work_item_id = w.id
+       where w.id = ${workItemId}::uuid`),
+
+  /** From `fromTurnId` on, or the newest turn. */
+  workActivity: (workItemId: string, fromTurnId: string | null) =>
+    run(() => sql.type(activity)`
+      select turn_id, iteration, status, thinking, said, coalesce(calls, '[]') as calls from ${invoked('work_activity', [workItemId, fromTurnId])}`),
+
+  toolCalls: (workItemId: string) =>
+    run(() => sql.type(z.object({ tool_name: z.string(), status: z.string(), attempts: z.number(), input: z.unknown() }))`
+      select tool_name, status, attempts, input from ${named('tool_calls')} where work_item_id = ${workItemId}::uuid order by created_at, ordinal`),
+
+  /** Calls of execute_code, each before the calls that its code made; chars: of what they returned, whole. */
+  codeCalls: (workItemId: string) =>
+    run(() => sql.type(z.object({ tool_name: z.string(), is_nested: z.boolean(), code: z.string().nullable(), result: z.string(), chars: z.number() }))`
+      select k.tool_name, k.parent_call_id is not null as is_nested, k.input ->> 'code' as code, coalesce(k.result #>> '{}', '') as result,
+             coalesce(char_length(a.content), char_length(k.result #>> '{}'), 0) as chars
+        from ${named('tool_calls')} k
+        left join ${named('artifacts')} a on a.content_hash = k.artifact_hash
+       where k.work_item_id = ${workItemId}::uuid and (k.tool_name = 'execute_code' or k.parent_call_id is not null)
+       order by coalesce(k.parent_call_id, k.id), k.parent_call_id is not null, k.ordinal`),
+
+  turnIds: async (workItemId: string) =>
+    (await run(() => sql.type(z.object({ id: z.string() }))`
+      select id from ${named('turns')} where work_item_id = ${workItemId}::uuid order by depth, id`)).map((turn) => turn.id),
+
+  /** The very bytes of a turn's request. */
+  contextAt: async (turnId: string) => (await one(() => sql.type(z.object({ text: z.string() }))`select ${invoked('context_at', [turnId])}::text as text`)).text,
+
+  contextParts: (turnId: string) => run(() => sql.type(contextPart)`select * from ${invoked('context_parts', [turnId])} order by n`),
+
+  explainTurn: (turnId: string) =>
+    rows('explain_turn', [turnId], z.object({ block: z.number(), shown: z.string(), turns: z.number(), estimated_tokens: z.number(), why: z.string() })),
+});

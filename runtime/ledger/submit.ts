@@ -1,0 +1,98 @@
+// What there is to do, who does it and with what: work, faculties, abilities, budgets.
+
+import { randomUUID } from 'node:crypto';
+
+import { sql } from 'slonik';
+import { z } from 'zod';
+
+import { storableJson } from '../../plv8/storable.ts';
+import { json, workItem } from './answers.ts';
+import type { Calls } from './pool.ts';
+
+export type Submission = {
+  workType: string;
+  description: string;
+  params?: Record<string, unknown>;
+  faculty?: string;
+  priority?: number;
+  parentId?: string;
+  dedupKey?: string;
+  externalId?: string;
+  maxAttempts?: number;
+  runAt?: string;
+  idempotencyKey?: string;
+  /** By resource: tokens, money, seconds, calls, children. */
+  budget?: Record<string, number>;
+  /** The directory of the host that it and what it delegates are worked on in. */
+  workspaceDir?: string;
+};
+
+export type AbilityDefinition = {
+  name: string;
+  description: string;
+  inputSchema: object;
+  effect: string;
+  risk: string;
+  touches?: readonly object[] | undefined;
+};
+
+const name = z.object({ name: z.string() });
+
+/** As work_submit() takes it. A submission whose answer was lost with its connection is repeated, and is one: it has a key. */
+const submission = (s: Submission) => ({
+  p_work_type: s.workType,
+  p_description: s.description,
+  p_params: storableJson(s.params ?? {}),
+  p_faculty: s.faculty ?? null,
+  p_priority: s.priority ?? null,
+  p_parent_id: s.parentId ?? null,
+  p_dedup_key: s.dedupKey ?? null,
+  p_external_id: s.externalId ?? null,
+  p_max_attempts: s.maxAttempts ?? null,
+  p_run_at: s.runAt ?? null,
+  p_idempotency_key: s.idempotencyKey ?? randomUUID(),
+  p_budget: s.budget ? storableJson(s.budget) : null,
+  p_workspace_dir: s.workspaceDir ?? null,
+});
+
+export const submit = ({ call, row, one, run, named, invoked }: Calls) => ({
+  version: () => call('work_ledger_version', [], z.string()),
+
+  facultySave: async (config: object) => (await row('faculty_save', [storableJson(config)], name)).name,
+
+  abilityRegister: async ({ touches, ...ability }: AbilityDefinition) =>
+    (await row('ability_register', {
+      p_name: ability.name, p_description: ability.description, p_input_schema: storableJson(ability.inputSchema), p_effect: ability.effect, p_risk: ability.risk,
+      p_touches: touches ? storableJson(touches) : null,
+    }, name)).name,
+
+  workSubmit: (s: Submission) => row('work_submit', submission(s), workItem),
+
+  /** Submits, and keeps the item with what it delegates for `keeper`, until a worker of this process takes it over (startWorker's treeId) and the keeper stops. */
+  workSubmitKept: (s: Submission, keeper: string, host: string) => {
+    const submitted = submission(s);
+    return one(() => sql.type(workItem)`
+      select w.* from ${invoked('work_submit', submitted)} w, lateral (select ${invoked('work_keep', [sql.fragment`w.id`, keeper, host, process.pid])}::text) kept`);
+  },
+
+  workFork: (turnId: string, message: string | null, faculty: string | null) => row('work_fork', [turnId, message, faculty, randomUUID()], workItem),
+
+  sessionImport: (recorded: object) =>
+    call('session_import', [storableJson(recorded)], z.object({ work_item_id: z.string(), session: z.string(), turns: z.number(), calls: z.number() })),
+
+  budgetSet: async (workItemId: string, resource: string, amount: number) =>
+    (await row('budget_set', [workItemId, resource, amount], z.object({ resource: z.string() }))).resource,
+
+  budgets: (workItemId: string) =>
+    run(() => sql.type(z.object({ resource: z.string(), amount: z.string(), spent: z.string(), reserved: z.string(), remaining: z.string() }))`
+      select resource, trim_scale(amount)::text as amount, trim_scale(spent)::text as spent, trim_scale(reserved)::text as reserved, trim_scale(remaining)::text as remaining
+        from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid order by resource`),
+
+  /** The abilities that an agent outside the loop is offered. */
+  abilitiesForClients: () =>
+    run(() => sql.type(z.object({ name: z.string(), description: z.string(), input_schema: json }))`
+      select tool_name as name, description, input_schema from ${named('abilities')}
+       where implementation <> 'runtime' and name !~ '^ldg:' order by is_builtin desc, position, tool_name`),
+
+  abilityInvoke: (ability: string, input: object, workItemId: string) => call('ability_invoke', [ability, storableJson(input), workItemId], z.unknown()),
+});

@@ -1,0 +1,41 @@
+// A worker's own upkeep, and what a look at the ledger's health asks.
+
+import { sql } from 'slonik';
+import { z } from 'zod';
+
+import type { Calls } from './pool.ts';
+
+export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
+  /** Never repeated: a late heartbeat proves nothing. */
+  leaseRenew: (workerId: string, leases: readonly string[], host: string, pid: number, treeId: string | null) =>
+    once.values('lease_renew', [workerId, sql.array(leases, 'uuid'), host, pid, treeId], z.string()),
+
+  /** Never repeated: a sweep makes good what it missed. */
+  workerStop: (workerId: string) => once.call('worker_stop', [workerId], z.unknown()),
+
+  workSweep: (workerTimeoutSeconds: number) =>
+    call('work_sweep', [`${workerTimeoutSeconds} seconds`], z.object({ expired: z.number(), enqueued: z.number(), dead_workers: z.array(z.string()) })),
+
+  /** Those of the work items whose workspace nobody needs any more. */
+  workspacesOver: (workItemIds: readonly string[]) => values('workspaces_over', [sql.array(workItemIds, 'uuid')], z.string()),
+
+  connections: () =>
+    one(() => sql.type(z.object({ most: z.number(), left: z.number() }))`
+      with one as (
+        select current_setting('max_connections')::integer as most,
+               current_setting('superuser_reserved_connections')::integer + coalesce(current_setting('reserved_connections', true)::integer, 0) as reserved)
+      select most, (most - reserved - (select sum(numbackends) from pg_stat_database))::integer as left from one`),
+
+  deadJobs: async () => (await call('_dead_jobs', [], z.array(z.unknown()))).length,
+
+  missingTools: () => run(() => sql.type(z.object({ faculty: z.string(), tool: z.string() }))`select faculty, tool from ${named('v_missing_tools')}`),
+
+  unroutable: () => run(() => sql.type(z.object({ id: z.string(), work_type: z.string() }))`select id, work_type from ${named('v_unroutable')}`),
+
+  expiredLeases: () => run(() => sql.type(z.object({ work_item_id: z.string() }))`select work_item_id from ${named('v_leases')} where is_expired`),
+
+  serverSettings: () =>
+    run(() => sql.type(z.object({ name: z.string(), setting: z.string() }))`
+      select name, setting from pg_settings
+       where name in ('server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'transaction_read_only')`),
+});
