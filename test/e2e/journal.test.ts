@@ -4,8 +4,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
-import { JournalStore, WorkJournal } from '../../runtime/ledger/journal.ts';
-import type { JournalEntry, JournalState } from '../../runtime/ledger/journal.ts';
+import { JournalStore } from '../../runtime/ledger/journalStore.ts';
+import { WorkJournal } from '../../runtime/ledger/journal.ts';
+import type { JournalEntry } from '../../runtime/ledger/answers.ts';
+import type { JournalState } from '../../runtime/ledger/journalStore.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';

@@ -1,0 +1,83 @@
+// A subscription to a session's journal that neither loses nor doubles an entry, however late it commits.
+
+import { ActivityReader } from './activity.ts';
+import type { ActivityEvent } from './activity.ts';
+import type { JournalEntry } from './answers.ts';
+import type { Db } from './db.ts';
+import { listen } from './listener.ts';
+
+/** What commits may be seen in another order than it was written; so much of the past is read again. */
+const OVERLAP_MS = 60_000;
+const POLL_MS = 2000;
+const WATCH_MS = 30_000;
+
+/** See WorkJournal.subscribe(). */
+export function subscribe(db: Db, url: string, sessionId: string, callback: (entry: JournalEntry) => void, onActivity?: (event: ActivityEvent) => void): () => void {
+  const entries = new NewEntries(db, sessionId);
+  const activity = new ActivityReader(db, sessionId);
+  let watchedUntil = 0;
+  let isOver = false;
+  let reading: Promise<void> | null = null;
+  const read = async (): Promise<void> => {
+    try {
+      await entries.begin();
+      if (performance.now() > watchedUntil) {
+        await db.ledgerWatch(sessionId, (2 * WATCH_MS) / 1000);
+        watchedUntil = performance.now() + WATCH_MS;
+      }
+      for await (const entry of entries.read()) {
+        if (isOver) return;
+        callback(entry);
+      }
+      if (!onActivity) return;
+      for await (const event of activity.read()) {
+        if (isOver) return;
+        onActivity(event);
+      }
+    } catch {
+      // The database is away: the next reading has it all.
+    }
+  };
+  const wake = (): void => {
+    reading ??= read().finally(() => (reading = null));
+  };
+  wake();
+  const timer = setInterval(wake, POLL_MS);
+  const listener = listen(url, ['work_journal', 'work_ledger', ...(onActivity ? ['work_activity'] : [])], { onNotification: (_, payload) => (payload === sessionId ? wake() : undefined) });
+  return () => {
+    isOver = true;
+    clearInterval(timer);
+    void listener.close();
+  };
+}
+
+/** The entries of a session that were written since begin(), each once. */
+class NewEntries {
+  readonly #db: Db;
+  readonly #sessionId: string;
+  readonly #seen = new Map<string, number>();
+  #began: number | null = null;
+  #since = 0;
+  #isPrimed = false;
+
+  constructor(db: Db, sessionId: string) {
+    this.#db = db;
+    this.#sessionId = sessionId;
+  }
+
+  /** From here on; once. */
+  async begin(): Promise<void> {
+    this.#began ??= this.#since = await this.#db.journal.now();
+  }
+
+  async *read(): AsyncGenerator<JournalEntry> {
+    for (const entry of await this.#db.journal.read(this.#sessionId, this.#since - OVERLAP_MS, null, null)) {
+      const isNew = !this.#seen.has(entry.id) && (this.#isPrimed || entry.timestamp >= (this.#began ?? 0));
+      this.#seen.set(entry.id, entry.timestamp);
+      this.#since = Math.max(this.#since, entry.timestamp);
+      if (isNew) yield entry;
+    }
+    this.#isPrimed = true;
+    for (const [id, at] of this.#seen) if (at < this.#since - OVERLAP_MS) this.#seen.delete(id);
+  }
+}
