@@ -1,14 +1,14 @@
 // The model call of an iteration: the request as the database assembled it is checked, sent as it is, and answered.
 
-import type { Begin, Claimed } from '../ledger/answers.ts';
+import type { Begin } from '../ledger/answers.ts';
 import { askChecked } from '../model/askChecked.ts';
 import type { ModelOutcome } from '../model/message.ts';
-import type { Runtime } from './runFocus.ts';
+import type { Focus } from './focus.ts';
 
 type Asked = Extract<Begin, { kind: 'call_model' | 'summarize' }>;
 
 /** An invalid request is an error outcome that was never sent. */
-export async function askModel(asked: Asked, claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<ModelOutcome> {
+export async function askModel(asked: Asked, { claim, signal, runtime }: Focus): Promise<ModelOutcome> {
   const { onDelta } = runtime;
   const showing = runtime.watchers.show(claim, asked.turn_id, asked.is_watched);
   try {

@@ -10,10 +10,10 @@ import type { CodeResult } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
 import { storableText } from '../../plv8/storable.ts';
-import type { Claimed, OpenCall } from '../ledger/answers.ts';
+import type { OpenCall } from '../ledger/answers.ts';
 import type { CodeRun } from '../ledger/iteration.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
-import type { Runtime } from './runFocus.ts';
+import type { Focus } from './focus.ts';
 
 const MAX_CALLS = 1000;
 const MAX_WHOLE = 30_000_000;
@@ -39,21 +39,21 @@ export const executeCode = {
 type RunCall = (call: OpenCall, signal: AbortSignal) => Promise<boolean>;
 
 /** False where the call was left open because work has to stop. */
-export async function runCode(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, runCall: RunCall): Promise<boolean> {
-  const { db } = runtime;
+export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): Promise<boolean> {
+  const { claim, signal, runtime: { containers, db } } = focus;
   const input = inputSchema.safeParse(call.input);
   const settle = async (content: string, isError: boolean, whole: string | null = null, codeRun: CodeRun | null = null): Promise<true> => {
     await db.toolCallSettle(claim, call.id, { content, isError }, whole, codeRun);
     return true;
   };
   if (!input.success) return settle(`[engine] The input does not match the schema of execute_code:\n${z.prettifyError(input.error)}`, true);
-  const sandbox = runtime.containers?.sandbox(claim.faculty.engage);
+  const sandbox = containers?.sandbox(claim.faculty.engage);
   if (!sandbox) return settle('[engine] This worker has no sandbox (no Docker daemon). It is not the code\'s fault; do without code for now.', true);
 
   const timeoutSeconds = Math.min(input.data.timeout_seconds ?? 120, claim.faculty.engage.code_execution_timeout);
   await db.toolCallBegin(claim, call.id);
   const run = async (): Promise<{ calls: NestedCalls; result: CodeResult }> => {
-    const calls = new NestedCalls(call, claim, signal, runtime, runCall);
+    const calls = new NestedCalls(call, focus, runCall);
     const result = await sandbox.run({
       code: input.data.code,
       sdk: generateSdk(call.code_tools ?? [], sandbox.socketPath),
@@ -87,20 +87,18 @@ class NestedCalls {
   divergence: string | null = null;
   readonly #stop = new AbortController();
   readonly #call: OpenCall;
-  readonly #claim: Claimed;
-  readonly #runtime: Runtime;
+  readonly #focus: Focus;
   readonly #runCall: RunCall;
   readonly #raw: { ordinal: number; text: string }[] = [];
   readonly #open = new Set<Promise<unknown>>();
   #bytes = 0;
   #failure: unknown;
 
-  constructor(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, runCall: RunCall) {
+  constructor(call: OpenCall, focus: Focus, runCall: RunCall) {
     this.#call = call;
-    this.#claim = claim;
-    this.#runtime = runtime;
+    this.#focus = focus;
     this.#runCall = runCall;
-    this.signal = AbortSignal.any([signal, this.#stop.signal]);
+    this.signal = AbortSignal.any([focus.signal, this.#stop.signal]);
   }
 
   /** What a call of the code is answered. Never throws; what is broken is thrown by settled(). */
@@ -149,11 +147,11 @@ class NestedCalls {
   }
 
   async #answer({ ordinal, name, input }: CodeCall): Promise<CodeCallAnswer> {
-    const { db } = this.#runtime;
+    const { claim, runtime: { db } } = this.#focus;
     if (ordinal >= MAX_CALLS) return { error: `this code has made ${MAX_CALLS} calls, which is the most`, is_final: true };
     for (;;) {
       if (this.signal.aborted) return this.#end('the engine stopped this code');
-      const nested = await db.toolCallNested(this.#claim, this.#call.id, ordinal, name, input);
+      const nested = await db.toolCallNested(claim, this.#call.id, ordinal, name, input);
       switch (nested.kind) {
         case 'run':
           if (!(await this.#runCall(nested.call, this.signal))) return this.#end('the engine stopped this code');

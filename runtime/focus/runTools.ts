@@ -6,28 +6,28 @@
 import { z } from 'zod';
 
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
-import type { Claimed, OpenCall } from '../ledger/answers.ts';
+import type { OpenCall } from '../ledger/answers.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
 import { failed } from '../tools/tool.ts';
 import type { ToolContext, ToolOutcome } from '../tools/tool.ts';
-import type { Runtime } from './runFocus.ts';
+import type { Focus, Runtime } from './focus.ts';
 import { executeCode, runCode } from './runCode.ts';
 import { runHook } from './runHook.ts';
 import { operatorPlace, workspaceOf } from './workspaceOf.ts';
 
 /** What the calls of an iteration share. */
-type Batch = { claim: Claimed; runtime: Runtime; ends: CallEnds };
+type Batch = Focus & { ends: CallEnds };
 
 /** Runs the calls, at most as many tools at once as the faculty allows. False where some were left open because work has to stop. */
-export async function runTools(calls: readonly OpenCall[], claim: Claimed, signal: AbortSignal, runtime: Runtime): Promise<boolean> {
-  const batch: Batch = { claim, runtime, ends: new CallEnds() };
+export async function runTools(calls: readonly OpenCall[], focus: Focus): Promise<boolean> {
+  const batch: Batch = { ...focus, ends: new CallEnds() };
   const waiting = new Set(calls);
   const underWay = new Map<OpenCall, Promise<void>>();
   let allSettled = true;
   const failures: unknown[] = [];
   const run = async (call: OpenCall): Promise<void> => {
     try {
-      if (!(await runCall(call, batch, signal))) allSettled = false;
+      if (!(await runCall(call, batch))) allSettled = false;
     } catch (error) {
       failures.push(error);
       waiting.clear();
@@ -37,7 +37,7 @@ export async function runTools(calls: readonly OpenCall[], claim: Claimed, signa
   };
   const isNext = (call: OpenCall): boolean =>
     ![...waiting, ...underWay.keys()].some(({ id }) => call.behind.includes(id))
-    && (call.implementation !== 'runtime' || [...underWay.keys()].filter(({ implementation }) => implementation === 'runtime').length < claim.faculty.engage.max_parallel_tools);
+    && (call.implementation !== 'runtime' || [...underWay.keys()].filter(({ implementation }) => implementation === 'runtime').length < focus.claim.faculty.engage.max_parallel_tools);
   while (underWay.size > 0 || waiting.size > 0) {
     for (const call of waiting) {
       if (!isNext(call)) continue;
@@ -72,10 +72,10 @@ class CallEnds {
 }
 
 /** What the database cannot take of one call, its answer above all, ends that call and not the iteration. */
-async function runCall(call: OpenCall, batch: Batch, signal: AbortSignal, isFromCode = false): Promise<boolean> {
+async function runCall(call: OpenCall, batch: Batch, isFromCode = false): Promise<boolean> {
   let isSettled = false;
   try {
-    return (isSettled = await runStages(call, batch, signal, isFromCode));
+    return (isSettled = await runStages(call, batch, isFromCode));
   } catch (error) {
     if (!isUnstorable(error)) throw error;
     await batch.runtime.db.toolCallSettle(batch.claim, call.id, failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`));
@@ -86,8 +86,8 @@ async function runCall(call: OpenCall, batch: Batch, signal: AbortSignal, isFrom
 }
 
 /** False where the call was left open because work has to stop. */
-async function runStages(call: OpenCall, batch: Batch, signal: AbortSignal, isFromCode: boolean): Promise<boolean> {
-  const { claim, runtime, runtime: { db } } = batch;
+async function runStages(call: OpenCall, batch: Batch, isFromCode: boolean): Promise<boolean> {
+  const { claim, signal, runtime, runtime: { db } } = batch;
   if (signal.aborted) return false;
   const prepared = prepare(call, runtime);
   if (prepared.kind === 'refused') {
@@ -96,23 +96,23 @@ async function runStages(call: OpenCall, batch: Batch, signal: AbortSignal, isFr
   }
   const { before_tool: before, after_tool: after, timeout } = claim.faculty.hooks;
   if (before !== null && call.implementation !== 'engine' && !call.is_cleared) {
-    const said = await runHook(before, timeout, hookInput('before_tool', call, claim), operatorPlace(claim), signal);
+    const said = await runHook(before, timeout, hookInput('before_tool', call, batch), operatorPlace(batch), signal);
     if (said === null) return false;
     const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
-    return verdict.kind === 'go' ? runStages({ ...call, input: verdict.input, is_cleared: true }, batch, signal, isFromCode) : true;
+    return verdict.kind === 'go' ? runStages({ ...call, input: verdict.input, is_cleared: true }, batch, isFromCode) : true;
   }
-  if (prepared.kind === 'code') return runCode(call, claim, signal, runtime, (nested, until) => runCall(nested, batch, until, true));
+  if (prepared.kind === 'code') return runCode(call, batch, (nested, until) => runCall(nested, { ...batch, signal: until }, true));
   if (prepared.kind === 'database') return (await inTurn(call, () => db.toolCallExecute(claim, call.id), batch)) !== 'left';
   const turn = await inTurn(call, () => db.toolCallBegin(claim, call.id), batch);
   if (turn !== 'come') return turn === 'held';
-  const outcome = await execute(prepared.run, contextOf(call, claim, signal, runtime, isFromCode));
+  const outcome = await execute(prepared.run, contextOf(call, batch, isFromCode));
   // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return false;
   if (after === null) {
     await db.toolCallSettle(claim, call.id, outcome);
     return true;
   }
-  const said = await runHook(after, timeout, { ...hookInput('after_tool', call, claim), result: { content: outcome.content, is_error: outcome.isError } }, operatorPlace(claim), signal);
+  const said = await runHook(after, timeout, { ...hookInput('after_tool', call, batch), result: { content: outcome.content, is_error: outcome.isError } }, operatorPlace(batch), signal);
   if (said !== null) await db.toolHookRecord(claim, call.id, 'after_tool', said, outcome);
   else if (prepared.isRepeatable) return false;
   else await db.toolCallSettle(claim, call.id, failed('[engine] The call ran. Its result is withheld: its worker had to stop before the after_tool hook had seen it.'));
@@ -132,7 +132,7 @@ async function inTurn(call: OpenCall, ask: () => Promise<string[]>, { ends }: Ba
   }
 }
 
-const hookInput = (hook: string, call: OpenCall, claim: Claimed): Record<string, unknown> =>
+const hookInput = (hook: string, call: OpenCall, { claim }: Focus): Record<string, unknown> =>
   ({ hook, work_item_id: claim.work_item_id, faculty: claim.faculty.name, tool_call_id: call.id, tool: call.name, input: call.input });
 
 type Prepared =
@@ -167,9 +167,10 @@ async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, cont
   }
 }
 
-function contextOf(call: OpenCall, claim: Claimed, signal: AbortSignal, runtime: Runtime, isFromCode: boolean): ToolContext {
+function contextOf(call: OpenCall, focus: Focus, isFromCode: boolean): ToolContext {
+  const { claim, signal, runtime } = focus;
   return {
-    workspace: workspaceOf(claim, runtime),
+    workspace: workspaceOf(focus),
     webFetchAllow: claim.faculty.engage.web_fetch_allow,
     ...(runtime.webFetchHeaders && { webFetchHeaders: runtime.webFetchHeaders }),
     workItemId: claim.work_item_id,

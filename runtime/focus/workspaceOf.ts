@@ -3,26 +3,25 @@
 import { HostWorkspace } from '../../sandbox/hostWorkspace.ts';
 import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
-import type { Claimed } from '../ledger/answers.ts';
-import type { Runtime } from './runFocus.ts';
+import type { Focus } from './focus.ts';
 
 /** The workspace that the faculty grants; null where it grants none, or wants a container and this worker has no Docker. */
-export function workspaceOf(claim: Claimed, runtime: Runtime): Workspace | null {
+export function workspaceOf({ claim, runtime }: Focus): Workspace | null {
   const { workspace, workspace_dir: directory } = claim.faculty.engage;
   if (workspace === 'host') return new HostWorkspace(directory ?? process.cwd());
   return workspace === 'container' ? (runtime.containers?.workspace(claim) ?? null) : null;
 }
 
 /** Where the commands of the faculty itself run: in its workspace, where it has one on this host. */
-export function operatorPlace(claim: Claimed): Pick<Workspace, 'run'> {
+export function operatorPlace({ claim }: Focus): Pick<Workspace, 'run'> {
   const { workspace, workspace_dir: directory } = claim.faculty.engage;
   return new HostWorkspace(workspace === 'host' && directory !== null ? directory : process.cwd());
 }
 
 /** Where a check looks at what was done: at the agent's files, wherever they are. */
-export function checkPlace(claim: Claimed, runtime: Runtime): Pick<Workspace, 'run'> {
-  if (claim.faculty.engage.workspace !== 'container') return operatorPlace(claim);
-  const workspace = workspaceOf(claim, runtime);
+export function checkPlace(focus: Focus): Pick<Workspace, 'run'> {
+  if (focus.claim.faculty.engage.workspace !== 'container') return operatorPlace(focus);
+  const workspace = workspaceOf(focus);
   if (workspace === null) throw new WorkspaceUnavailable('the check has to run in the workspace container, and this worker has no Docker');
   return workspace;
 }

@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 import { isLeaseLost } from '../ledger/errors.ts';
 import { runFocus } from '../focus/runFocus.ts';
-import type { Runtime } from '../focus/runFocus.ts';
+import type { Runtime } from '../focus/focus.ts';
 
 const payloadSchema = z.object({ work_item_id: z.uuid() });
 

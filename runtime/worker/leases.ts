@@ -4,13 +4,9 @@
 
 import type { Logger } from 'pino';
 
+import type { Held, StopReason } from '../focus/focus.ts';
 import type { Db } from '../ledger/db.ts';
 import type { Lease } from '../ledger/iteration.ts';
-
-/** Why work on a focus has to stop: it is somebody else's or nobody's now, or this process is asked to end. */
-export type StopReason = 'lost' | 'stopping';
-
-export type Held = { signal: AbortSignal; drop(): void };
 
 export class Leases {
   readonly workerId: string;

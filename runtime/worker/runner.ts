@@ -12,7 +12,7 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 
 import type { Db } from '../ledger/db.ts';
-import type { Runtime } from '../focus/runFocus.ts';
+import type { Runtime } from '../focus/focus.ts';
 import { engage } from './engage.ts';
 import { Leases } from './leases.ts';
 

@@ -20,7 +20,7 @@ import type { Db } from '../../../runtime/ledger/db.ts';
 import type { WorkItem } from '../../../runtime/ledger/answers.ts';
 import { runFocus } from '../../../runtime/focus/runFocus.ts';
 import { Watchers } from '../../../runtime/focus/watchers.ts';
-import type { Runtime } from '../../../runtime/focus/runFocus.ts';
+import type { Runtime } from '../../../runtime/focus/focus.ts';
 import { Leases } from '../../../runtime/worker/leases.ts';
 import { executeCode } from '../../../runtime/focus/runCode.ts';
 import { mcpTools } from '../../../runtime/tools/mcpTools.ts';

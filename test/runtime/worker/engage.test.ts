@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { openDb } from '../../../runtime/ledger/db.ts';
 import type { Db } from '../../../runtime/ledger/db.ts';
-import type { Runtime } from '../../../runtime/focus/runFocus.ts';
+import type { Runtime } from '../../../runtime/focus/focus.ts';
 import { engage } from '../../../runtime/worker/engage.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
