@@ -2,7 +2,7 @@
 // eval, which a database does not allow, and in bounded time. A schema is one document: nothing is fetched. `format` and the
 // content keywords say something and refuse nothing, as 2020-12 has it.
 
-import { patternFound, PatternError } from './pattern.ts';
+import { PatternError, patternFound } from './pattern.ts';
 import type { Spend } from './pattern.ts';
 
 type Json = Record<string, unknown>;

@@ -7,7 +7,8 @@ import { dirname, isAbsolute, join } from 'node:path';
 
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
-import type { Settings } from './config.ts';
+import { sandboxImage } from '../sandbox/image.ts';
+import { version } from '../sql/extensionSource.ts';
 import type { FileOptions } from './commands/files.ts';
 import type { ClientOptions } from './commands/hook.ts';
 import type { SubmitOptions } from './commands/items.ts';
@@ -15,8 +16,8 @@ import type { McpOptions } from './commands/mcp.ts';
 import { exit, note, print } from './commands/output.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { WorkOptions } from './commands/work.ts';
+import type { Settings } from './config.ts';
 import { LedgerError, messageOf, UsageError } from './ledger/errors.ts';
-import { version } from '../sql/extensionSource.ts';
 
 // Half of a short command's time goes into compiling what it loads. Kept in a directory of the user's own, because what is found there is run.
 const caches = process.env['XDG_CACHE_HOME'] || join(process.env['HOME'] ?? '', '.cache');
@@ -65,7 +66,7 @@ const workerOptions = (made: Command): Command =>
     .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
 
 command('up', 'start the embedded database, install the ledger, print where it is').action(async (options: Settings) => {
-  const { findLedger, shownUrl } = await import('./config.ts');
+  const { findLedger, shownUrl } = await import('./install/findLedger.ts');
   const { installLedger } = await import('./install/installLedger.ts');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
@@ -80,7 +81,7 @@ command('down', 'stop the embedded database').action(async (options: Settings) =
 });
 
 command('install', 'install the ledger as a plain script, and graphile-worker\'s schema').action(async (options: Settings) => {
-  const { findLedger } = await import('./config.ts');
+  const { findLedger } = await import('./install/findLedger.ts');
   const { installLedger } = await import('./install/installLedger.ts');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
@@ -124,7 +125,7 @@ command('show [id]', 'a work item, or the newest ones').action(async (id: string
 
 for (const [name, way] of [['pull', 'from'], ['push', 'into']] as const) {
   program.command(`${name} <id> <dir>`).description(`copy files ${way} the workspace container of a work item${name === 'pull' ? ' into a directory' : ', from a directory'}`)
-    .option('--image <image>', 'any image that the daemon has', 'work-ledger-sandbox')
+    .option('--image <image>', 'any image that the daemon has', sandboxImage)
     .option('--max-size <size>', 'the most that is copied', '1g')
     .option('--json', 'print JSON')
     .exitOverride()

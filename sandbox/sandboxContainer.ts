@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 import type Docker from 'dockerode';
 import type { Container, ContainerCreateOptions, HostConfig } from 'dockerode';
 
+import { isAlive } from './isAlive.ts';
+
 export type ContainerSettings = { image: string; memoryBytes: number; cpus: number };
 
 /** What one kind of container has besides the settings that lock each one up. */
@@ -201,11 +203,5 @@ function placeOfProcesses(): string | null {
 /** True when its owner is no more; of an owner elsewhere nothing is known. */
 function isOrphan(label = ''): boolean {
   const pid = Number(label.slice(label.lastIndexOf('/') + 1));
-  if (here === null || !(pid > 0) || label !== ownerLabel(pid)) return false;
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
+  return here !== null && pid > 0 && label === ownerLabel(pid) && !isAlive(pid);
 }

@@ -9,6 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 
+import { isAlive } from './isAlive.ts';
+
 export type CodeCall = { ordinal: number; name: string; input: Record<string, unknown> };
 
 /** A value, or an error for the code to catch; after a final one it had better stop. */
@@ -110,15 +112,6 @@ export async function clearSockets(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(/^work-ledger-sandbox-(\d+)-/.exec(name)?.[1]);
     if (pid > 0 && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {}); // another user's
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

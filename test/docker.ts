@@ -2,7 +2,9 @@
 
 import Docker from 'dockerode';
 
-export const image = 'work-ledger-sandbox';
+import { sandboxImage } from '../sandbox/image.ts';
+
+export const image = sandboxImage;
 export const docker = new Docker();
 
 /** Why tests with containers cannot run here; null when they can. */

@@ -2,9 +2,9 @@
 // depend on the children that it has and on what it was answered last.
 
 import type { ContentBlock, ModelRequest } from '../runtime/model/message.ts';
+import type { ScriptedReply } from '../runtime/model/script.ts';
 import { startScriptedModel } from '../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../runtime/model/scriptedModel.ts';
-import type { ScriptedReply } from '../runtime/model/script.ts';
 
 export type Seen = {
   /** How many responses this work item has given. */

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { parseJson } from '../../plv8/anyJson.ts';
 import { readCursor } from '../../plv8/readers/cursor.ts';
-import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import { field, stringOf } from '../../plv8/readers/reading.ts';
+import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 
 /** Each conversation in it; `leave` is told of those that hold nothing. Throws where it is no database of Cursor's. */
 export function* cursorRuns(file: string, leave: (reason: string) => void): Generator<RecordedRun> {

@@ -2,11 +2,11 @@
 
 import Docker from 'dockerode';
 
-import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
-import { openDb } from '../ledger/db.ts';
+import { findLedger } from '../install/findLedger.ts';
 import { checkLedger, OtherLedger } from '../install/installLedger.ts';
-import { connectionsOf } from '../worker/worker.ts';
+import { openDb } from '../ledger/db.ts';
+import { connectionsOf } from '../worker/connections.ts';
 import { exit, print } from './output.ts';
 
 type Check = { check: string; isFine: boolean; detail: string };

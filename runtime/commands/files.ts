@@ -5,8 +5,8 @@ import { mkdir } from 'node:fs/promises';
 import Docker from 'dockerode';
 
 import { pullFiles, pushFiles } from '../../sandbox/containerWorkspace.ts';
-import { UsageError } from '../ledger/errors.ts';
 import { bytesOf } from '../focus/containers.ts';
+import { UsageError } from '../ledger/errors.ts';
 import { exit, note, print, visible } from './output.ts';
 
 export type FileOptions = { image: string; maxSize: string; json?: boolean };

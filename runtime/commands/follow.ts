@@ -2,13 +2,10 @@
 
 import { ActivityReader } from '../ledger/activity.ts';
 import type { ActivityEvent } from '../ledger/activity.ts';
-import type { Db } from '../ledger/db.ts';
+import { isFinal } from '../ledger/answers.ts';
 import type { LedgerEntry, WorkItem } from '../ledger/answers.ts';
+import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
-
-const finalStates = new Set(['completed', 'failed', 'dead', 'cancelled']);
-
-export const isFinal = (state: string): boolean => finalStates.has(state);
 
 /** Yields to `onEntry` every entry once and in order, to `onActivity` what the agent says and calls meanwhile; resolves with the item when it is final or paused, or when `signal` fires. */
 export async function follow(

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
-import { withLedger } from './withLedger.ts';
 import { exit } from './output.ts';
+import { withLedger } from './withLedger.ts';
 
 export type ClientOptions = Settings & { conversation?: string };
 

@@ -6,14 +6,13 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 
-import { LinesReader, lastSessionId, parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
+import { lastSessionId, LinesReader, parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
-import { cursorRuns } from './cursorDatabase.ts';
-import { withLedger } from './withLedger.ts';
 import { exit, note, print, StatusLine, visible } from './output.ts';
+import { withLedger } from './withLedger.ts';
 
 export type ImportedSession = { session: string; workItemId: string; turns: number; calls: number; added: { turns: number; calls: number } };
 /** The session of the file comes first, then its subagents. An error leaves what was stored before it. */
@@ -51,6 +50,7 @@ export async function importFile(db: Db, file: string, onProgress: (percent: num
   try {
     const { size } = await stat(file);
     if ((await bytesOf(file, 0, 15)).toString('latin1') === 'SQLite format 3') {
+      const { cursorRuns } = await import('./cursorDatabase.ts');
       for (const run of cursorRuns(file, (reason) => report.leave(reason))) {
         await report.store(run).catch((error: unknown) => report.leave(`conversation ${run.sessionId}: ${messageOf(error)}`));
       }

@@ -6,8 +6,8 @@ import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { follow } from './follow.ts';
-import { withLedger } from './withLedger.ts';
 import { entryLine, exit, itemLine, itemText, print, visible, Words } from './output.ts';
+import { withLedger } from './withLedger.ts';
 
 export type SubmitOptions = Settings & {
   type: string;

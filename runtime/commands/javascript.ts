@@ -3,8 +3,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
+import { findLedger } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { exit, print } from './output.ts';

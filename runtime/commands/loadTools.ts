@@ -10,7 +10,6 @@ import { z } from 'zod';
 import { messageOf, UsageError } from '../ledger/errors.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import { commandTools } from '../tools/commandTool.ts';
-import { mcpTools } from '../tools/mcpTools.ts';
 import type { Tool } from '../tools/tool.ts';
 
 type LoadedTools = { tools: Tool[]; close(): Promise<void> };
@@ -37,7 +36,7 @@ async function toolsOf(file: string): Promise<LoadedTools> {
   if (kind === '.toml' || kind === '.json') {
     try {
       const text = await readFile(file, 'utf8');
-      return kind === '.json' ? await mcpTools(JSON.parse(text)) : { tools: commandTools(parse(text)), close: nothing };
+      return kind === '.json' ? await (await import('../tools/mcpTools.ts')).mcpTools(JSON.parse(text)) : { tools: commandTools(parse(text)), close: nothing };
     } catch (error) {
       throw new UsageError(`${file}: ${error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)}`);
     }

@@ -4,13 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 
-import { findLedger } from '../config.ts';
+import { findLedger } from '../install/findLedger.ts';
+import { readyLedger } from '../install/installLedger.ts';
+import type { WorkItem } from '../ledger/answers.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
-import type { WorkItem } from '../ledger/answers.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { ModelClient } from '../model/message.ts';
-import { readyLedger } from '../install/installLedger.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';

@@ -1,10 +1,10 @@
 // The ledger that a command asks or tells something.
 
-import { findLedger } from '../config.ts';
 import type { Settings } from '../config.ts';
+import { findLedger } from '../install/findLedger.ts';
+import { checkLedger } from '../install/installLedger.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
-import { checkLedger } from '../install/installLedger.ts';
 
 /** Who opens it closes it. */
 export async function openLedger(settings: Settings): Promise<{ db: Db; url: string }> {

@@ -3,14 +3,16 @@
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 
-import { findLedger, modelAccess } from '../config.ts';
-import type { Place, Settings } from '../config.ts';
-import { whenReachable } from '../ledger/reachable.ts';
+import { modelAccess } from '../config.ts';
+import type { Settings } from '../config.ts';
+import { findLedger } from '../install/findLedger.ts';
+import type { Place } from '../install/findLedger.ts';
+import { readyLedger } from '../install/installLedger.ts';
 import { openDb } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { whenReachable } from '../ledger/reachable.ts';
 import { createModelClient } from '../model/callModel.ts';
 import type { ModelClient } from '../model/message.ts';
-import { readyLedger } from '../install/installLedger.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';
 import { saveFaculties } from './faculty.ts';

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { z } from 'zod';
 
+import { storableText } from '../../plv8/storable.ts';
 import type { CodeResult } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
-import { storableText } from '../../plv8/storable.ts';
 import type { OpenCall } from '../ledger/answers.ts';
-import type { CodeRun } from '../ledger/iteration.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
+import type { CodeRun } from '../ledger/iteration.ts';
 import type { Focus } from './focus.ts';
 
 const MAX_CALLS = 1000;

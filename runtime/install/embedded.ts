@@ -11,8 +11,9 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import { withConnection } from '../ledger/connection.ts';
+import { isAlive } from '../../sandbox/isAlive.ts';
 import { controlFile, extensionScript, version } from '../../sql/extensionSource.ts';
+import { withConnection } from '../ledger/connection.ts';
 
 const execute = promisify(execFile);
 
@@ -209,15 +210,5 @@ async function lock(layout: Layout): Promise<() => Promise<void>> {
     if (!isAlive(holder) && !isFresh) await rm(file, { force: true });
     if (waited > 120_000) throw new Error(`process ${holder} has held ${file} for two minutes`);
     await sleep(100);
-  }
-}
-
-function isAlive(pid: number): boolean {
-  if (!pid) return false;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -6,9 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import pg from 'pg';
 
+import { build, plainScript, tables, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { sqlState } from '../ledger/errors.ts';
-import { build, plainScript, tables, version } from '../../sql/extensionSource.ts';
 
 export type Installed = { schema: string; version: string; form: 'extension' | 'script'; changed: boolean };
 

@@ -122,6 +122,11 @@ export const workItem = z.object({
   outcome_data: json.nullable(),
 });
 
+const finalStates = new Set(['completed', 'failed', 'dead', 'cancelled']);
+
+/** Whether a work item in this state has ended. */
+export const isFinal = (state: string): boolean => finalStates.has(state);
+
 export const entry = z.object({
   work_item_id: z.string(),
   seq: z.number(),

@@ -10,14 +10,14 @@ import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { z } from 'zod';
 
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
-import type { Db } from '../ledger/db.ts';
-import { LedgerError, messageOf } from '../ledger/errors.ts';
 import { builtinAbilities, version } from '../../sql/extensionSource.ts';
 import type { BuiltinAbility } from '../../sql/extensionSource.ts';
+import { isFinal } from '../ledger/answers.ts';
+import type { Db } from '../ledger/db.ts';
+import { LedgerError, messageOf } from '../ledger/errors.ts';
 
 const instructions = `Work Ledger keeps what matters of this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest tells what other agents do; spawn_child_work hands a part to a background worker, check_child_work and await_child_work ask for its result.`;
 
-const ended = new Set(['completed', 'failed', 'dead', 'cancelled']);
 const waitInput = z.object({ work_item_ids: z.array(z.string()), timeout_seconds: z.number().min(0).max(3600).optional() });
 
 const resources = [
@@ -112,7 +112,7 @@ async function awaitChildren(db: Db, workItemId: string, input: Record<string, u
   for (;;) {
     const states = await Promise.all(ids.map(async (id) => (await db.workItem(id))?.state));
     const said = await db.abilityInvoke('check_child_work', { work_item_ids: ids }, workItemId);
-    if (states.every((state) => state !== undefined && ended.has(state)) || Date.now() >= deadline) return said;
+    if (states.every((state) => state !== undefined && isFinal(state)) || Date.now() >= deadline) return said;
     await sleep(500);
   }
 }

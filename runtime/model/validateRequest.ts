@@ -4,11 +4,11 @@
 // Where the API's own words are known, they are in the sentence. Not checked, because no single request shows it: whether thinking is still bound to the prefix that it was made
 // with, whether the model can read it, and which models take a system message between the others.
 
-import type { ModelRequest } from './message.ts';
 import { checkTurns, isThinking } from './checkTurns.ts';
+import type { Report, Turn } from './checkTurns.ts';
 import { isFilled, isRecord, show } from './json.ts';
 import type { Json } from './json.ts';
-import type { Report, Turn } from './checkTurns.ts';
+import type { ModelRequest } from './message.ts';
 
 const maxMessages = 100_000;
 const maxBreakpoints = 4;

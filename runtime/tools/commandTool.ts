@@ -4,8 +4,8 @@
 import { z } from 'zod';
 
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
-import { inWorkspace } from './workspace.ts';
 import type { Tool } from './tool.ts';
+import { inWorkspace } from './workspace.ts';
 
 const commandFile = z.strictObject({
   tool: z.array(z.strictObject({

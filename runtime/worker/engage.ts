@@ -4,9 +4,9 @@
 import type { Task } from 'graphile-worker';
 import { z } from 'zod';
 
-import { isLeaseLost } from '../ledger/errors.ts';
-import { runFocus } from '../focus/runFocus.ts';
 import type { Runtime } from '../focus/focus.ts';
+import { runFocus } from '../focus/runFocus.ts';
+import { isLeaseLost } from '../ledger/errors.ts';
 
 const payloadSchema = z.object({ work_item_id: z.uuid() });
 

@@ -1,5 +1,5 @@
 // The leases that this process holds: one heartbeat for all of them, and an abort signal for each.
-// It speaks for a crew that is at work: one that takes no jobs any more falls silent, and others take over.
+// It speaks for a runner that is at work: one that takes no jobs any more falls silent, and others take over.
 // A worker that cannot renew for two thirds of a lease fences itself: it stops before anybody else may start.
 
 import type { Logger } from 'pino';

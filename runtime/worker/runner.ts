@@ -1,6 +1,6 @@
-// graphile-worker's runner and the leases taken under the id of its pool: they live and die together. graphile-worker
-// gives up when it cannot write a job back, and not always says so: a crew whose runner asks for no jobs has ended, and its
-// heart stops with it. A worker outlives its crews.
+// graphile-worker's jobs and the leases taken under the id of its pool: they live and die together. graphile-worker gives up
+// when it cannot write a job back, and not always says so: a runner that asks for no jobs has ended, and its heart stops with
+// it. A worker outlives its runners.
 
 import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
@@ -11,12 +11,13 @@ import type { WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
 import type { Logger } from 'pino';
 
-import type { Db } from '../ledger/db.ts';
 import type { Runtime } from '../focus/focus.ts';
+import type { Db } from '../ledger/db.ts';
+import { JOB_CONNECTIONS } from './connections.ts';
 import { engage } from './engage.ts';
 import { Leases } from './leases.ts';
 
-export type CrewOptions = {
+export type RunnerOptions = {
   url: string;
   schema: string;
   /** A connection for the heartbeat alone: no slow tool may hold it up. */
@@ -30,30 +31,18 @@ export type CrewOptions = {
   runtime: Omit<Runtime, 'leases'>;
 };
 
-export type Crew = {
+export type Runner = {
   leases: Leases;
-  /** Resolves when the runner has ended, asked to or not, or does nothing any more. */
+  /** Resolves when graphile-worker has ended, asked to or not, or does nothing any more. */
   ended: Promise<void>;
   /** Lets iterations under way end for so long, then has them given back. */
   stop(graceSeconds: number): Promise<void>;
 };
 
-/** One to listen and one for everything else. */
-export const JOB_CONNECTIONS = 2;
-
-export async function startCrew(options: CrewOptions): Promise<Crew> {
+export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const { url, schema, heart, log, concurrency, leaseSeconds, treeId } = options;
-  const onLost = (error: Error): void => log.warn({ err: error }, 'jobs connection lost');
-  const pool = new pg.Pool({ connectionString: url, max: JOB_CONNECTIONS, idleTimeoutMillis: 0, application_name: 'work-ledger jobs', keepAlive: true });
-  const clients = new Set<pg.PoolClient>();
-  pool.on('error', onLost);
-  pool.on('connect', (client) => {
-    client.on('error', onLost);
-    clients.add(client);
-  });
-  pool.on('remove', (client) => clients.delete(client));
-
-  // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead crew's jobs can be freed.
+  const connections = openConnections(url, log);
+  // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead runner's jobs can be freed.
   const events: WorkerEvents = new EventEmitter();
   const poolId = new Promise<string>((resolve) => events.on('pool:create', ({ workerPool }) => resolve(workerPool.id)));
   const dead = Promise.withResolvers<void>();
@@ -65,8 +54,8 @@ export async function startCrew(options: CrewOptions): Promise<Crew> {
   for (const event of ['worker:getJob:empty', 'job:start'] as const) events.on(event, () => (answeredAt = performance.now()));
 
   const runtime = Promise.withResolvers<Runtime>();
-  const runner = await run({
-    pgPool: pool,
+  const jobs = await run({
+    pgPool: connections.pool,
     concurrency,
     noHandleSignals: true,
     events,
@@ -83,10 +72,10 @@ export async function startCrew(options: CrewOptions): Promise<Crew> {
         }
       },
     },
-    // Without these a job that ends while the runner stops is never written back and stays locked for four hours.
+    // Without these a job that ends while its runner stops is never written back and stays locked for four hours.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   }).catch(async (error: unknown) => {
-    await pool.end();
+    await connections.pool.end();
     throw error;
   });
   const isAtWork = (): boolean => busy >= concurrency || performance.now() - answeredAt < Math.max(leaseSeconds, 10) * 1000;
@@ -96,33 +85,48 @@ export async function startCrew(options: CrewOptions): Promise<Crew> {
     silent = isAtWork() ? 0 : silent + 1; // a process that was frozen is late with its first answer, too
     if (silent === 3) dead.resolve();
   }, 1000);
-  const ended = Promise.race([dead.promise, runner.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error'))]);
+  const ended = Promise.race([dead.promise, jobs.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error'))]);
 
-  const crew: Crew = {
-    leases,
-    ended,
-    async stop(graceSeconds) {
-      const stopped = runner.stop().catch(() => {}); // it may have ended by itself
-      await Promise.race([Promise.all([stopped, leases.idle()]), sleep(graceSeconds * 1000, undefined, { ref: false })]);
-      leases.stopAll();
-      await leases.idle();
-      // What it did is done; that graphile-worker knows it, too, is worth a moment and no more.
-      await Promise.race([stopped, sleep(2000, undefined, { ref: false })]);
-      clearInterval(watch);
-      leases.stop();
-      await heart.workerStop(leases.workerId).catch((error: unknown) => log.warn({ err: error }, 'could not sign off'));
-      await Promise.race([pool.end().catch(() => {}), sleep(500, undefined, { ref: false })]);
-      for (const client of clients) void (client as unknown as pg.Client).end().catch(() => {}); // those that a runner that hangs never gives back
-    },
-  };
+  async function stop(graceSeconds: number): Promise<void> {
+    const stopped = jobs.stop().catch(() => {}); // it may have ended by itself
+    await Promise.race([Promise.all([stopped, leases.idle()]), sleep(graceSeconds * 1000, undefined, { ref: false })]);
+    leases.stopAll();
+    await leases.idle();
+    // What it did is done; that graphile-worker knows it, too, is worth a moment and no more.
+    await Promise.race([stopped, sleep(2000, undefined, { ref: false })]);
+    clearInterval(watch);
+    leases.stop();
+    await heart.workerStop(leases.workerId).catch((error: unknown) => log.warn({ err: error }, 'could not sign off'));
+    await connections.end();
+  }
   try {
     await leases.start();
   } catch (error) {
-    await crew.stop(0);
+    await stop(0);
     throw error;
   }
   runtime.resolve({ ...options.runtime, leases });
-  return crew;
+  return { leases, ended, stop };
+}
+
+/** A pool for graphile-worker, and an end of it that waits for nobody: those that hang never give a connection back. */
+function openConnections(url: string, log: Logger): { pool: pg.Pool; end(): Promise<void> } {
+  const onLost = (error: Error): void => log.warn({ err: error }, 'jobs connection lost');
+  const pool = new pg.Pool({ connectionString: url, max: JOB_CONNECTIONS, idleTimeoutMillis: 0, application_name: 'work-ledger jobs', keepAlive: true });
+  const clients = new Set<pg.PoolClient>();
+  pool.on('error', onLost);
+  pool.on('connect', (client) => {
+    client.on('error', onLost);
+    clients.add(client);
+  });
+  pool.on('remove', (client) => clients.delete(client));
+  return {
+    pool,
+    async end() {
+      await Promise.race([pool.end().catch(() => {}), sleep(500, undefined, { ref: false })]);
+      for (const client of clients) void (client as unknown as pg.Client).end().catch(() => {});
+    },
+  };
 }
 
 /** As _job_task() in SQL. */

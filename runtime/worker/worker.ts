@@ -1,4 +1,4 @@
-// A worker process: a crew that drives work items, a sweeper, a listener. When its crew ends unasked it gets another.
+// A worker process: a runner that drives work items, a sweeper, a listener. When its runner ends unasked it starts another.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -7,18 +7,19 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 
 import { webFetchHeaders } from '../config.ts';
-import { whenReachable } from '../ledger/reachable.ts';
-import { JOB_CONNECTIONS, startCrew } from './runner.ts';
-import type { Crew } from './runner.ts';
-import { openDb } from '../ledger/db.ts';
-import type { Db } from '../ledger/db.ts';
-import type { ModelClient } from '../model/message.ts';
 import { openContainers } from '../focus/containers.ts';
 import { executeCode } from '../focus/runCode.ts';
 import { Watchers } from '../focus/watchers.ts';
 import { checkLedger } from '../install/installLedger.ts';
+import { openDb } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
+import { whenReachable } from '../ledger/reachable.ts';
+import type { ModelClient } from '../model/message.ts';
 import type { Tool } from '../tools/tool.ts';
+import { connectionsOf } from './connections.ts';
+import { startRunner } from './runner.ts';
+import type { Runner } from './runner.ts';
 
 export type WorkerOptions = {
   url: string;
@@ -43,9 +44,6 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
-/** What a worker opens at most: for its work, its heartbeat, its hints and graphile-worker. */
-export const connectionsOf = (concurrency: number): number => concurrency + 2 + JOB_CONNECTIONS;
-
 /** Registers its tools, starts to work, and goes on until `stop()`. Waits for a database that cannot be reached; throws OtherLedger where the ledger is not this program's. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { url, schema, log, treeId = null } = options;
@@ -69,14 +67,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const watchers = new Watchers(db, log);
   const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
-  const newCrew = (): Promise<Crew> => startCrew({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
+  const newRunner = (): Promise<Runner> => startRunner({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
   let isCodeOffered: boolean;
-  let crew: Crew;
+  let runner: Runner;
   try {
     await patiently(() => sayConnections(db, concurrency, log));
     await patiently(() => registerTools(options.tools, db));
     isCodeOffered = docker === null || (await patiently(() => offerCode(docker, db)));
-    crew = await patiently(newCrew);
+    runner = await patiently(newRunner);
   } catch (error) {
     await close();
     throw error;
@@ -100,31 +98,31 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const listener = listen(url, ['work_item_completed', 'work_lease_revoked', 'work_watched'], {
     onNotification: (channel, payload) => {
       if (channel === 'work_watched') watchers.came(payload);
-      else if (channel === 'work_lease_revoked') crew.leases.revoke(payload);
-      else crew.leases.lose(payload);
+      else if (channel === 'work_lease_revoked') runner.leases.revoke(payload);
+      else runner.leases.lose(payload);
     },
   });
   const tending = tend();
-  log.info({ workerId: crew.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
+  log.info({ workerId: runner.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
 
-  /** Replaces a crew that ended unasked, as soon as the database lets it. */
+  /** Replaces a runner that ended unasked, as soon as the database lets it. */
   async function tend(): Promise<void> {
     for (;;) {
-      await Promise.race([crew.ended, aborted(stopping.signal)]);
+      await Promise.race([runner.ended, aborted(stopping.signal)]);
       if (isStopping()) return;
-      log.warn({ workerId: crew.leases.workerId }, 'graphile-worker gave up; starting it anew');
-      await crew.stop(0);
+      log.warn({ workerId: runner.leases.workerId }, 'graphile-worker gave up; starting it anew');
+      await runner.stop(0);
       for (let delay = 500; ; delay = Math.min(delay * 2, 5000)) {
         if (isStopping()) return;
         try {
-          crew = await newCrew();
+          runner = await newRunner();
           break;
         } catch (error) {
           log.warn({ err: error }, 'not yet');
           await sleep(delay);
         }
       }
-      log.info({ workerId: crew.leases.workerId }, 'at work again');
+      log.info({ workerId: runner.leases.workerId }, 'at work again');
     }
   }
 
@@ -134,7 +132,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       stopping.abort();
       clearInterval(sweeper);
       await tending;
-      await crew.stop(options.graceSeconds ?? 5);
+      await runner.stop(options.graceSeconds ?? 5);
       await listener.close();
       await sweeping;
       await close();

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { importFile } from '../../runtime/commands/import.ts';
-import { openDb } from '../../runtime/ledger/db.ts';
 import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { installLedger } from '../../runtime/install/installLedger.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
 
 const [directory = '../shared/transcripts', megabytes = '100', kind = 'many'] = process.argv.slice(2);
 const sources: string[] = [];

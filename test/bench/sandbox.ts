@@ -9,10 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { pino } from 'pino';
 
-import { openDb } from '../../runtime/ledger/db.ts';
 import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
-import { createModelClient } from '../../runtime/model/callModel.ts';
 import { installLedger } from '../../runtime/install/installLedger.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import { CodeSandbox } from '../../sandbox/codeSandbox.ts';

@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { scriptOf } from '../../runtime/model/script.ts';
+import type { ScriptedReply } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
-import type { ScriptedReply } from '../../runtime/model/script.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';

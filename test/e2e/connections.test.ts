@@ -12,9 +12,9 @@ import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
-import { connect } from '../../runtime/ledger/connection.ts';
 import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { installLedger } from '../../runtime/install/installLedger.ts';
+import { connect } from '../../runtime/ledger/connection.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { until } from '../workerProcess.ts';

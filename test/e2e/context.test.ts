@@ -4,8 +4,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/ledger/db.ts';
 import type { Claimed } from '../../runtime/ledger/answers.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import type { ContentBlock, ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';

@@ -9,9 +9,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { scriptOf, withFaults } from '../../runtime/model/script.ts';
+import type { ScriptedReply } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
-import type { ScriptedReply } from '../../runtime/model/script.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';

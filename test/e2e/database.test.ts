@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
-import { createModelClient } from '../../runtime/model/callModel.ts';
 import { listen } from '../../runtime/ledger/listener.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';

@@ -3,9 +3,9 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import type { WorkItem } from '../../runtime/ledger/answers.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
-import type { WorkItem } from '../../runtime/ledger/answers.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';

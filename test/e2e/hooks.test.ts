@@ -10,12 +10,12 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
+import type { WorkItem } from '../../runtime/ledger/answers.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
-import type { WorkItem } from '../../runtime/ledger/answers.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
-import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedReply } from '../../runtime/model/script.ts';
+import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { defineTool, ok } from '../../runtime/tools/tool.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import type { Worker } from '../../runtime/worker/worker.ts';

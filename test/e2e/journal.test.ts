@@ -2,11 +2,11 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import type { JournalEntry } from '../../runtime/ledger/answers.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
-import { JournalStore } from '../../runtime/ledger/journalStore.ts';
 import { WorkJournal } from '../../runtime/ledger/journal.ts';
-import type { JournalEntry } from '../../runtime/ledger/answers.ts';
+import { JournalStore } from '../../runtime/ledger/journalStore.ts';
 import type { JournalState } from '../../runtime/ledger/journalStore.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
 import { scriptOf } from '../../runtime/model/script.ts';

@@ -8,15 +8,15 @@ import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/ledger/db.ts';
-import type { Db } from '../../runtime/ledger/db.ts';
-import type { WorkItem } from '../../runtime/ledger/answers.ts';
 import { layOutProject, task } from '../../runtime/commands/demo/project.ts';
 import { demoReplies } from '../../runtime/commands/demo/script.ts';
-import { validateRequest } from '../../runtime/model/validateRequest.ts';
+import type { WorkItem } from '../../runtime/ledger/answers.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { openDb } from '../../runtime/ledger/db.ts';
 import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { installLedger } from '../../runtime/install/installLedger.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';

@@ -10,8 +10,8 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedReply } from '../../runtime/model/script.ts';
+import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { call, calls, done, startTeam } from '../team.ts';

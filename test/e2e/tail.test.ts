@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
 import type { ActivityEvent } from '../../runtime/ledger/activity.ts';
+import type { JournalEntry } from '../../runtime/ledger/answers.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { WorkJournal } from '../../runtime/ledger/journal.ts';
-import type { JournalEntry } from '../../runtime/ledger/answers.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';

@@ -3,14 +3,14 @@
 
 import { z } from 'zod';
 
-import * as rows from '../../runtime/ledger/answers.ts';
+import * as answers from '../../runtime/ledger/answers.ts';
 import type { PlayedCall } from './commands.ts';
 import { entryOf, hookResult, resultOf } from './replies.ts';
 import type { Stage, Worker } from './worker.ts';
 import { stop } from './world.ts';
 import type { Call, Exchange } from './world.ts';
 
-type Open = z.output<typeof rows.call>;
+type Open = z.output<typeof answers.call>;
 
 /** Runs what is open of the newest response. */
 export async function runCalls(worker: Worker, open: readonly Open[]): Promise<void> {
@@ -48,7 +48,7 @@ export async function refresh({ ledger }: Stage, exchange: Exchange | null): Pro
 async function runCall(worker: Worker, one: Open, call: Call): Promise<void> {
   if (worker.hasHooks && one.implementation !== 'engine' && !one.is_cleared) {
     const answer = worker.nextHook;
-    const said = rows.toolHookRecorded.parse(await worker.call('tool_hook_record', one.id, 'before_tool', hookResult(worker.stage.world, 'before_tool', answer), null, false, null, null));
+    const said = answers.toolHookRecorded.parse(await worker.call('tool_hook_record', one.id, 'before_tool', hookResult(worker.stage.world, 'before_tool', answer), null, false, null, null));
     worker.stage.world.note(worker.item, 'tool hook');
     if (said.kind === 'settled') return stop(call);
     if (said.kind === 'waiting') {
@@ -114,7 +114,7 @@ async function runCode(worker: Worker, one: Open, call: Call): Promise<void> {
   for (const [ordinal, played] of nested.entries()) {
     const inner = (call.nested[ordinal] ??= innerOf(worker, played));
     for (;;) {
-      const said = rows.nestedCall.parse(await worker.call('tool_call_nested', one.id, ordinal, inner.name, inner.input));
+      const said = answers.nestedCall.parse(await worker.call('tool_call_nested', one.id, ordinal, inner.name, inner.input));
       if (said.kind === 'diverged') throw new Error(said.reason);
       if (said.kind === 'unknown' || said.kind === 'settled') break;
       if (said.kind === 'waiting') {

@@ -2,17 +2,14 @@
 
 import type { ContentBlock, Message, ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
-import type { Play } from './conversation.ts';
 import { checkTold } from './checkTold.ts';
+import type { Play } from './conversation.ts';
+import { expect } from './expect.ts';
 import { blocksOf, chainOf } from './world.ts';
 import type { Call, Exchange, Item, Sent } from './world.ts';
 
 /** A request as it is read: where each exchange of the conversation stands in it. */
 export type Read = { messages: Message[]; shown: Map<Exchange, { message: Message; results: ContentBlock[]; besides: ContentBlock[] }>; /** What its turn says besides the results. */ said: ContentBlock[]; texts: string[] };
-
-export function expect(isTrue: boolean, problem: string | (() => string)): asserts isTrue {
-  if (!isTrue) throw new Error(typeof problem === 'string' ? problem : problem());
-}
 
 export async function checkRequest(play: Play, item: Item, turnId: string, body: string, how: 'sent' | 'held' | 'summary'): Promise<void> {
   const { ledger, world } = play;

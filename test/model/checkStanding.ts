@@ -1,7 +1,7 @@
 // What must be true of the rows at any time, held against what was said and done.
 
-import { expect } from './checkRequest.ts';
 import type { Play } from './conversation.ts';
+import { expect } from './expect.ts';
 import { blocksOf } from './world.ts';
 import type { Item } from './world.ts';
 

@@ -1,9 +1,9 @@
 // What people, children, hooks and other agents said: each word is told, once, stays, and pretends to be nobody else's.
 
-import type { Play } from './conversation.ts';
-import { expect } from './checkRequest.ts';
-import { learnAwaited } from './checkStanding.ts';
 import type { Read } from './checkRequest.ts';
+import { learnAwaited } from './checkStanding.ts';
+import type { Play } from './conversation.ts';
+import { expect } from './expect.ts';
 import { toldIn } from './world.ts';
 import type { Item, Pending, Sent, Told } from './world.ts';
 

@@ -3,9 +3,10 @@
 import type { ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { refresh } from './calls.ts';
-import { checkRequest, expect } from './checkRequest.ts';
+import { checkRequest } from './checkRequest.ts';
 import { checkRecall, checkStanding } from './checkStanding.ts';
 import type { Act, Conversation, Event, Response, Work } from './commands.ts';
+import { expect } from './expect.ts';
 import { Refused } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
 import { faculty } from './policies.ts';

@@ -3,7 +3,7 @@
 
 import type { z } from 'zod';
 
-import * as rows from '../../runtime/ledger/answers.ts';
+import * as answers from '../../runtime/ledger/answers.ts';
 import { refresh, runCalls } from './calls.ts';
 import type { HookAnswer, Work } from './commands.ts';
 import { Refused } from './ledger.ts';
@@ -123,7 +123,7 @@ export class Worker {
     const { item } = this;
     for (let tries = 0; tries < 4; tries++) {
       await this.moment();
-      const claim = rows.claim.parse(await ledger.call('focus_claim', item.id, 'worker', leaseSeconds));
+      const claim = answers.claim.parse(await ledger.call('focus_claim', item.id, 'worker', leaseSeconds));
       item.isInFlight = false;
       if (claim.kind === 'claimed') {
         this.#lease = claim.lease;
@@ -148,8 +148,8 @@ export class Worker {
     return false;
   }
 
-  async #begin(): Promise<z.output<typeof rows.begin>> {
-    const begin = rows.begin.parse(await this.call('iteration_begin'));
+  async #begin(): Promise<z.output<typeof answers.begin>> {
+    const begin = answers.begin.parse(await this.call('iteration_begin'));
     if (begin.kind === 'call_model' || begin.kind === 'summarize' || begin.kind === 'run_tools') return begin;
     // The request may be fixed already, and something stands between it and the model.
     const [held] = await this.stage.ledger.rows<{ id: string; request: Record<string, unknown> }>(
@@ -158,7 +158,7 @@ export class Worker {
     return begin;
   }
 
-  async #ask(turnId: string, request: Record<string, unknown>): Promise<z.output<typeof rows.call>[] | null> {
+  async #ask(turnId: string, request: Record<string, unknown>): Promise<z.output<typeof answers.call>[] | null> {
     const { stage, item, work } = this;
     await stage.asked(item, turnId, request, 'sent');
     item.isInFlight = true;
@@ -169,7 +169,7 @@ export class Worker {
       return null;
     }
     const reply = answerOf(stage.world, item, work.answer, request);
-    const { calls } = (await this.call('turn_record', turnId, reply.response)) as { calls: z.output<typeof rows.call>[] };
+    const { calls } = (await this.call('turn_record', turnId, reply.response)) as { calls: z.output<typeof answers.call>[] };
     await this.#heard(reply.exchange);
     return calls;
   }
@@ -197,7 +197,7 @@ export class Worker {
   }
 
   async #fail(kind: string, message: string): Promise<void> {
-    const failure = rows.failure.parse(await this.call('iteration_fail', { class: kind, message, status: null, retry_after_seconds: null, request_id: null }));
+    const failure = answers.failure.parse(await this.call('iteration_fail', { class: kind, message, status: null, retry_after_seconds: null, request_id: null }));
     this.item.isInFlight = false;
     this.item.lease = null;
     if (kind === 'context_overflow') this.stage.world.abandoned(this.item);
@@ -220,11 +220,11 @@ export class Worker {
     return true;
   }
 
-  async #hook(order: z.output<typeof rows.begin> & { kind: 'run_hook' }): Promise<boolean> {
+  async #hook(order: z.output<typeof answers.begin> & { kind: 'run_hook' }): Promise<boolean> {
     const { stage, item } = this;
     const said = hookResult(stage.world, String(order.input['hook']), this.nextHook);
     stage.world.note(item, `hook ${String(order.input['hook'])}`);
-    const recorded = rows.hookRecorded.parse(await this.call('hook_record', order.hook_run_id, said));
+    const recorded = answers.hookRecorded.parse(await this.call('hook_record', order.hook_run_id, said));
     if (recorded.kind === 'recorded') return true;
     this.#ended(recorded.kind);
     return false;
@@ -232,7 +232,7 @@ export class Worker {
 
   async #finish(): Promise<boolean> {
     for (;;) {
-      const finish = rows.finish.parse(await this.call('iteration_finish'));
+      const finish = answers.finish.parse(await this.call('iteration_finish'));
       if (finish.kind === 'run_hook') {
         if (!(await this.#hook(finish))) return false;
         continue;

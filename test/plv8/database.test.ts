@@ -8,8 +8,8 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { codeBlocks, fileReferences } from '../../plv8/markdown.ts';
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
+import { codeBlocks, fileReferences } from '../../plv8/markdown.ts';
 import { parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
 import { installJavascript } from '../../runtime/commands/javascript.ts';
 import { createDatabase } from '../database.ts';

@@ -4,16 +4,16 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import { shownUrl } from '../../config.ts';
 import type { Settings } from '../../config.ts';
-import { task } from './project.ts';
-import { demoReplies } from './script.ts';
+import { shownUrl } from '../../install/findLedger.ts';
 import { scriptOf } from '../../model/script.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
-import { withStage } from './stage.ts';
-import type { Stage } from './stage.ts';
 import { follow } from '../follow.ts';
 import { entryLine, exit, print, visible } from '../output.ts';
+import { task } from './project.ts';
+import { demoReplies } from './script.ts';
+import { withStage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 const execute = promisify(execFile);
 

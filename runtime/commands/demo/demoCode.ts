@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import Docker from 'dockerode';
 
 import { CodeSandbox } from '../../../sandbox/codeSandbox.ts';
-import { shownUrl } from '../../config.ts';
+import { sandboxImage } from '../../../sandbox/image.ts';
 import type { Settings } from '../../config.ts';
-import { withStage } from './stage.ts';
-import type { Stage } from './stage.ts';
+import { shownUrl } from '../../install/findLedger.ts';
 import { follow } from '../follow.ts';
 import { exit, note, print, visible } from '../output.ts';
+import { withStage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 const task = 'Run every_cent.js and say how many amounts are not kept, and which are the first of them. Its output is long: look at it by code.';
 
@@ -35,7 +36,7 @@ return f"exit code {result.exit_code}: {len(wrong)} of {result.line_count} amoun
 
 export async function demoCode(options: Settings): Promise<number> {
   const docker = new Docker();
-  const sandbox = new CodeSandbox({ docker, image: 'work-ledger-sandbox', memoryBytes: 1, cpus: 1, pool: 0 });
+  const sandbox = new CodeSandbox({ docker, image: sandboxImage, memoryBytes: 1, cpus: 1, pool: 0 });
   const problem = await sandbox.problem();
   await sandbox.close();
   if (problem !== null) {

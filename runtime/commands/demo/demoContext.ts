@@ -1,15 +1,15 @@
 // `work-ledger demo --scene context`: what a model is shown after its closed blocks have left: the last request of a run,
 // part by part, each named and where it is from.
 
-import { shownUrl } from '../../config.ts';
 import type { Settings } from '../../config.ts';
+import { shownUrl } from '../../install/findLedger.ts';
 import type { ContextPart } from '../../ledger/answers.ts';
-import { contextScript, contextTask } from './contextScript.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
-import { withStage } from './stage.ts';
-import type { Stage } from './stage.ts';
 import { follow } from '../follow.ts';
 import { entryLine, exit, print, visible } from '../output.ts';
+import { contextScript, contextTask } from './contextScript.ts';
+import { withStage } from './stage.ts';
+import type { Stage } from './stage.ts';
 
 export async function demoContext(options: Settings): Promise<number> {
   return withStage(options, contextScript(), showContext);

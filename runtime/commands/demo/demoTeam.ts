@@ -3,16 +3,16 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { shownUrl } from '../../config.ts';
 import type { Settings } from '../../config.ts';
-import type { Db } from '../../ledger/db.ts';
+import { shownUrl } from '../../install/findLedger.ts';
+import { isFinal } from '../../ledger/answers.ts';
 import type { WorkItem } from '../../ledger/answers.ts';
-import { leadTask, reviewTask, teamScript } from './teamScript.ts';
+import type { Db } from '../../ledger/db.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
+import { entryLine, exit, print, visible } from '../output.ts';
 import { withStage } from './stage.ts';
 import type { Stage } from './stage.ts';
-import { isFinal } from '../follow.ts';
-import { entryLine, exit, print, visible } from '../output.ts';
+import { leadTask, reviewTask, teamScript } from './teamScript.ts';
 
 export async function demoTeam(options: Settings): Promise<number> {
   return withStage(options, teamScript, showTeam);

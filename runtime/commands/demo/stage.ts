@@ -6,21 +6,23 @@ import { join } from 'node:path';
 
 import type Docker from 'dockerode';
 
-import { findLedger, modelAccess } from '../../config.ts';
-import type { Place, Settings } from '../../config.ts';
+import { modelAccess } from '../../config.ts';
+import type { Settings } from '../../config.ts';
+import { findLedger } from '../../install/findLedger.ts';
+import type { Place } from '../../install/findLedger.ts';
+import { readyLedger } from '../../install/installLedger.ts';
 import { openDb } from '../../ledger/db.ts';
 import type { Db } from '../../ledger/db.ts';
-import { layOutProject } from './project.ts';
 import { createModelClient } from '../../model/callModel.ts';
-import { readyLedger } from '../../install/installLedger.ts';
-import { startScriptedModel } from '../../model/scriptedModel.ts';
 import type { Script } from '../../model/script.ts';
+import { startScriptedModel } from '../../model/scriptedModel.ts';
 import type { ScriptedModel } from '../../model/scriptedModel.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { startWorker } from '../../worker/worker.ts';
 import type { Worker } from '../../worker/worker.ts';
 import { note } from '../output.ts';
 import { logger } from '../work.ts';
+import { layOutProject } from './project.ts';
 
 export type Stage = {
   isJson: boolean;

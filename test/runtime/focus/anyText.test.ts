@@ -13,19 +13,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 
 import { storableJson, storableText } from '../../../plv8/storable.ts';
-import type { Code, CodeResult } from '../../../sandbox/codeSandbox.ts';
-import type { CodeCallAnswer } from '../../../sandbox/toolSocket.ts';
-import { openDb } from '../../../runtime/ledger/db.ts';
-import type { Db } from '../../../runtime/ledger/db.ts';
-import type { WorkItem } from '../../../runtime/ledger/answers.ts';
+import type { Runtime } from '../../../runtime/focus/focus.ts';
+import { executeCode } from '../../../runtime/focus/runCode.ts';
 import { runFocus } from '../../../runtime/focus/runFocus.ts';
 import { Watchers } from '../../../runtime/focus/watchers.ts';
-import type { Runtime } from '../../../runtime/focus/focus.ts';
-import { Leases } from '../../../runtime/worker/leases.ts';
-import { executeCode } from '../../../runtime/focus/runCode.ts';
+import type { WorkItem } from '../../../runtime/ledger/answers.ts';
+import { openDb } from '../../../runtime/ledger/db.ts';
+import type { Db } from '../../../runtime/ledger/db.ts';
 import { mcpTools } from '../../../runtime/tools/mcpTools.ts';
 import { defineTool } from '../../../runtime/tools/tool.ts';
 import type { Tool, ToolOutcome } from '../../../runtime/tools/tool.ts';
+import { Leases } from '../../../runtime/worker/leases.ts';
+import type { Code, CodeResult } from '../../../sandbox/codeSandbox.ts';
+import type { CodeCallAnswer } from '../../../sandbox/toolSocket.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
 

@@ -3,9 +3,9 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 
+import { Watchers } from '../../../runtime/focus/watchers.ts';
 import type { Claimed } from '../../../runtime/ledger/answers.ts';
 import type { Db } from '../../../runtime/ledger/db.ts';
-import { Watchers } from '../../../runtime/focus/watchers.ts';
 
 const claimOf = (workItemId: string): Claimed => ({ work_item_id: workItemId, lease: 'l' }) as Claimed;
 

@@ -5,12 +5,12 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { checkLedger, installLedger, QUEUE_MIGRATION, readyLedger } from '../../../runtime/install/installLedger.ts';
 import { connect } from '../../../runtime/ledger/connection.ts';
 import { openDb } from '../../../runtime/ledger/db.ts';
-import { build } from '../../../sql/extensionSource.ts';
 import { createModelClient } from '../../../runtime/model/callModel.ts';
-import { checkLedger, installLedger, QUEUE_MIGRATION, readyLedger } from '../../../runtime/install/installLedger.ts';
 import { startWorker } from '../../../runtime/worker/worker.ts';
+import { build } from '../../../sql/extensionSource.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
 import { until } from '../../workerProcess.ts';

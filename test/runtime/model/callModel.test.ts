@@ -9,12 +9,12 @@ import * as fc from 'fast-check';
 import { afterEach, expect, it, vi } from 'vitest';
 
 import { createModelClient } from '../../../runtime/model/callModel.ts';
-import type { ContentBlock, ModelError, ModelErrorClass, ModelOutcome, ModelRequest, ModelResponse } from '../../../runtime/model/message.ts';
 import type { ModelClientOptions } from '../../../runtime/model/callModel.ts';
+import type { ContentBlock, ModelError, ModelErrorClass, ModelOutcome, ModelRequest, ModelResponse } from '../../../runtime/model/message.ts';
 import { scriptOf } from '../../../runtime/model/script.ts';
+import type { ScriptedReply } from '../../../runtime/model/script.ts';
 import { startScriptedModel } from '../../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../../runtime/model/scriptedModel.ts';
-import type { ScriptedReply } from '../../../runtime/model/script.ts';
 
 const apiKey = 'sk-ant-api03-canary_0123456789';
 const request: ModelRequest = { model: 'claude-sonnet-5-5', max_tokens: 1000, system: 'Work.', messages: [{ role: 'user', content: 'Begin.' }], stream: true };

@@ -5,8 +5,8 @@ import { afterEach, expect, it } from 'vitest';
 
 import type { ContentBlock, Message, ModelRequest } from '../../../runtime/model/message.ts';
 import { scriptOf, withFaults } from '../../../runtime/model/script.ts';
-import { startScriptedModel } from '../../../runtime/model/scriptedModel.ts';
 import type { Script, ScriptedReply } from '../../../runtime/model/script.ts';
+import { startScriptedModel } from '../../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../../runtime/model/scriptedModel.ts';
 
 const text = (value: string): ContentBlock => ({ type: 'text', text: value });

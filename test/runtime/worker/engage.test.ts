@@ -3,9 +3,9 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import type { Runtime } from '../../../runtime/focus/focus.ts';
 import { openDb } from '../../../runtime/ledger/db.ts';
 import type { Db } from '../../../runtime/ledger/db.ts';
-import type { Runtime } from '../../../runtime/focus/focus.ts';
 import { engage } from '../../../runtime/worker/engage.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';

@@ -1,0 +1,27 @@
+// Where the ledger is: flags beat environment beats the embedded default.
+
+import type { Settings } from '../config.ts';
+import { withConnection } from '../ledger/connection.ts';
+
+export type Place = { url: string; schema: string; isEmbedded: boolean };
+
+/** The database and the schema of the ledger in it; starts the embedded database where no other is named. */
+export async function findLedger(settings: Settings): Promise<Place> {
+  const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
+  const url = given && given !== '' ? given : (await (await import('./embedded.ts')).ensureEmbedded()).url;
+  const schema = settings.schema ?? process.env['WORK_LEDGER_SCHEMA'] ?? (await extensionSchema(url)) ?? 'work_ledger';
+  return { url, schema, isEmbedded: !given };
+}
+
+/** An address as it may be printed: without its password. */
+export function shownUrl(url: string): string {
+  return url.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:***@');
+}
+
+/** Where `create extension work_ledger` put it, if somebody did. */
+async function extensionSchema(url: string): Promise<string | null> {
+  const found = await withConnection({ connectionString: url }, (client) => client.query<{ schema: string }>(
+    `select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger'`,
+  ));
+  return found.rows[0]?.schema ?? null;
+}
