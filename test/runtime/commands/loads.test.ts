@@ -1,0 +1,80 @@
+// Each command loads what it uses and nothing else: of the packages in package.json, by name, and SQLite, which is Node's own.
+
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import packageJson from '../../../package.json' with { type: 'json' };
+import { createDatabase } from '../../database.ts';
+import type { TestDatabase } from '../../database.ts';
+
+const main = fileURLToPath(new URL('../../../runtime/main.ts', import.meta.url));
+
+/** Notes every module that is asked for, by import or by require. */
+const recorder = `data:text/javascript,${encodeURIComponent(`
+  import { writeFileSync } from 'node:fs';
+  import { registerHooks } from 'node:module';
+  const urls = new Set();
+  registerHooks({ resolve(specifier, context, next) {
+    const found = next(specifier, context);
+    urls.add(found.url);
+    return found;
+  } });
+  process.on('exit', () => writeFileSync(process.env.LOADED, [...urls].join('\\n')));
+`)}`;
+
+let database: TestDatabase;
+let directory: string;
+beforeAll(async () => {
+  database = await createDatabase();
+  directory = await mkdtemp(join(tmpdir(), 'loads-test-'));
+});
+afterAll(async () => {
+  await database?.drop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** What a command loaded, and the code that it ended with. */
+async function loads(args: readonly string[]): Promise<{ exitCode: number; packages: string[] }> {
+  const file = join(directory, 'loaded');
+  const env = { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, WORK_LEDGER_DATA_DIR: join(directory, 'data'), LOADED: file };
+  const exitCode = await new Promise<number>((resolve) => {
+    const child = execFile(process.execPath, ['--import', recorder, main, ...args], { env }, (error) => resolve(typeof error?.code === 'number' ? error.code : 0));
+    child.stdin?.end();
+  });
+  const urls = (await readFile(file, 'utf8')).split('\n');
+  const names = Object.keys(packageJson.dependencies).filter((name) => urls.some((url) => url.includes(`/node_modules/${name}/`)));
+  return { exitCode, packages: [...names, ...urls.filter((url) => url === 'node:sqlite')] };
+}
+
+const ofALedger = ['commander', 'pg', 'slonik', 'zod'];
+
+test.each([
+  ['--version', ['commander']],
+  ['--help', ['commander']],
+  ['down', ['commander', 'pg']],
+  ['install', ['commander', 'pg']],
+  ['show', ofALedger],
+  ['submit --type task something', ofALedger],
+  ['digest', ofALedger],
+  ['hook session-start', ofALedger],
+  ['hook post-tool-use', ofALedger],
+  ['hook stop', ofALedger],
+  ['import test/fixtures/claudeCode.jsonl', ofALedger],
+  ['mcp', ['@modelcontextprotocol/server', 'commander', 'zod']],
+])('%s', async (line, packages) => {
+  expect(await loads(line.split(' '))).toEqual({ exitCode: 0, packages });
+});
+
+test('work, which has no server of tools to call', async () => {
+  const { exitCode, packages } = await loads(['work']);
+  expect(exitCode, 'there is no key').toBe(2);
+  expect(packages).toContain('dockerode');
+  expect(packages).not.toContain('@modelcontextprotocol/client');
+  expect(packages).not.toContain('@modelcontextprotocol/server');
+  expect(packages).not.toContain('node:sqlite');
+});
