@@ -1,6 +1,5 @@
-// graphile-worker's jobs and the leases taken under the id of its pool: they live and die together. graphile-worker gives up
-// when it cannot write a job back, and not always says so: a runner that asks for no jobs has ended, and its heart stops with
-// it. A worker outlives its runners.
+// graphile-worker's jobs and the leases taken under the id of its pool: they live and die together. A runner that asks for no
+// jobs has ended (pulse.ts), and its heart stops with it. A worker outlives its runners.
 
 import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
@@ -16,6 +15,7 @@ import type { Db } from '../ledger/db.ts';
 import { JOB_CONNECTIONS } from './connections.ts';
 import { engage } from './engage.ts';
 import { Leases } from './leases.ts';
+import { Pulse } from './pulse.ts';
 
 export type RunnerOptions = {
   url: string;
@@ -45,14 +45,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead runner's jobs can be freed.
   const events: WorkerEvents = new EventEmitter();
   const poolId = new Promise<string>((resolve) => events.on('pool:create', ({ workerPool }) => resolve(workerPool.id)));
-  const dead = Promise.withResolvers<void>();
-  events.on('pool:fatalError', () => dead.resolve());
-  events.on('pool:gracefulShutdown', () => dead.resolve());
-  // Whoever has a free hand asks for jobs every second and is answered.
-  let answeredAt = performance.now();
-  let busy = 0;
-  for (const event of ['worker:getJob:empty', 'job:start'] as const) events.on(event, () => (answeredAt = performance.now()));
-
+  const pulse = new Pulse(events, concurrency, leaseSeconds);
   const runtime = Promise.withResolvers<Runtime>();
   const jobs = await run({
     pgPool: connections.pool,
@@ -62,15 +55,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     logger: graphileLogger(log),
     pollInterval: 1000,
     taskList: {
-      [taskOf(schema, treeId)]: async (payload, helpers) => {
-        busy++;
-        try {
-          await engage(await runtime.promise)(payload, helpers);
-        } finally {
-          busy--;
-          answeredAt = performance.now();
-        }
-      },
+      [taskOf(schema, treeId)]: (payload, helpers) => pulse.during(async () => void (await engage(await runtime.promise)(payload, helpers))),
     },
     // Without these a job that ends while its runner stops is never written back and stays locked for four hours.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
@@ -78,14 +63,9 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connections.pool.end();
     throw error;
   });
-  const isAtWork = (): boolean => busy >= concurrency || performance.now() - answeredAt < Math.max(leaseSeconds, 10) * 1000;
-  const leases = new Leases({ db: heart, workerId: await poolId, treeId, leaseSeconds, host: hostname(), isAtWork, log });
-  let silent = 0;
-  const watch = setInterval(() => {
-    silent = isAtWork() ? 0 : silent + 1; // a process that was frozen is late with its first answer, too
-    if (silent === 3) dead.resolve();
-  }, 1000);
-  const ended = Promise.race([dead.promise, jobs.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error'))]);
+  const leases = new Leases({ db: heart, workerId: await poolId, treeId, leaseSeconds, host: hostname(), isAtWork: () => pulse.isAtWork(), log });
+  pulse.watch();
+  const ended = Promise.race([pulse.gone, jobs.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error'))]);
 
   async function stop(graceSeconds: number): Promise<void> {
     const stopped = jobs.stop().catch(() => {}); // it may have ended by itself
@@ -94,7 +74,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await leases.idle();
     // What it did is done; that graphile-worker knows it, too, is worth a moment and no more.
     await Promise.race([stopped, sleep(2000, undefined, { ref: false })]);
-    clearInterval(watch);
+    pulse.stop();
     leases.stop();
     await heart.workerStop(leases.workerId).catch((error: unknown) => log.warn({ err: error }, 'could not sign off'));
     await connections.end();

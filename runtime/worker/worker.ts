@@ -1,7 +1,5 @@
 // A worker process: a runner that drives work items, a sweeper, a listener. When its runner ends unasked it starts another.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import Docker from 'dockerode';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -20,6 +18,8 @@ import type { Tool } from '../tools/tool.ts';
 import { connectionsOf } from './connections.ts';
 import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
+import { startSweeper } from './sweeper.ts';
+import { tendRunner } from './tendRunner.ts';
 
 export type WorkerOptions = {
   url: string;
@@ -51,7 +51,6 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const concurrency = options.concurrency ?? 4;
   const headers = webFetchHeaders();
   const stopping = new AbortController();
-  const isStopping = (): boolean => stopping.signal.aborted;
   const patiently = <T>(use: () => Promise<T>): Promise<T> => whenReachable(use, log, stopping.signal);
   await patiently(() => checkLedger(url, schema, { isWorker: true }));
 
@@ -73,7 +72,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   try {
     await patiently(() => sayConnections(db, concurrency, log));
     await patiently(() => registerTools(options.tools, db));
-    isCodeOffered = docker === null || (await patiently(() => offerCode(docker, db)));
+    isCodeOffered = await patiently(() => offerCode(docker, db));
     runner = await patiently(newRunner);
   } catch (error) {
     await close();
@@ -81,60 +80,25 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   }
   if (!isCodeOffered) log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
 
-  const sweep = async (): Promise<void> => {
-    try {
-      const swept = await db.workSweep(leaseSeconds);
-      isCodeOffered ||= docker !== null && (await offerCode(docker, db));
-      if (swept.expired > 0 || swept.dead_workers.length > 0) log.info(swept, 'swept up after dead workers');
-    } catch (error) {
-      log.warn({ err: error }, 'sweep failed');
-    }
-  };
-  let sweeping = sweep();
-  await sweeping;
-  const sweeper = setInterval(() => {
-    sweeping = sweep();
-  }, Math.min(5000, (leaseSeconds * 1000) / 3));
+  const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : () => offerCode(docker, db) });
+  const tended = tendRunner(runner, newRunner, log, stopping.signal);
   const listener = listen(url, ['work_item_completed', 'work_lease_revoked', 'work_watched'], {
     onNotification: (channel, payload) => {
       if (channel === 'work_watched') watchers.came(payload);
-      else if (channel === 'work_lease_revoked') runner.leases.revoke(payload);
-      else runner.leases.lose(payload);
+      else if (channel === 'work_lease_revoked') tended.leases.revoke(payload);
+      else tended.leases.lose(payload);
     },
   });
-  const tending = tend();
-  log.info({ workerId: runner.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
-
-  /** Replaces a runner that ended unasked, as soon as the database lets it. */
-  async function tend(): Promise<void> {
-    for (;;) {
-      await Promise.race([runner.ended, aborted(stopping.signal)]);
-      if (isStopping()) return;
-      log.warn({ workerId: runner.leases.workerId }, 'graphile-worker gave up; starting it anew');
-      await runner.stop(0);
-      for (let delay = 500; ; delay = Math.min(delay * 2, 5000)) {
-        if (isStopping()) return;
-        try {
-          runner = await newRunner();
-          break;
-        } catch (error) {
-          log.warn({ err: error }, 'not yet');
-          await sleep(delay);
-        }
-      }
-      log.info({ workerId: runner.leases.workerId }, 'at work again');
-    }
-  }
+  log.info({ workerId: tended.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
 
   return {
     db,
     async stop() {
       stopping.abort();
-      clearInterval(sweeper);
-      await tending;
-      await runner.stop(options.graceSeconds ?? 5);
+      const swept = sweeper.stop();
+      await tended.stop(options.graceSeconds ?? 5);
       await listener.close();
-      await sweeping;
+      await swept;
       await close();
       log.info('worker stopped');
     },
@@ -149,14 +113,9 @@ async function sayConnections(db: Db, concurrency: number, log: Logger): Promise
     `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`);
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
 /** Offers execute_code where a Docker daemon answers. False: none does, now. */
-async function offerCode(docker: Docker, db: Db): Promise<boolean> {
+async function offerCode(docker: Docker | null, db: Db): Promise<boolean> {
+  if (docker === null) return true; // it is not asked for
   const isThere = await docker.ping().then(() => true, () => false);
   if (isThere) await db.abilityRegister(executeCode);
   return isThere;

@@ -1,0 +1,58 @@
+// A runner, and another one when it ends unasked.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Logger } from 'pino';
+
+import type { Leases } from './leases.ts';
+import type { Runner } from './runner.ts';
+
+type Tended = {
+  /** Of the runner that is at work now. */
+  readonly leases: Leases;
+  /** `signal` was fired before; see Runner. */
+  stop(graceSeconds: number): Promise<void>;
+};
+
+/** Replaces a runner that ended unasked, as soon as the database lets it, until the signal fires. */
+export function tendRunner(first: Runner, start: () => Promise<Runner>, log: Logger, signal: AbortSignal): Tended {
+  let runner = first;
+  const isStopping = (): boolean => signal.aborted;
+  const tending = tend();
+
+  async function tend(): Promise<void> {
+    for (;;) {
+      await Promise.race([runner.ended, aborted(signal)]);
+      if (isStopping()) return;
+      log.warn({ workerId: runner.leases.workerId }, 'graphile-worker gave up; starting it anew');
+      await runner.stop(0);
+      for (let delay = 500; ; delay = Math.min(delay * 2, 5000)) {
+        if (isStopping()) return;
+        try {
+          runner = await start();
+          break;
+        } catch (error) {
+          log.warn({ err: error }, 'not yet');
+          await sleep(delay);
+        }
+      }
+      log.info({ workerId: runner.leases.workerId }, 'at work again');
+    }
+  }
+
+  return {
+    get leases() {
+      return runner.leases;
+    },
+    async stop(graceSeconds) {
+      await tending;
+      await runner.stop(graceSeconds);
+    },
+  };
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
