@@ -1,7 +1,8 @@
 // What a program that embeds Work Ledger imports.
 
 export type { Workspace } from '../sandbox/workspace.ts';
-export { checkLedger, installLedger, OtherLedger } from './install/installLedger.ts';
+export { checkLedger, OtherLedger } from './install/checkLedger.ts';
+export { installLedger } from './install/installLedger.ts';
 export type { ActivityEvent } from './ledger/activity.ts';
 export type { Checkpoint, JournalEntry, JournalSession, LedgerEntry, ResumptionContext, WorkItem } from './ledger/answers.ts';
 export { openDb } from './ledger/db.ts';

@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 
-const root = new URL('.//', import.meta.url);
+const root = new URL('./', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
 const sqlFiles = (folder: string): string[] =>
   readdirSync(new URL(folder, root), { recursive: true }).map(String).filter((name) => name.endsWith('.sql')).toSorted().map((name) => `${folder}${name}`);

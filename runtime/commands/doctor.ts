@@ -3,8 +3,8 @@
 import Docker from 'dockerode';
 
 import type { Settings } from '../config.ts';
+import { checkLedger, OtherLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
-import { checkLedger, OtherLedger } from '../install/installLedger.ts';
 import { openDb } from '../ledger/db.ts';
 import { connectionsOf } from '../worker/connections.ts';
 import { exit, print } from './output.ts';

@@ -1,8 +1,8 @@
 // The ledger that a command asks or tells something.
 
 import type { Settings } from '../config.ts';
+import { checkLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
-import { checkLedger } from '../install/installLedger.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 

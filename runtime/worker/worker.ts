@@ -8,7 +8,7 @@ import { webFetchHeaders } from '../config.ts';
 import { openContainers } from '../focus/containers.ts';
 import { executeCode } from '../focus/runCode.ts';
 import { Watchers } from '../focus/watchers.ts';
-import { checkLedger } from '../install/installLedger.ts';
+import { checkLedger } from '../install/checkLedger.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';

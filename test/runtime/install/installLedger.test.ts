@@ -5,7 +5,8 @@ import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { checkLedger, installLedger, QUEUE_MIGRATION, readyLedger } from '../../../runtime/install/installLedger.ts';
+import { checkLedger, QUEUE_MIGRATION } from '../../../runtime/install/checkLedger.ts';
+import { installLedger, readyLedger } from '../../../runtime/install/installLedger.ts';
 import { connect } from '../../../runtime/ledger/connection.ts';
 import { openDb } from '../../../runtime/ledger/db.ts';
 import { createModelClient } from '../../../runtime/model/callModel.ts';

@@ -1,0 +1,89 @@
+// What ledger is there, and whether this program can work with it: compared with its own sources, reading only.
+
+import type pg from 'pg';
+
+import { build, tables, version } from '../../sql/extensionSource.ts';
+import { withConnection } from '../ledger/connection.ts';
+
+/** The ledger that is there was installed from other sources than this program's; the message says what to do. */
+export class OtherLedger extends Error {
+  override name = 'OtherLedger';
+}
+
+export type Standing = {
+  form: 'extension' | 'script';
+  /** Null: there is no ledger. */
+  ledger: { version: string; build: string; missingTables: string[] } | null;
+  /** The newest migration of graphile-worker; 0: its schema is not there; null: not ours to see. */
+  queue: number | null;
+  /** A schema that nobody has yet. */
+  free: string;
+};
+
+/** The newest migration of the graphile-worker that this program has. */
+export const QUEUE_MIGRATION = 20;
+
+/** Throws OtherLedger where the ledger, or for a worker graphile-worker's schema, is missing or of other sources. Reads only. */
+export async function checkLedger(url: string, schema: string, { isWorker = false } = {}): Promise<void> {
+  const found = await standing(url, schema);
+  if (found.ledger === null) throw new OtherLedger(`there is no ledger in schema "${schema}". Install one: ${installCommand(schema)}`);
+  if (!isOurs(found)) throw otherLedger(found, schema);
+  if (isWorker && found.queue !== null && found.queue < QUEUE_MIGRATION) {
+    throw new OtherLedger(`graphile-worker's schema is ${found.queue === 0 ? 'missing' : `at migration ${found.queue}`}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: ${installCommand(schema)}`);
+  }
+}
+
+/** What stands in the database under that name. */
+export async function standing(url: string, schema: string): Promise<Standing> {
+  return withConnection({ connectionString: url }, async (client) => {
+    const quoted = client.escapeIdentifier(schema);
+    const ask = async <Row extends pg.QueryResultRow>(query: string, ...values: unknown[]): Promise<Row> => (await client.query<Row>(query, values)).rows[0] as Row;
+    const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; form: Standing['form']; queue: 'none' | 'seen' | 'hidden'; free: string }>(`
+      select to_regclass($1 || '.work_ledger') is not null as is_there,
+             array(select t from unnest($3::text[]) t where to_regclass(format('%s.%I', $1::text, t)) is null) as missing_tables,
+             to_regprocedure($1 || '.work_ledger_version()') is not null as has_version,
+             to_regprocedure($1 || '.work_ledger_build()') is not null as has_build,
+             case when exists (select from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger' and n.nspname = $2)
+                  then 'extension' else 'script' end as form,
+             case when to_regnamespace('graphile_worker') is null then 'none'
+                  when not has_schema_privilege('graphile_worker', 'usage') then 'hidden'
+                  when to_regclass('graphile_worker.migrations') is null then 'none'
+                  when not has_table_privilege('graphile_worker.migrations', 'select') then 'hidden'
+                  else 'seen' end as queue,
+             (select format('%s_%s', $2::text, i) from generate_series(2, 1000) i
+               where not exists (select from pg_namespace where nspname = format('%s_%s', $2::text, i)) order by i limit 1) as free`, quoted, schema, tables());
+    const call = async (isThere: boolean, name: string): Promise<string> => (isThere ? (await ask<{ value: string }>(`select ${quoted}.${name}() as value`)).value : 'unknown');
+    return {
+      form: found.form,
+      ledger: found.is_there ? { missingTables: found.missing_tables, version: await call(found.has_version, 'work_ledger_version'), build: await call(found.has_build, 'work_ledger_build') } : null,
+      queue: found.queue === 'none' ? 0 : found.queue === 'hidden' ? null : (await ask<{ id: number }>('select coalesce(max(id), 0) as id from graphile_worker.migrations')).id,
+      free: found.free,
+    };
+  });
+}
+
+/** Whether it is of this program's sources. */
+export const isOurs = ({ ledger }: Standing): boolean => ledger?.build === build() && ledger.missingTables.length === 0;
+
+/** Tables are made once; functions can be made again, where no extension owns them. A newer ledger is never put back. */
+export const isRenewable = ({ form, ledger }: Standing): boolean =>
+  form === 'script' && ledger !== null && ledger.missingTables.length === 0 && ledger.build.split('/')[0] === build().split('/')[0] && !isNewer(ledger.version);
+
+/** What to do about it, as an error; `why` comes before it. */
+export function otherLedger(found: Standing, schema: string, why = ''): OtherLedger {
+  const there = found.ledger ?? { version: 'unknown', build: 'unknown', missingTables: [] };
+  const missing = there.missingTables.length === 0 ? '' : ` It has no table ${there.missingTables.join(', ')}.`;
+  const said = `the ledger in schema "${schema}" is version ${there.version} (build ${there.build}), this program wants ${version()} (build ${build()}).${missing}`;
+  if (isNewer(there.version)) return new OtherLedger(`${said} Update this program.`);
+  if (isRenewable(found)) return new OtherLedger(`${said} Only functions differ. Bring it up: ${installCommand(schema)}`);
+  return new OtherLedger(
+    `${said} ${why}Nothing carries it over. Set a fresh one beside it, which leaves the old one as it is: ${installCommand(found.free)}\nFrom then on put WORK_LEDGER_SCHEMA=${found.free} in front of every command.`);
+}
+
+const installCommand = (schema: string): string => `work-ledger install --schema ${/^[\w-]+$/.test(schema) ? schema : `'${schema.replaceAll("'", `'\\''`)}'`}`;
+
+function isNewer(there: string): boolean {
+  const [theirs, ours] = [there, version()].map((text) => text.split(/[.-]/).map(Number));
+  const n = ours?.findIndex((part, i) => part !== theirs?.[i]) ?? -1;
+  return n >= 0 && (theirs?.[n] ?? 0) > (ours?.[n] ?? 0);
+}
