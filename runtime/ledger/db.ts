@@ -1,5 +1,5 @@
-// The ledger from TypeScript: one function for each SQL function that the runtime calls, by the stage that calls it. This folder
-// holds the only SQL in TypeScript.
+// The ledger from TypeScript: one function for each SQL function that the runtime calls, by stage. No other folder asks a ledger
+// in SQL; install/ puts it there.
 
 import { control } from './control.ts';
 import { entries } from './entries.ts';
