@@ -158,7 +158,7 @@ begin
       perform _raise_invalid(format('"%s" is not a key of a context policy', v_key), 'One of: ' || array_to_string(v_keys, ', ') || '.');
     end if;
   end loop;
-  perform _faculty_check(jsonb_build_object('engage', p_policy - array['keep', 'keep_messages', 'clear_results_over', 'clear_keep']), _faculty_defaults(), '');
+  perform _faculty_check(jsonb_build_object('name', 'policy', 'engage', p_policy - array['keep', 'keep_messages', 'clear_results_over', 'clear_keep']));
   if p_policy ? 'keep' and (jsonb_typeof(p_policy -> 'keep') <> 'object' or jsonb_typeof(p_policy #> '{keep,ahead}') is distinct from 'number') then
     perform _raise_invalid('keep says how many calls ahead: {"ahead": 20, "budget": 16000}');
   end if;

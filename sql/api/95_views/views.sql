@@ -68,6 +68,10 @@ create or replace view v_step_counts with (security_invoker = true) as
    group by work_item_id;
 comment on view v_step_counts is 'How many steps, entries of any kind and entries over 4 KiB a work item took.';
 
+create or replace view v_faculty_keys with (security_invoker = true) as
+  select path, type, _faculty_takes(type, least, most, choices) as takes, default_value, says from _faculty_keys();
+comment on view v_faculty_keys is 'Every key of a faculty, in TOML and in JSON: what it takes, its default and what it says. A section is a table, engage.model the key model in it.';
+
 create or replace view v_unroutable with (security_invoker = true) as
   select w.id, w.work_type, w.faculty, w.description, w.created_at
     from work_items w

@@ -1,0 +1,163 @@
+-- What is wrong with the configuration of a faculty, held against _faculty_keys(): all of it at once, in words for people.
+
+create or replace function _edit_distance(p_a text, p_b text)
+  returns integer
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_before integer[];
+  v_last integer[] := array(select generate_series(0, char_length(p_b)));
+  v_row integer[];
+begin
+  for i in 1 .. char_length(p_a) loop
+    v_row := array[i];
+    for j in 1 .. char_length(p_b) loop
+      v_row[j + 1] := least(
+        v_row[j] + 1,
+        v_last[j + 1] + 1,
+        v_last[j] + (substr(p_a, i, 1) <> substr(p_b, j, 1))::integer,
+        case when i > 1 and j > 1 and substr(p_a, i - 1, 2) = reverse(substr(p_b, j - 1, 2)) then v_before[j - 1] + 1 end);
+    end loop;
+    v_before := v_last;
+    v_last := v_row;
+  end loop;
+  return v_last[char_length(p_b) + 1];
+end
+$$;
+
+comment on function _edit_distance(text, text) is 'How many characters must be put in, taken out, replaced or swapped with their neighbour to make one text of another.';
+
+create or replace function _nearest(p_word text, p_words text[])
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- A third of a word may be wrong; what is too short or too long for that is not compared.
+  select w.word
+    from unnest(p_words) as w(word)
+    cross join lateral (select greatest(char_length(p_word) / 3, 1)) as l(most)
+    cross join lateral (select case when abs(char_length(p_word) - char_length(w.word)) <= l.most and char_length(p_word) <= 60
+                                    then _edit_distance(lower(p_word), w.word) end) as d(distance)
+   where d.distance <= l.most
+   order by d.distance, w.word
+   limit 1;
+$$;
+
+comment on function _nearest(text, text[]) is 'The word that was probably meant; null: none is near.';
+
+create or replace function _key_text(p_path text[])
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return (
+    select string_agg(case when k.key ~ '^[A-Za-z0-9_-]{1,60}$' then k.key else to_json(_one_line(k.key, 60))::text end, '.' order by k.n)
+      from unnest(p_path) with ordinality as k(key, n));
+
+comment on function _key_text(text[]) is 'A key as people write it: engage.max_turns; what is no plain word stands in quotes.';
+
+create or replace function _value_text(p_value jsonb)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case jsonb_typeof(p_value)
+    when 'array' then 'a list'
+    when 'object' then 'a table'
+    when 'string' then to_json(case when char_length(p_value #>> '{}') > 60 then left(p_value #>> '{}', 60) || '…' else p_value #>> '{}' end)::text
+    else left(p_value::text, 60)
+  end;
+
+comment on function _value_text(jsonb) is 'A value as a message shows it, on one line.';
+
+create or replace function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_takes text := _faculty_takes(p_type, p_least, p_most, p_choices);
+  v_text text := p_value #>> '{}';
+  v_kind text := case p_type when 'boolean' then 'boolean' when 'whole number' then 'number' when 'number' then 'number'
+                             when 'list of strings' then 'array' when 'table' then 'object' else 'string' end;
+  v_must text := case
+    when jsonb_typeof(p_value) <> v_kind then v_takes
+    when v_kind = 'number' then
+      case when v_text::numeric > coalesce(p_most, 2147483647) then _faculty_takes(p_type, p_least, coalesce(p_most, 2147483647), null)
+           when v_text::numeric < p_least or p_type = 'whole number' and v_text::numeric % 1 <> 0 then v_takes end
+    when v_kind <> 'string' then null
+    when p_choices is not null then case when v_text <> all (p_choices) then v_takes end
+    when p_type = 'size' then case when v_text !~* '^[1-9]\d*[bkmg]?$' then v_takes end
+    when p_least = 1 and v_text !~ '\S' then v_takes || ' that is not blank'
+    when char_length(v_text) > p_most then format('%s of at most %s characters', v_takes, p_most)
+  end;
+begin
+  if v_must is null then
+    return null;
+  end if;
+  return format('must be %s, not %s', v_must, _value_text(p_value))
+    || coalesce('; did you mean "' || _nearest(case jsonb_typeof(p_value) when 'string' then v_text end, p_choices) || '"?', '');
+end
+$$;
+
+comment on function _faculty_value_says(text, numeric, numeric, text[], jsonb) is 'What a value must be that a key of a faculty, by its row of _faculty_keys(), does not take: "must be a whole number from 1, not 0". Null: it takes it.';
+
+create or replace function faculty_problems(p_config jsonb)
+  returns table (path text[], says text)
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with config as (
+    select case jsonb_typeof(p_config) when 'object' then p_config else '{}' end as value
+  ), key as materialized (
+    select p.path, p.path[:cardinality(p.path) - 1] as section, p.path[cardinality(p.path)] as word, k.path as name, k.type, k.least, k.most, k.choices
+      from _faculty_keys() k cross join lateral (select string_to_array(k.path, '.')) as p(path)
+  ), given as (
+    select array[t.key] as path, t.value from config c cross join jsonb_each(c.value) t
+    union all
+    select k.path || e.key, e.value
+      from config c
+      join key k on k.type = 'table' and jsonb_typeof(c.value #> k.path) = 'object'
+      cross join jsonb_each(case jsonb_typeof(c.value #> k.path) when 'object' then c.value #> k.path end) e
+  )
+  select p.path, p.says
+    from (
+      select '{}'::text[], 'a faculty is a table of keys, not ' || coalesce(_value_text(p_config), 'null')
+       where jsonb_typeof(p_config) is distinct from 'object'
+      union all
+      select '{name}', 'a faculty needs a name'
+        from config c where jsonb_typeof(p_config) = 'object' and coalesce(c.value -> 'name', 'null') = 'null'
+      union all
+      select g.path, 'unknown key ' || _key_text(g.path) || coalesce('; did you mean ' || coalesce(beside.name, elsewhere.name) || '?', '')
+        from given g
+        cross join lateral (select g.path[cardinality(g.path)], g.path[:cardinality(g.path) - 1]) as u(word, section)
+        left join key beside on beside.section = u.section and beside.word = (select _nearest(u.word, array_agg(k.word)) from key k where k.section = u.section)
+        left join lateral (select k.name from key k where k.word = u.word order by k.name limit 1) as elsewhere on true
+       where not exists (select from key k where k.path = g.path)
+      union all
+      select g.path, _key_text(g.path) || ' ' || f.says
+        from given g
+        join key k on k.path = g.path
+        cross join lateral (select _faculty_value_says(k.type, k.least, k.most, k.choices, g.value)) as f(says)
+       where g.value <> 'null'
+      union all
+      select g.path || (e.n - 1)::text, _key_text(g.path) || '[' || e.n - 1 || '] ' || f.says
+        from given g
+        join key k on k.path = g.path and k.type = 'list of strings'
+        cross join jsonb_array_elements(case jsonb_typeof(g.value) when 'array' then g.value else '[]' end) with ordinality as e(value, n)
+        cross join lateral (select _faculty_value_says('string', 1, null, null, e.value)) as f(says)
+      union all
+      select '{engage,mode}', 'engage.mode = "external" needs engage.command, the program that does the work'
+        from config c where c.value #>> '{engage,mode}' = 'external' and coalesce(c.value #> '{engage,command}', 'null') = 'null') as p(path, says)
+   where p.says is not null
+   order by p.path;
+$$;
+
+comment on function faculty_problems(jsonb) is
+  'Everything that is wrong with a faculty configuration, which has the keys of v_faculty_keys; no row: faculty_save() takes it. path: the key as p_config #> path finds it, of a list with the number of the element, {} for the configuration itself; says: what is wrong there and what is allowed, as a sentence. Null is taken for a key that is left out.';
