@@ -12,7 +12,7 @@ create table work_items (
   params jsonb not null default '{}',
   faculty text,
   priority integer not null default 0,
-  source text not null default 'human',
+  source work_source not null default 'human',
   dedup_key text,
   idempotency_key text,
   external_id text,
@@ -47,8 +47,7 @@ create table work_items (
   constraint depth_is_at_most_5 check (depth between 0 and 5 or (depth > 5 and work_type = 'ldg:task')),
   constraint children_know_their_root check ((parent_id is null) = (depth = 0) and (parent_id is null) = (root_id = id)),
   constraint max_attempts_is_positive check (max_attempts > 0),
-  constraint workspace_dir_is_absolute check (workspace_dir ~ '^/'),
-  constraint source_is_known check (source in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event'))
+  constraint workspace_dir_is_absolute check (workspace_dir ~ '^/')
 ) with (fillfactor = 70);
 
 create unique index work_items_idempotency_key on work_items (idempotency_key) where idempotency_key is not null;

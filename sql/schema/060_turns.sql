@@ -74,7 +74,7 @@ create table messages (
   turn_id uuid not null references turns (id),
   sequence integer not null,
   role text not null,
-  source text,
+  source message_source,
   content json not null,
   sent_content json,
   context jsonb,
@@ -83,7 +83,6 @@ create table messages (
   created_at timestamptz not null default _now(),
   constraint messages_are_ordered unique (turn_id, sequence),
   constraint role_is_known check (role in ('user', 'assistant', 'system', 'tool')),
-  constraint source_is_known check (source in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event', 'engine')),
   constraint content_is_a_list_of_blocks check (json_typeof(content) = 'array'),
   constraint content_is_at_most_4_mib check (octet_length(content::text) <= 4194304)
 );
@@ -158,7 +157,7 @@ comment on table turn_workspaces is 'The state of the files at a turn, by which 
 comment on table messages is 'What was said, as the provider''s content blocks, kept exactly and never changed. Tool results are not here: tool_calls has them.';
 comment on column messages.sent_content is 'What requests hold in place of the content, where the API would refuse that: without blank text, calls under their provider_id, a thought at the end closed; null: the content. See _response_store().';
 comment on column messages.external_id is 'The caller''s own identifier, unique in this ledger; so in turns and tool_calls.';
-comment on column messages.source is 'Who speaks in a user message: of a task what its work item came from (human, trigger, agent, webhook, cron, event); engine: Work Ledger itself.';
+comment on column messages.source is 'Who speaks in a user message: of a task what its work item came from (work_items.source); engine: Work Ledger itself.';
 comment on column messages.context is 'What was put into a user message, and from where: {work_item} of a task, a child''s result; {attempts}: with what earlier attempts recorded; {shown}: entries of others, [work item, seq, path]; {hook_runs}: commands; {inbox}. Null: nothing but its own words.';
 comment on table tool_calls is 'One row for each tool call: its arguments, what a crash does to it (effect) and its result, which is written once.';
 comment on column tool_calls.end_message_id is 'The message that announced its end, where a caller says so.';

@@ -6,7 +6,7 @@ create table work_ledger (
   work_item_id uuid not null,
   seq integer not null,
   id uuid not null default _uuidv7(),
-  entry_type text not null,
+  entry_type ledger_entry_type not null,
   content text not null,
   data jsonb,
   keep text[],
@@ -21,7 +21,6 @@ create table work_ledger (
   idempotency_key text,
   created_at timestamptz not null default _now(),
   primary key (work_item_id, seq),
-  constraint entry_type_is_known check (entry_type in ('plan', 'finding', 'decision', 'step', 'error', 'note')),
   constraint content_is_not_blank check (content ~ '\S'),
   constraint content_is_at_most_16_kib check (octet_length(content) <= 16384),
   constraint data_is_at_most_64_kib check (octet_length(data::text) <= 65536),
@@ -30,10 +29,9 @@ create table work_ledger (
 );
 
 create table ledger_data_schemas (
-  entry_type text primary key,
+  entry_type ledger_entry_type primary key,
   schema json not null,
   updated_at timestamptz not null default _now(),
-  constraint entry_type_is_known check (entry_type in ('plan', 'finding', 'decision', 'step', 'error', 'note')),
   constraint schema_is_an_object check (json_typeof(schema) = 'object')
 );
 

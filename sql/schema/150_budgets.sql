@@ -2,13 +2,12 @@
 
 create table budgets (
   work_item_id uuid not null references work_items (id),
-  resource text not null,
+  resource budget_resource not null,
   amount numeric not null,
   reserved numeric not null default 0,
   spent numeric not null default 0,
   created_at timestamptz not null default _now(),
   primary key (work_item_id, resource),
-  constraint resource_is_known check (resource in ('tokens', 'money', 'seconds', 'calls', 'children')),
   constraint amount_is_not_negative check (amount >= 0),
   constraint reserved_is_not_negative check (reserved >= 0)
 ) with (fillfactor = 50);

@@ -83,9 +83,7 @@ create or replace function _budget_amount(p_resource text, p_amount jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if p_resource is null or p_resource not in ('tokens', 'money', 'seconds', 'calls', 'children') then
-    perform _raise_invalid(format('there is no budget of "%s"', p_resource), 'One of: tokens, money, seconds, calls, children.');
-  end if;
+  perform _check_word('a resource of budgets', p_resource, _budget_resources());
   if jsonb_typeof(p_amount) is distinct from 'number' or p_amount::numeric < 0 then
     perform _raise_invalid(format('a budget of %s is a number from 0, not %s', p_resource, p_amount));
   end if;

@@ -40,9 +40,7 @@ begin
   if p_workspace_dir !~ '^/' then
     perform _raise_invalid(format('"%s" is not an absolute path', p_workspace_dir), 'A worker that takes the item up is somewhere else.');
   end if;
-  if p_source is null or p_source not in ('human', 'trigger', 'agent', 'webhook', 'cron', 'event') then
-    perform _raise_invalid(format('"%s" is not a source', p_source), 'One of: human, trigger, agent, webhook, cron, event.');
-  end if;
+  perform _check_word('a source', p_source, _work_sources());
   if jsonb_typeof(p_budget) <> 'object' then
     perform _raise_invalid('a budget is an object such as {"tokens": 200000, "money": 5}');
   end if;

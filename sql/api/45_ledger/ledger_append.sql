@@ -21,9 +21,7 @@ declare
   v_item record;
   v_entry work_ledger;
 begin
-  if p_entry_type is null or p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
-    perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
-  end if;
+  perform _check_word('an entry type', p_entry_type, _ledger_entry_types());
   if coalesce(p_content, '') !~ '\S' then
     perform _raise_invalid('a ledger entry needs content');
   end if;
@@ -139,9 +137,8 @@ create or replace function ledger_data_schema_save(p_entry_type text, p_schema j
 as $$
 begin
   p_schema := _storable(p_schema);
-  if p_entry_type is null or p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
-    perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
-  elsif p_schema is null then
+  perform _check_word('an entry type', p_entry_type, _ledger_entry_types());
+  if p_schema is null then
     delete from ledger_data_schemas where entry_type = p_entry_type;
   elsif json_typeof(p_schema) <> 'object' or (p_schema ->> 'type') is distinct from 'object' or coalesce(json_typeof(p_schema -> 'required'), 'array') <> 'array'
         or coalesce(json_typeof(p_schema -> 'properties'), 'object') <> 'object' then

@@ -12,8 +12,8 @@ create or replace function ledger_read(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if p_entry_type is not null and p_entry_type not in ('plan', 'finding', 'decision', 'step', 'error', 'note') then
-    perform _raise_invalid(format('"%s" is not an entry type', p_entry_type), 'One of: plan, finding, decision, step, error, note.');
+  if p_entry_type is not null then
+    perform _check_word('an entry type', p_entry_type, _ledger_entry_types());
   end if;
   if p_last_n < 1 then
     perform _raise_invalid(format('last_n must be 1 or more, not %s', p_last_n));

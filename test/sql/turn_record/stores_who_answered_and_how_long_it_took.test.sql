@@ -20,7 +20,7 @@ select results_eq($$ select role, workspace_path, duration_ms, first_token_ms fr
 select is((select count(*) from turns where error is not null), 0::bigint, 'without an error there is none');
 select is((select persona_id from sessions), 'Anna', 'a session: as whom');
 select is((select persona_id from threads), 'Anna', 'and its turns');
-select results_eq($$ select source, metadata ->> 'kind', context ->> 'work_item' = (select id::text from item), context #>> '{shown,0,0}' = (select id::text from other) from messages where role = 'user' order by sequence limit 1 $$,
+select results_eq($$ select source::text, metadata ->> 'kind', context ->> 'work_item' = (select id::text from item), context #>> '{shown,0,0}' = (select id::text from other) from messages where role = 'user' order by sequence limit 1 $$,
   $$ values ('webhook', 'task', true, true) $$, 'a task comes from where its item does, with what was put in');
 select is((select context ->> 'inbox' from messages where source = 'human'), (select id::text from inbox), 'a message, from where it lay');
 select results_eq($$ select task_status, work_item_id from v_sessions $$, $$ select 'running', id from item $$, 'how its task stands');

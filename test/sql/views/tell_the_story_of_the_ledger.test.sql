@@ -31,7 +31,7 @@ select pg_temp.say('import', 'decision', 'Add the index');
 select pg_temp.say('import', 'plan', 'Fix');
 select pg_temp.say('import', 'step', 'Fixed');
 
-select results_eq($$ select seq, work_type, entry_type, left(content, 14), attempt, is_auto from v_ledger where work_item_id = pg_temp.id('import') order by seq $$,
+select results_eq($$ select seq, work_type, entry_type::text, left(content, 14), attempt, is_auto from v_ledger where work_item_id = pg_temp.id('import') order by seq $$,
   $$ values (1, 'analyze', 'plan', 'Look, then fix', 1, false), (2, 'analyze', 'error', 'No such table', 1, false), (3, 'analyze', 'step', 'Looked: ääääää', 1, false),
             (4, 'analyze', 'error', 'No such table', 2, false), (5, 'analyze', 'error', 'Another one', 2, false), (6, 'analyze', 'decision', 'Add the index', 2, false),
             (7, 'analyze', 'plan', 'Fix', 2, false), (8, 'analyze', 'step', 'Fixed', 2, false) $$, 'v_ledger: all that an item said, in order, and in which attempt');

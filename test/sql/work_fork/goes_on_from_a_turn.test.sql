@@ -28,12 +28,12 @@ insert into made select 4, pg_temp.turn(id, pg_temp.entry('e', 'decision', 'Drop
 
 create temporary table fork as select * from work_fork((select turn from made where n = 3), 'Rather add the index', p_idempotency_key => 'once');
 select results_eq(
-  'select work_type, description, params, state, source, ledger_count from fork',
+  'select work_type, description, params, state, source::text, ledger_count from fork',
   $$ values ('analyze', 'Find why the import is slow', '{"table": "t"}'::jsonb, 'queued', 'human', 2) $$, 'the same task, queued');
 select is((select id from work_fork((select turn from made where n = 3), 'Rather add the index', p_idempotency_key => 'once')), (select id from fork), 'once a key');
 select throws_ok($$ select work_fork((select turn from made where n = 1), p_idempotency_key => 'once') $$, 'WL006', null, 'and for one turn');
 select results_eq(
-  'select seq, entry_type, content from ledger_read((select id from fork))', $$ values (1, 'finding', 'The index is missing'), (2, 'step', 'Looked') $$,
+  'select seq, entry_type::text, content from ledger_read((select id from fork))', $$ values (1, 'finding', 'The index is missing'), (2, 'step', 'Looked') $$,
   'the ledger as it was then');
 
 insert into made select 5, pg_temp.turn(id, pg_temp.look('f')) from fork;
