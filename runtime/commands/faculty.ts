@@ -1,8 +1,8 @@
 // `work-ledger faculty PATH…`: faculty TOML files into the ledger.
 
 import type { Settings } from '../config.ts';
+import { loadFaculties } from '../faculty/loadFaculties.ts';
 import type { Db } from '../ledger/db.ts';
-import { loadFaculties } from '../faculty.ts';
 import { withLedger } from './withLedger.ts';
 import { exit, note, print } from './output.ts';
 
@@ -13,14 +13,12 @@ export const faculty = (paths: string[], options: Settings): Promise<number> =>
     return exit.ok;
   });
 
-/** Stores the faculties of TOML files or directories and says what is accepted but not in effect yet. */
+/** Stores the faculties of TOML files or directories, all or none, and says what is accepted but not in effect yet. */
 export async function saveFaculties(db: Db, paths: readonly string[]): Promise<string[]> {
   const names: string[] = [];
-  for (const path of paths) {
-    for (const { config, warnings } of await loadFaculties(path)) {
-      for (const warning of warnings) note(`warning: ${warning}`);
-      names.push(await db.facultySave(config));
-    }
+  for (const { config, warnings } of await loadFaculties(db, paths)) {
+    for (const warning of warnings) note(`warning: ${warning}`);
+    names.push(await db.facultySave(config));
   }
   return names;
 }

@@ -4,9 +4,9 @@ import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { parse } from 'smol-toml';
 import { z } from 'zod';
 
+import { parseToml, TomlError } from '../faculty/toml.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import { commandTools } from '../tools/commandTool.ts';
@@ -36,8 +36,9 @@ async function toolsOf(file: string): Promise<LoadedTools> {
   if (kind === '.toml' || kind === '.json') {
     try {
       const text = await readFile(file, 'utf8');
-      return kind === '.json' ? await (await import('../tools/mcpTools.ts')).mcpTools(JSON.parse(text)) : { tools: commandTools(parse(text)), close: nothing };
+      return kind === '.json' ? await (await import('../tools/mcpTools.ts')).mcpTools(JSON.parse(text)) : { tools: commandTools(jsonOf(text)), close: nothing };
     } catch (error) {
+      if (error instanceof TomlError) throw new UsageError(`${file}:${error.position.line}:${error.position.column}: ${error.message}`);
       throw new UsageError(`${file}: ${error instanceof z.ZodError ? z.prettifyError(error) : messageOf(error)}`);
     }
   }
@@ -45,6 +46,12 @@ async function toolsOf(file: string): Promise<LoadedTools> {
   const exported: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
   if (!exported.every(isTool)) throw new UsageError(`${file} does not export a tool as its default: see "Your own tools" in the README`);
   return { tools: exported, close: nothing };
+}
+
+function jsonOf(toml: string): unknown {
+  const { value, beyondJson: [beyond], positionOf } = parseToml(toml);
+  if (beyond) throw new TomlError(`${beyond.path.join('.')} cannot be ${beyond.what}`, positionOf(beyond.path));
+  return value;
 }
 
 function isTool(value: unknown): value is Tool {

@@ -55,10 +55,15 @@ const submission = (s: Submission) => ({
   p_workspace_dir: s.workspaceDir ?? null,
 });
 
-export const submit = ({ call, row, one, run, named, invoked }: Calls) => ({
+export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => ({
   version: () => call('work_ledger_version', [], z.string()),
 
   facultySave: async (config: object) => (await row('faculty_save', [storableJson(config)], name)).name,
+
+  /** Everything that is wrong with a faculty's configuration; empty: facultySave() takes it. */
+  facultyProblems: (config: object) => rows('faculty_problems', [storableJson(config)], z.object({ path: z.array(z.string()), says: z.string() })),
+
+  facultyKeys: () => run(() => sql.type(z.object({ path: z.string(), type: z.string(), says: z.string() }))`select path, type, says from ${named('v_faculty_keys')}`),
 
   abilityRegister: async ({ touches, ...ability }: AbilityDefinition) =>
     (await row('ability_register', {

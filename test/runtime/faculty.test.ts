@@ -5,13 +5,27 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 import * as fc from 'fast-check';
-import { parse } from 'smol-toml';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { FacultyError, loadFaculties, parseFaculty } from '../../runtime/faculty.ts';
-import type { FacultyFiles } from '../../runtime/faculty.ts';
-import { programProblem, resolveCommand } from '../../runtime/hookCommands.ts';
-import { locateKeys } from '../../runtime/tomlPositions.ts';
+import { openDb } from '../../runtime/db.ts';
+import type { Db } from '../../runtime/db.ts';
+import { programProblem, resolveCommand } from '../../runtime/faculty/hookCommands.ts';
+import { FacultyError, loadFaculties, parseFaculty } from '../../runtime/faculty/loadFaculties.ts';
+import type { FacultyFiles } from '../../runtime/faculty/loadFaculties.ts';
+import { parseToml, TomlError } from '../../runtime/faculty/toml.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+
+let database: TestDatabase;
+let db: Db;
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+});
+afterAll(async () => {
+  await db.close();
+  await database.drop();
+});
 
 /** The complete example of the engage document, as it stands there. */
 const complete = `[faculty]
@@ -73,22 +87,18 @@ const noFiles: FacultyFiles = {
   programProblem: () => null,
 };
 
-function errorOf(toml: string, files: Partial<FacultyFiles> = {}): FacultyError {
-  try {
-    parseFaculty(toml, 'social.toml', { ...noFiles, ...files });
-  } catch (error) {
-    if (error instanceof FacultyError) return error;
-    throw error;
-  }
-  throw new Error('no error');
+async function errorOf(toml: string, files: Partial<FacultyFiles> = {}): Promise<FacultyError> {
+  const error: unknown = await parseFaculty(db, toml, 'social.toml', { ...noFiles, ...files }).catch((thrown: unknown) => thrown);
+  if (error instanceof FacultyError) return error;
+  throw error;
 }
 
 const engage = (lines: string): string => `[faculty]\nname = "a"\n[faculty.engage]\n${lines}\n`;
 
 describe('a faculty file', () => {
-  it('with every section of the engage document is read as it is written, the prompt file besides', () => {
-    const { config } = parseFaculty(complete, join('/etc/faculties', 'social.toml'), { ...noFiles, readPrompt: (path) => `text of ${path}` });
-    expect(config).toStrictEqual({
+  it('with every section of the engage document is read as it is written, the prompt file besides', async () => {
+    const { config } = await parseFaculty(db, complete, join('/etc/faculties', 'social.toml'), { ...noFiles, readPrompt: (path) => `text of ${path}` });
+    expect(config).toEqual({
       name: 'social',
       accepts: ['engage', 'respond', 'check-in'],
       max_concurrent: 3,
@@ -115,14 +125,14 @@ describe('a faculty file', () => {
       consolidate: { command: '/etc/faculties/scripts/social-consolidate' },
       recover: { command: '/etc/faculties/scripts/recover-default', max_attempts: 3, backoff: 'exponential' },
     });
-    expect(Object.getPrototypeOf(config.engage)).toBe(Object.prototype);
+    expect(await db.facultySave(config)).toBe('social');
   });
 
-  it('of the document is all that this version does', () => {
-    expect(parseFaculty(complete, 'social.toml', { ...noFiles, readPrompt: () => '' }).warnings).toEqual([]);
+  it('of the document is all that this version does', async () => {
+    expect((await parseFaculty(db, complete, 'social.toml', { ...noFiles, readPrompt: () => '' })).warnings).toEqual([]);
   });
 
-  it('may have the keys that are ours, inline tables and dotted keys', () => {
+  it('may have the keys that are ours, inline tables and dotted keys', async () => {
     const toml = `faculty.name = "a"
 faculty.recover = { mode = "fresh", backoff = "constant" }
 faculty.engage.system_prompt = """
@@ -140,8 +150,8 @@ faculty.engage.web_fetch_allow = ["localhost:80"]
 faculty.engage.code_execution = false
 faculty.engage.code_execution_cpus = 0.5
 `;
-    const { config, warnings } = parseFaculty(toml, 'a.toml', noFiles);
-    expect(config).toStrictEqual({
+    const { config, warnings } = await parseFaculty(db, toml, '/etc/a.toml', noFiles);
+    expect(config).toEqual({
       name: 'a',
       awareness: { include_queued: true, max_recent_errors: 5, max_tokens: 0 },
       recover: { mode: 'fresh', backoff: 'constant' },
@@ -152,64 +162,92 @@ faculty.engage.code_execution_cpus = 0.5
         stall_limit: 0,
         truncate_processed_results: false,
         workspace: 'container',
-        workspace_dir: '.',
+        workspace_dir: '/etc',
         web_fetch_allow: ['localhost:80'],
         code_execution: false,
         code_execution_cpus: 0.5,
       },
     });
     expect(warnings).toEqual([
-      'a.toml:11:16: truncate_processed_results = false: accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included',
+      '/etc/a.toml:11:16: engage.truncate_processed_results = false: Accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included',
     ]);
   });
 });
 
 describe('a mistake in a faculty file', () => {
   it.each([
-    ['malformed TOML', '[faculty]\nname = "a"\naccepts = ["a"\n"b"]', /^social\.toml:\d+:\d+: Invalid TOML document: /],
-    ['a key given twice', '[faculty]\nname = "a"\nname = "b"', /^social\.toml:3:\d+: Invalid TOML document: /],
-    ['an unknown key', engage('# compact_treshold\ncompact_treshold = 0.5'), 'social.toml:5:1: unknown key "compact_treshold" in [faculty.engage]; did you mean "compact_threshold"?'],
-    ['an unknown key like none', engage('temperature = 1'), 'social.toml:4:1: unknown key "temperature" in [faculty.engage]'],
-    ['a key of another section', '[faculty]\nname = "a"\nmax_turns = 3', 'social.toml:3:1: unknown key "max_turns" in [faculty]; did you mean "max_turns" in [faculty.engage]?'],
-    ['an unknown section', '[faculty]\nname = "a"\n\n  [faculty.enage]\nx = 1', 'social.toml:4:3: unknown key "enage" in [faculty]; did you mean "engage"?'],
-    ['an unknown top level', '[faculty]\nname = "a"\n[engage]', 'social.toml:3:1: unknown key "engage"; did you mean "engage" in [faculty]?'],
-    ['a key that JavaScript knows', '[faculty]\nname = "a"\n__proto__ = 1', 'social.toml:3:1: unknown key "__proto__" in [faculty]'],
-    ['no faculty', '# nothing', 'social.toml:1:1: missing "faculty"'],
-    ['no name', '\n[faculty.engage]\nmax_turns = 3\n\n[faculty]', 'social.toml:5:1: missing "name" in [faculty]'],
-    ['no name and no table of its own', '\n[faculty.engage]', 'social.toml:2:1: missing "name" in [faculty]'],
-    ['a name that is too long', `[faculty]\nname = "${'n'.repeat(64)}"`, `social.toml:2:1: "name" in [faculty] must be a string of 1 to 63 characters, not "${'n'.repeat(60)}…"`],
-    ['an empty name', '[faculty]\nname = ""', 'social.toml:2:1: "name" in [faculty] must be a string that is not empty, not ""'],
-    ['a blank name', '[faculty]\nname = " "', 'social.toml:2:1: "name" in [faculty] must be a string that is not blank, not " "'],
-    ['a NUL', engage('model = "a\\u0000"'), 'social.toml:4:1: "model" in [faculty.engage] must be a string without NUL characters, not "a\\u0000"'],
-    ['a string for a number', engage('max_turns = "50"'), 'social.toml:4:1: "max_turns" in [faculty.engage] must be a whole number from 1 to 2147483647, not "50"'],
-    ['a fraction for a whole number', engage('max_turns = 1.5'), 'social.toml:4:1: "max_turns" in [faculty.engage] must be a whole number from 1 to 2147483647, not 1.5'],
-    ['zero turns', engage('max_turns = 0'), 'social.toml:4:1: "max_turns" in [faculty.engage] must be a whole number from 1 to 2147483647, not 0'],
-    ['more than the database can count', engage('elide_budget = 3_000_000_000'), 'social.toml:4:1: "elide_budget" in [faculty.engage] must be a whole number from 0 to 2147483647, not 3000000000'],
-    ['a threshold above 1', engage('compact_threshold = 70'), 'social.toml:4:1: "compact_threshold" in [faculty.engage] must be a number from 0 to 1, not 70'],
-    ['an unknown strategy', engage('compact_strategy = "summary"'), 'social.toml:4:1: "compact_strategy" in [faculty.engage] must be "ledger" or "sliding_window" or "selective", not "summary"'],
-    ['not a number', engage('code_execution_cpus = nan'), 'social.toml:4:1: "code_execution_cpus" in [faculty.engage] must be a number above 0, not NaN'],
-    ['a memory of no size', engage('code_execution_memory = "much"'), 'social.toml:4:1: "code_execution_memory" in [faculty.engage] must be a size like "512m", not "much"'],
-    ['a word for a flag', engage('parallel_tool_execution = "yes"'), 'social.toml:4:1: "parallel_tool_execution" in [faculty.engage] must be true or false, not "yes"'],
-    ['an unknown workspace', engage('workspace = "cloud"'), 'social.toml:4:1: "workspace" in [faculty.engage] must be "host" or "container" or "none", not "cloud"'],
-    ['a string for a list', engage('tools = "bash"'), 'social.toml:4:1: "tools" in [faculty.engage] must be a list of strings, not "bash"'],
-    ['a number in a list', engage('tools = ["]", # ["]\n  3]'), 'social.toml:5:3: element 1 of "tools" in [faculty.engage] must be a string, not 3'],
-    ['a number for a section', '[faculty]\nname = "a"\norient = 3', 'social.toml:3:1: "orient" in [faculty] must be a table, not 3'],
-    ['a date for a section', '[faculty]\nname = "a"\norient = 1979-05-27 07:32:00\nmax = 1', /^social\.toml:3:1: "orient" in \[faculty\] must be a table, not a date\nsocial\.toml:4:1: /],
-    ['an unknown backoff', '[faculty]\nname = "a"\nrecover = { backoff = "linear" }', 'social.toml:3:13: "backoff" in [faculty.recover] must be "exponential" or "constant", not "linear"'],
-    ['external mode', engage('mode = "external"'), 'social.toml:4:1: mode = "external" needs the "command" that does the work'],
-    ['a hook that is not there', '[faculty]\nname = "a"\n[faculty.hooks]\nbefore_tool = "scripts/guard --strict"', `social.toml:4:1: "scripts/guard --strict" in [faculty.hooks]: there is no program ${resolve('scripts/guard')}`],
-    ['a policy that there is not', '[faculty]\nname = "a"\n[faculty.hooks]\non_failure = "continue"', 'social.toml:4:1: "on_failure" in [faculty.hooks] must be "refuse" or "allow", not "continue"'],
+    ['malformed TOML', '[faculty]\nname = "a"\naccepts = ["a"\n"b"]', 'social.toml:4:1: this is not TOML: Expected comma (,) token'],
+    ['a key given twice', '[faculty]\nname = "a"\nname = "b"', 'social.toml:3:1: this is not TOML: Defining a key multiple times is invalid'],
+    ['an unknown key', engage('# compact_treshold\ncompact_treshold = 0.5'), 'social.toml:5:1: unknown key engage.compact_treshold; did you mean engage.compact_threshold?'],
+    ['an unknown key like none', engage('temperature = 1'), 'social.toml:4:1: unknown key engage.temperature'],
+    ['a key of another section', '[faculty]\nname = "a"\nmax_turns = 3', 'social.toml:3:1: unknown key max_turns; did you mean engage.max_turns?'],
+    ['an unknown section', '[faculty]\nname = "a"\n\n  [faculty.enage]\nx = 1', 'social.toml:4:3: unknown key enage; did you mean engage?'],
+    ['an unknown top level', '[faculty]\nname = "a"\n[engage]', 'social.toml:3:1: unknown key "engage": all of a faculty stands in [faculty], as [faculty.engage] does'],
+    ['a key that JavaScript knows', '[faculty]\nname = "a"\n__proto__ = 1', 'social.toml:3:1: unknown key __proto__'],
+    ['a section that JavaScript knows', '[faculty]\nname = "a"\n[faculty.constructor.prototype]\nx = 1', 'social.toml:3:1: unknown key constructor'],
+    ['a key with a point in it', '[faculty]\nname = "a"\n"engage.max_turns" = 3', 'social.toml:3:1: unknown key "engage.max_turns"'],
+    ['no faculty', '# nothing', 'social.toml:1:1: there is no [faculty]'],
+    ['a number for all of it', 'faculty = 3', 'social.toml:1:1: a faculty is a table of keys, not 3'],
+    ['two of them', '[[faculty]]\nname = "a"\n[[faculty]]\nname = "b"', 'social.toml:1:1: a faculty is a table of keys, not a list'],
+    ['no name', '\n[faculty.engage]\nmax_turns = 3\n\n[faculty]', 'social.toml:5:1: a faculty needs a name'],
+    ['no name and no table of its own', '\n[faculty.engage]', 'social.toml:2:1: a faculty needs a name'],
+    ['a name that is too long', `[faculty]\nname = "${'n'.repeat(64)}"`, `social.toml:2:1: name must be a string of at most 63 characters, not "${'n'.repeat(60)}…"`],
+    ['an empty name', '[faculty]\nname = ""', 'social.toml:2:1: name must be a string that is not blank, not ""'],
+    ['a blank name', '[faculty]\nname = " "', 'social.toml:2:1: name must be a string that is not blank, not " "'],
+    ['a NUL', engage('model = "a\\u0000"'), 'social.toml:4:1: engage.model cannot be a string with a NUL character'],
+    ['a string for a number', engage('max_turns = "50"'), 'social.toml:4:1: engage.max_turns must be a whole number from 1, not "50"'],
+    ['a fraction for a whole number', engage('max_turns = 1.5'), 'social.toml:4:1: engage.max_turns must be a whole number from 1, not 1.5'],
+    ['zero turns', engage('max_turns = 0'), 'social.toml:4:1: engage.max_turns must be a whole number from 1, not 0'],
+    ['more than the database can count', engage('elide_budget = 3_000_000_000'), 'social.toml:4:1: engage.elide_budget must be a whole number from 0 to 2147483647, not 3000000000'],
+    ['a threshold above 1', engage('compact_threshold = 70'), 'social.toml:4:1: engage.compact_threshold must be a number from 0 to 1, not 70'],
+    ['an unknown strategy', engage('compact_strategy = "summary"'), 'social.toml:4:1: engage.compact_strategy must be ledger, sliding_window or selective, not "summary"'],
+    ['not a number', engage('code_execution_cpus = nan'), 'social.toml:4:1: engage.code_execution_cpus cannot be nan'],
+    ['endless processors', engage('workspace_cpus = -inf'), 'social.toml:4:1: engage.workspace_cpus cannot be -inf'],
+    ['a memory of no size', engage('code_execution_memory = "much"'), 'social.toml:4:1: engage.code_execution_memory must be a size like "512m", not "much"'],
+    ['a workspace of no size', engage('workspace_size = "huge"'), 'social.toml:4:1: engage.workspace_size must be a size like "512m", not "huge"'],
+    ['a word for a flag', engage('parallel_tool_execution = "yes"'), 'social.toml:4:1: engage.parallel_tool_execution must be true or false, not "yes"'],
+    ['an unknown workspace', engage('workspace = "cloud"'), 'social.toml:4:1: engage.workspace must be host, container or none, not "cloud"'],
+    ['a workspace misspelt', engage('workspace = "hots"'), 'social.toml:4:1: engage.workspace must be host, container or none, not "hots"; did you mean "host"?'],
+    ['no window', engage('context_window = 0'), 'social.toml:4:1: engage.context_window must be a whole number from 1000, not 0'],
+    ['half an hour', '[faculty]\nname = "a"\nawareness.lookback_hours = 1.5', 'social.toml:3:11: awareness.lookback_hours must be a whole number from 0, not 1.5'],
+    ['a string for a list', engage('tools = "bash"'), 'social.toml:4:1: engage.tools must be a list of strings, not "bash"'],
+    ['a number in a list', engage('tools = ["]", # ["]\n  3]'), 'social.toml:5:3: engage.tools[1] must be a string, not 3'],
+    ['a table in a list', '[faculty]\nname = "a"\naccepts = [1, {"x" = 2}]', 'social.toml:3:12: accepts[0] must be a string, not 1\nsocial.toml:3:15: accepts[1] must be a string, not a table'],
+    ['a date in a list', engage('tools = [1979-05-27]'), 'social.toml:4:10: engage.tools.0 cannot be a date'],
+    ['a number for a section', '[faculty]\nname = "a"\norient = 3', 'social.toml:3:1: orient must be a table of keys, not 3'],
+    ['a date for a section', '[faculty]\nname = "a"\norient = 1979-05-27 07:32:00\nmax = 1', 'social.toml:3:1: orient cannot be a date\nsocial.toml:4:1: unknown key max'],
+    ['an unknown backoff', '[faculty]\nname = "a"\nrecover = { backoff = "exponental" }', 'social.toml:3:13: recover.backoff must be exponential or constant, not "exponental"; did you mean "exponential"?'],
+    ['an unknown mode', '[faculty]\nname = "a"\nrecover.mode = "frehs"', 'social.toml:3:9: recover.mode must be resume or fresh, not "frehs"; did you mean "fresh"?'],
+    ['external mode', engage('mode = "external"'), 'social.toml:4:1: engage.mode = "external" needs engage.command, the program that does the work'],
+    ['a hook that is not there', '[faculty]\nname = "a"\n[faculty.hooks]\nbefore_tool = "scripts/guard --strict"', `social.toml:4:1: hooks.before_tool = "scripts/guard --strict": there is no program ${resolve('scripts/guard')}`],
+    ['a policy that there is not', '[faculty]\nname = "a"\n[faculty.hooks]\non_failure = "continue"', 'social.toml:4:1: hooks.on_failure must be refuse or allow, not "continue"'],
     ['a prompt file that is not there', engage('system_prompt_file = "p.md"'), 'social.toml:4:1: cannot read "p.md": no prompt at p.md'],
-  ])('%s', (_, toml, message) => {
-    expect(errorOf(toml, { programProblem }).message).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    ['nothing but brackets', `a = ${'['.repeat(20_000)}${']'.repeat(20_000)}`, 'social.toml:1:1: this is nested too deeply'],
+  ])('%s', async (_, toml, message) => {
+    expect((await errorOf(toml, { programProblem })).message).toEqual(message);
   });
 
-  it('does not hide the others: all are reported in the order of the file', () => {
-    const error = errorOf('[faculty]\r\nname = 3\r\n\r\n[faculty.engage]\r\nmode = "external"\r\nmax_turn = 3\r\nsystem_prompt = "x"\r\nsystem_prompt_file = "p"\r\n', { readPrompt: () => 'a\0' });
+  it('is none where both say so: parts of processors, with a mark of their encoding', async () => {
+    const { config } = await parseFaculty(db, `\uFEFF${engage('workspace_cpus = 1.5\nmax_turns = 50.0')}`, 'a.toml', noFiles);
+    await db.facultySave(config);
+    expect(await database.query(`select config #> '{engage,workspace_cpus}' as cpus, (config #>> '{engage,max_turns}')::integer as turns from faculties where name = 'a'`)).toEqual([{ cpus: 1.5, turns: 50 }]);
+  });
+
+  it('is the one that the database tells who saves the same from SQL', async () => {
+    const toml = engage('workspace = "hots"\nworkspace_size = "huge"\ncompact_threshold = 70\ntools = [1]');
+    const config = (parseToml(toml).value as { faculty: object }).faculty;
+    const said = (await errorOf(toml)).problems.map(({ says }) => says).toSorted();
+    expect(said).toHaveLength(4);
+    const refusal = await db.facultySave(config).catch((error: unknown) => error);
+    expect((refusal as { detail: string }).detail.split('\n').toSorted()).toEqual(said);
+  });
+
+  it('does not hide the others: all are reported in the order of the file', async () => {
+    const error = await errorOf('[faculty]\r\nname = 3\r\n\r\n[faculty.engage]\r\nmode = "external"\r\nmax_turn = 3\r\nsystem_prompt = "x"\r\nsystem_prompt_file = "p"\r\n', { readPrompt: () => 'a\0' });
     expect(error.message.split('\n')).toEqual([
-      'social.toml:2:1: "name" in [faculty] must be a string, not 3',
-      'social.toml:5:1: mode = "external" needs the "command" that does the work',
-      'social.toml:6:1: unknown key "max_turn" in [faculty.engage]; did you mean "max_turns"?',
+      'social.toml:2:1: name must be a string, not 3',
+      'social.toml:5:1: engage.mode = "external" needs engage.command, the program that does the work',
+      'social.toml:6:1: unknown key engage.max_turn; did you mean engage.max_turns?',
       'social.toml:8:1: system_prompt and system_prompt_file are both given: keep one',
       'social.toml:8:1: "p" is not a text file',
     ]);
@@ -234,12 +272,12 @@ describe('a directory of faculties', () => {
       'prompts/a.md': 'You are first.',
       'notes.txt': 'no faculty',
     });
-    const loaded = await loadFaculties(path);
+    const loaded = await loadFaculties(db, [path]);
     expect(loaded.map(({ config }) => config)).toEqual([
       { name: 'first', engage: { system_prompt_file: 'prompts/a.md', system_prompt: 'You are first.', workspace: 'host', workspace_dir: join(path, 'work') } },
       { name: 'second' },
     ]);
-    expect((await loadFaculties(join(path, 'b.toml'))).map(({ config }) => config.name)).toEqual(['second']);
+    expect((await loadFaculties(db, [join(path, 'b.toml')])).map(({ config }) => config.name)).toEqual(['second']);
   });
 
   it('finds the commands of a file beside it, and a name in PATH', async () => {
@@ -247,21 +285,23 @@ describe('a directory of faculties', () => {
       'a.toml': '[faculty]\nname = "first"\norient.command = "./look around"\nhooks.before_tool = "cat -"\nrecover.command = "X=1 anything"\nengage.check_command = "cd src && make"',
       look: '#!/bin/sh',
     });
-    await expect(loadFaculties(path)).rejects.toThrow(`a.toml:3:8: "./look around" in [faculty.orient]: ${join(path, 'look')} is not executable`);
+    await expect(loadFaculties(db, [path])).rejects.toThrow(`a.toml:3:8: orient.command = "./look around": ${join(path, 'look')} is not executable`);
     chmodSync(join(path, 'look'), 0o755);
-    expect((await loadFaculties(path))[0]?.config).toMatchObject({
+    expect((await loadFaculties(db, [path]))[0]?.config).toMatchObject({
       orient: { command: `${join(path, 'look')} around` }, hooks: { before_tool: 'cat -' }, recover: { command: 'X=1 anything' }, engage: { check_command: 'cd src && make' } });
     expect(programProblem('no-such-program')).toBe('there is no program no-such-program in PATH');
     expect(programProblem(path)).toBe(`${path} is a directory`);
     expect(resolveCommand('bin/a b', '/of me')).toEqual({ command: "'/of me/bin/a' b", program: '/of me/bin/a' });
   });
 
-  it('must not have two of one name, must have one, must be there', async () => {
+  it('must not have two of one name, must have one, must be there; what is wrong with each file is said at once', async () => {
     const twice = directory({ 'a.toml': '[faculty]\nname = "x"', 'b.toml': 'faculty.name = "x"' });
-    await expect(loadFaculties(twice)).rejects.toThrow(`${join(twice, 'b.toml')}:1:9: ${join(twice, 'a.toml')} has the name "x" too`);
+    await expect(loadFaculties(db, [twice])).rejects.toThrow(`${join(twice, 'b.toml')}:1:9: ${join(twice, 'a.toml')} has the name "x" too`);
+    const broken = directory({ 'a.toml': 'name = 1', 'b.toml': '[faculty]\nname = "b"', 'c.toml': 'faculty.name = 3' });
+    await expect(loadFaculties(db, [broken, join(twice, 'a.toml')])).rejects.toThrow(new RegExp(`^${join(broken, 'a.toml')}:1:1: .*\n.*a.toml:1:1: there is no .*\n${join(broken, 'c.toml')}:1:9: name must be a string, not 3$`));
     const empty = directory({});
-    await expect(loadFaculties(empty)).rejects.toThrow(`${empty}:1:1: the directory has no *.toml file`);
-    await expect(loadFaculties(join(empty, 'no.toml'))).rejects.toThrow(/no\.toml:1:1: cannot be read: ENOENT$/);
+    await expect(loadFaculties(db, [empty])).rejects.toThrow(`${empty}:1:1: the directory has no *.toml file`);
+    await expect(loadFaculties(db, [join(empty, 'no.toml')])).rejects.toThrow(/no\.toml:1:1: cannot be read: ENOENT$/);
   });
 });
 
@@ -361,8 +401,8 @@ class Writer {
   }
 }
 
-describe('the locator', () => {
-  it('finds every key and list element of any TOML', () => {
+describe('the positions', () => {
+  it('of every key and list element of any TOML are those where it was written', () => {
     fc.assert(fc.property(fc.array(anyPair, { maxLength: 2 }), fc.array(anyTable, { maxLength: 4 }), (pairs, tables) => {
       const writer = new Writer();
       for (const pair of pairs) {
@@ -370,14 +410,22 @@ describe('the locator', () => {
         writer.toml += '\n';
       }
       for (const table of tables) writer.table(table);
-      parse(writer.toml);
-      expect(Object.fromEntries(locateKeys(writer.toml))).toEqual(Object.fromEntries(writer.expected));
+      const { positionOf } = parseToml(writer.toml);
+      for (const [id, offset] of writer.expected) {
+        const before = writer.toml.slice(0, offset);
+        expect(positionOf(JSON.parse(id) as string[]), id).toEqual({ line: before.split('\n').length, column: before.length - before.lastIndexOf('\n') });
+      }
     }), { numRuns: 1000 });
   });
 
-  it('ends on text that is no TOML', () => {
+  it('of text that is no TOML are where it stops to be', () => {
     fc.assert(fc.property(fc.string({ unit: fc.constantFrom('[', ']', '{', '}', '"', "'", '=', '.', ',', '#', '\n', ' ', 'a', '-') }), (text) => {
-      expect(locateKeys(text)).toBeInstanceOf(Map);
+      try {
+        parseToml(text);
+      } catch (error) {
+        expect(error).toBeInstanceOf(TomlError);
+        expect((error as TomlError).position.line).toBeLessThanOrEqual(text.split('\n').length);
+      }
     }), { numRuns: 1000 });
   });
 });

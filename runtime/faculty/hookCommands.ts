@@ -5,11 +5,6 @@ import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-export const commandKeys = [
-  ['orient', 'command'], ['engage', 'command'], ['engage', 'check_command'], ['hooks', 'before_model_call'], ['hooks', 'before_tool'],
-  ['hooks', 'after_tool'], ['consolidate', 'command'], ['recover', 'command'],
-].map((path) => ['faculty', ...path]);
-
 /** The command with an absolute path in front, and its program; null where its beginning is more than a plain word, which is the shell's to read. */
 export function resolveCommand(given: string, directory: string): { command: string; program: string | null } {
   const word = /^\s*([\w./@+-]+)(?![^\s;|&<>])/.exec(given)?.[1];

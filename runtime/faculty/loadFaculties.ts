@@ -1,0 +1,188 @@
+// Reads faculty TOML files: text in, the configuration for faculty_save() out, with the keys exactly as written (the
+// database fills in the defaults). What a faculty may say is asked of the database, which has the one list of its keys
+// (faculty_problems); what only a reader of files knows is found here. Every problem of all files is reported at once,
+// each as `file:line:column: message`.
+
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+
+import type { Db } from '../ledger/db.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { programProblem, resolveCommand } from './hookCommands.ts';
+import { parseToml, TomlError } from './toml.ts';
+import type { Path, Position, Toml } from './toml.ts';
+
+/** What the documents define and has no effect here. */
+const withoutEffect = ['engage.truncate_processed_results'];
+
+type Section = Record<string, unknown>;
+export type FacultyConfig = Section & { name: string };
+export type LoadedFaculty = { config: FacultyConfig; warnings: string[] };
+export type Problem = Position & { file: string; says: string };
+type Finding = [path: Path, says: string];
+
+/** Whom a loader asks what a faculty may say. */
+export type FacultyLedger = Pick<Db, 'facultyProblems' | 'facultyKeys'>;
+
+/** What a faculty file points at. */
+export type FacultyFiles = {
+  /** Is given the path of system_prompt_file, joined to the directory of the faculty file. */
+  readPrompt: (path: string) => string;
+  /** Why a program (a path or a name) cannot be run; null when it can. */
+  programProblem: (program: string) => string | null;
+};
+
+const start: Position = { line: 1, column: 1 };
+const atPosition = ({ file, line, column, says }: Problem): string => `${file}:${line}:${column}: ${says}`;
+
+/** Everything that is wrong with faculty files, in their order; `file`, `line` and `column` are those of the first. */
+export class FacultyError extends UsageError {
+  readonly problems: readonly Problem[];
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+
+  constructor(first: Problem, ...others: Problem[]) {
+    super([first, ...others].map(atPosition).join('\n'));
+    this.name = 'FacultyError';
+    this.problems = [first, ...others];
+    this.file = first.file;
+    this.line = first.line;
+    this.column = first.column;
+  }
+}
+
+/** Reads faculty files and every *.toml of directories, in the order of names; workspace_dir and the paths of commands become absolute. Throws FacultyError. */
+export async function loadFaculties(ledger: FacultyLedger, paths: readonly string[]): Promise<LoadedFaculty[]> {
+  const problems: Problem[] = [];
+  const loaded: LoadedFaculty[] = [];
+  const fileOf = new Map<string, string>();
+  for (const file of paths.flatMap(tomlFiles)) {
+    try {
+      const { namePosition, ...one } = await parseFaculty(ledger, read(file, () => readFileSync(file, 'utf8')), file, { readPrompt: (prompt) => readFileSync(prompt, 'utf8'), programProblem });
+      const { name } = one.config;
+      if (fileOf.has(name)) throw new FacultyError({ file, ...namePosition, says: `${fileOf.get(name)} has the name "${name}" too` });
+      fileOf.set(name, file);
+      loaded.push(one);
+    } catch (error) {
+      if (!(error instanceof FacultyError)) throw error;
+      problems.push(...error.problems);
+    }
+  }
+  throwAny(problems);
+  return loaded;
+}
+
+function tomlFiles(path: string): string[] {
+  if (!read(path, () => statSync(path).isDirectory())) return [path];
+  const names = read(path, () => readdirSync(path)).filter((name) => name.endsWith('.toml')).toSorted();
+  if (names.length === 0) throw new FacultyError({ file: path, ...start, says: 'the directory has no *.toml file' });
+  return names.map((name) => join(path, name));
+}
+
+function read<T>(file: string, how: () => T): T {
+  try {
+    return how();
+  } catch (error) {
+    throw new FacultyError({ file, ...start, says: `cannot be read: ${reason(error)}` });
+  }
+}
+
+function throwAny([first, ...others]: readonly Problem[]): void {
+  if (first) throw new FacultyError(first, ...others);
+}
+
+/** Checks one faculty file. Throws FacultyError. */
+export async function parseFaculty(ledger: FacultyLedger, text: string, file: string, files: FacultyFiles): Promise<LoadedFaculty & { namePosition: Position }> {
+  const toml = parse(text, file);
+  const directory = dirname(file);
+  const at = ([path, says]: Finding): Problem => ({ file, ...toml.positionOf(path), says });
+
+  const keys = await ledger.facultyKeys();
+  const prompt = findPrompt(toml.value, directory, files.readPrompt);
+  const commands = findCommands(toml.value, keys, directory, files.programProblem);
+  throwAny([...(await findMistakes(ledger, toml)), ...prompt.errors, ...commands.errors].map(at).toSorted(byPosition));
+
+  for (const [path, command] of commands.resolved) (valueAt(toml.value, path.slice(0, -1)) as Section)[String(path.at(-1))] = command;
+  const config = toml.value['faculty'] as FacultyConfig;
+  const engage = config['engage'] as Section | undefined;
+  if (engage && prompt.text !== undefined) engage['system_prompt'] = prompt.text;
+  if (typeof engage?.['workspace_dir'] === 'string') engage['workspace_dir'] = resolve(directory, engage['workspace_dir']);
+  return { config, warnings: findWithoutEffect(toml.value, keys).map(at).toSorted(byPosition).map(atPosition), namePosition: toml.positionOf(['faculty', 'name']) };
+}
+
+function parse(text: string, file: string): Toml {
+  try {
+    return parseToml(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    throw new FacultyError({ file, ...error.position, says: error.message });
+  }
+}
+
+async function findMistakes(ledger: FacultyLedger, { value, beyondJson }: Toml): Promise<Finding[]> {
+  const mistakes = Object.keys(value).filter((key) => key !== 'faculty')
+    .map((key): Finding => [[key], `unknown key ${JSON.stringify(key)}: all of a faculty stands in [faculty], as [faculty.engage] does`]);
+  if (!Object.hasOwn(value, 'faculty')) return [...mistakes, [[], 'there is no [faculty]']];
+  const beyond = beyondJson.filter(({ path }) => path[0] === 'faculty');
+  const isBeyond = new Set(beyond.map(({ path }) => path.join('\0')));
+  const problems = (await ledger.facultyProblems(value['faculty'])).map(({ path, says }): Finding => [['faculty', ...path], says]);
+  return [
+    ...mistakes,
+    ...beyond.map(({ path, what }): Finding => [path, `${path.slice(1).join('.') || 'faculty'} cannot be ${what}`]),
+    ...problems.filter(([path]) => !isBeyond.has(path.join('\0'))),
+  ];
+}
+
+type Key = Awaited<ReturnType<FacultyLedger['facultyKeys']>>[number];
+const pathOf = (key: Key): Path => ['faculty', ...key.path.split('.')];
+
+function findWithoutEffect(document: unknown, keys: readonly Key[]): Finding[] {
+  return keys.filter((key) => withoutEffect.includes(key.path)).flatMap((key): Finding[] => {
+    const value = valueAt(document, pathOf(key));
+    return value === undefined ? [] : [[pathOf(key), `${key.path} = ${JSON.stringify(value)}: ${key.says}`]];
+  });
+}
+
+function findPrompt(document: unknown, directory: string, readPrompt: (path: string) => string): { text?: string; errors: Finding[] } {
+  const path = ['faculty', 'engage', 'system_prompt_file'];
+  const given = valueAt(document, path);
+  if (typeof given !== 'string' || given === '') return { errors: [] };
+  const errors: Finding[] = [];
+  if (valueAt(document, ['faculty', 'engage', 'system_prompt']) !== undefined) errors.push([path, 'system_prompt and system_prompt_file are both given: keep one']);
+  try {
+    const prompt = readPrompt(isAbsolute(given) ? given : join(directory, given));
+    if (prompt.includes('\0')) errors.push([path, `"${given}" is not a text file`]);
+    return { text: prompt, errors };
+  } catch (error) {
+    return { errors: [...errors, [path, `cannot read "${given}": ${reason(error)}`]] };
+  }
+}
+
+/** The commands of a file as a worker runs them, and those that nobody could run. */
+function findCommands(document: unknown, keys: readonly Key[], directory: string, problemOf: FacultyFiles['programProblem']): { resolved: [Path, string][]; errors: Finding[] } {
+  const resolved: [Path, string][] = [];
+  const errors: Finding[] = [];
+  for (const key of keys.filter(({ type }) => type === 'command')) {
+    const path = pathOf(key);
+    const given = valueAt(document, path);
+    if (typeof given !== 'string') continue;
+    const isInContainer = path.at(-1) === 'check_command' && !['host', 'none'].includes(String(valueAt(document, ['faculty', 'engage', 'workspace'])));
+    if (isInContainer) continue; // nor are its files here
+    const { command, program } = resolveCommand(given, directory);
+    resolved.push([path, command]);
+    const problem = program === null ? null : problemOf(program);
+    if (problem !== null) errors.push([path, `${key.path} = ${JSON.stringify(given)}: ${problem}`]);
+  }
+  return { resolved, errors };
+}
+
+const byPosition = (a: Problem, b: Problem): number => a.line - b.line || a.column - b.column;
+const reason = (error: unknown): string => (error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : String(error));
+
+function valueAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((inner, key) => {
+    const isThere = typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key);
+    return isThere ? (inner as Record<PropertyKey, unknown>)[key] : undefined;
+  }, value);
+}
