@@ -57,17 +57,26 @@ export async function loadFaculties(ledger: FacultyLedger, paths: readonly strin
   const problems: Problem[] = [];
   const loaded: LoadedFaculty[] = [];
   const fileOf = new Map<string, string>();
-  for (const file of paths.flatMap(tomlFiles)) {
+  const noting = async (use: () => Promise<void>): Promise<void> => {
     try {
-      const { namePosition, ...one } = await parseFaculty(ledger, read(file, () => readFileSync(file, 'utf8')), file, { readPrompt: (prompt) => readFileSync(prompt, 'utf8'), programProblem });
-      const { name } = one.config;
-      if (fileOf.has(name)) throw new FacultyError({ file, ...namePosition, says: `${fileOf.get(name)} has the name "${name}" too` });
-      fileOf.set(name, file);
-      loaded.push(one);
+      await use();
     } catch (error) {
       if (!(error instanceof FacultyError)) throw error;
       problems.push(...error.problems);
     }
+  };
+  const load = async (file: string): Promise<void> => {
+    const text = read(file, () => readFileSync(file, 'utf8'));
+    const { namePosition, ...one } = await parseFaculty(ledger, text, file, { readPrompt: (prompt) => readFileSync(prompt, 'utf8'), programProblem });
+    const { name } = one.config;
+    if (fileOf.has(name)) throw new FacultyError({ file, ...namePosition, says: `${fileOf.get(name)} has the name "${name}" too` });
+    fileOf.set(name, file);
+    loaded.push(one);
+  };
+  for (const path of new Set(paths)) {
+    await noting(async () => {
+      for (const file of tomlFiles(path)) await noting(() => load(file));
+    });
   }
   throwAny(problems);
   return loaded;
