@@ -147,7 +147,7 @@ test('a server over HTTP is given the headers of its settings; one that was star
 test.each([
   ['commands.toml', '[[tool]]\nname = "a b"\ndescription = "x"\ncommand = "true"\n', /commands\.toml: .*a tool is called by/s],
   ['commands.toml', '[[tool]]\nname = "a"\ndescription = "x"\ncomand = "true"\n', /commands\.toml: .*comand/s],
-  ['commands.toml', '[[tool]\n', /commands\.toml:1:\d+: this is not TOML: /],
+  ['commands.toml', '[[tool]\n', /commands\.toml:\d+:\d+: this is not TOML: /],
   ['commands.toml', '[[tool]]\nname = nan\n', /commands\.toml:2:1: tool\.0\.name cannot be nan/],
   ['mcp.json', '{"mcpServers": {"a": {"command": "${NO_SUCH_WORD}"}}}', /mcp\.json: .*the environment has no NO_SUCH_WORD/s],
   ['mcp.json', '{"mcpServers": {"a": {"command": "/no/such/program"}}}', /mcp\.json: The MCP server "a" does not start: .*ENOENT/s],
