@@ -67,7 +67,7 @@ CREATE INDEX awareness_shown_of ON ledger.awareness_shown USING btree (work_item
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.awareness_shown FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table budgets (
   work_item_id uuid not null,
-  resource text not null,
+  resource budget_resource not null,
   amount numeric not null,
   reserved numeric not null default 0,
   spent numeric not null default 0,
@@ -76,7 +76,6 @@ create table budgets (
   constraint budgets_pkey PRIMARY KEY (work_item_id, resource),
   constraint budgets_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
   constraint reserved_is_not_negative CHECK (reserved >= 0::numeric),
-  constraint resource_is_known CHECK (resource = ANY (ARRAY['tokens'::text, 'money'::text, 'seconds'::text, 'calls'::text, 'children'::text])),
 ) with (fillfactor=50);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.budgets FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table compactions (
@@ -280,10 +279,9 @@ CREATE TRIGGER notify_journal AFTER INSERT ON ledger.journal_entries FOR EACH RO
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.journal_entries FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _refuse_rewrite();
 create table ledger_data_schemas (
-  entry_type text not null,
+  entry_type ledger_entry_type not null,
   schema json not null,
   updated_at timestamp with time zone not null default _now(),
-  constraint entry_type_is_known CHECK (entry_type = ANY (ARRAY['plan'::text, 'finding'::text, 'decision'::text, 'step'::text, 'error'::text, 'note'::text])),
   constraint ledger_data_schemas_pkey PRIMARY KEY (entry_type),
   constraint schema_is_an_object CHECK (json_typeof(schema) = 'object'::text),
 );
@@ -309,7 +307,7 @@ create table messages (
   turn_id uuid not null,
   sequence integer not null,
   role text not null,
-  source text,
+  source message_source,
   content json not null,
   sent_content json,
   context jsonb,
@@ -322,7 +320,6 @@ create table messages (
   constraint messages_pkey PRIMARY KEY (id),
   constraint messages_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
   constraint role_is_known CHECK (role = ANY (ARRAY['user'::text, 'assistant'::text, 'system'::text, 'tool'::text])),
-  constraint source_is_known CHECK (source = ANY (ARRAY['human'::text, 'trigger'::text, 'agent'::text, 'webhook'::text, 'cron'::text, 'event'::text, 'engine'::text])),
 );
 CREATE UNIQUE INDEX messages_external_id ON ledger.messages USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_time ON ledger.messages USING btree (turn_id, created_at, sequence);
@@ -605,7 +602,7 @@ create table work_items (
   params jsonb not null default '{}'::jsonb,
   faculty text,
   priority integer not null default 0,
-  source text not null default 'human'::text,
+  source work_source not null default 'human'::text,
   dedup_key text,
   idempotency_key text,
   external_id text,
@@ -636,7 +633,6 @@ create table work_items (
   constraint max_attempts_is_positive CHECK (max_attempts > 0),
   constraint only_driven_items_have_a_lease CHECK (lease_token IS NULL OR focus_id IS NOT NULL AND (state = ANY (ARRAY['claimed'::text, 'running'::text]))),
   constraint params_are_an_object CHECK (jsonb_typeof(params) = 'object'::text),
-  constraint source_is_known CHECK (source = ANY (ARRAY['human'::text, 'trigger'::text, 'agent'::text, 'webhook'::text, 'cron'::text, 'event'::text])),
   constraint state_is_known CHECK (state = ANY (ARRAY['created'::text, 'queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])),
   constraint work_items_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES work_items(id),
   constraint work_items_pkey PRIMARY KEY (id),
@@ -669,7 +665,7 @@ create table work_ledger (
   work_item_id uuid not null,
   seq integer not null,
   id uuid not null default _uuidv7(),
-  entry_type text not null,
+  entry_type ledger_entry_type not null,
   content text not null,
   data jsonb,
   keep text[],
@@ -686,19 +682,18 @@ create table work_ledger (
   constraint content_is_at_most_16_kib CHECK (octet_length(content) <= 16384),
   constraint content_is_not_blank CHECK (content ~ '\S'::text),
   constraint data_is_at_most_64_kib CHECK (octet_length(data::text) <= 65536),
-  constraint entry_type_is_known CHECK (entry_type = ANY (ARRAY['plan'::text, 'finding'::text, 'decision'::text, 'step'::text, 'error'::text, 'note'::text])),
   constraint keep_names_at_most_20 CHECK (cardinality(keep) >= 1 AND cardinality(keep) <= 20),
-  constraint only_steps_keep CHECK (keep IS NULL OR entry_type = 'step'::text),
+  constraint only_steps_keep CHECK (keep IS NULL OR entry_type::text = 'step'::text),
   constraint work_ledger_pkey PRIMARY KEY (work_item_id, seq),
 );
 CREATE INDEX work_ledger_created ON ledger.work_ledger USING btree (work_item_id, created_at);
-CREATE INDEX work_ledger_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE (entry_type = 'error'::text);
-CREATE INDEX work_ledger_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE (entry_type = 'finding'::text);
+CREATE INDEX work_ledger_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type)::text = 'error'::text);
+CREATE INDEX work_ledger_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type)::text = 'finding'::text);
 CREATE UNIQUE INDEX work_ledger_idempotency_key ON ledger.work_ledger USING btree (work_item_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
-CREATE INDEX work_ledger_plans ON ledger.work_ledger USING btree (work_item_id, seq DESC) WHERE (entry_type = 'plan'::text);
-CREATE INDEX work_ledger_root_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type = 'error'::text) AND (NOT is_child_work));
-CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type = 'finding'::text) AND (NOT is_child_work));
-CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE (entry_type = 'step'::text);
+CREATE INDEX work_ledger_plans ON ledger.work_ledger USING btree (work_item_id, seq DESC) WHERE ((entry_type)::text = 'plan'::text);
+CREATE INDEX work_ledger_root_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'error'::text) AND (NOT is_child_work));
+CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'finding'::text) AND (NOT is_child_work));
+CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'step'::text);
 CREATE TRIGGER notify_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN (new.is_watched) EXECUTE FUNCTION _notify_ledger();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_number BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_number();
@@ -713,6 +708,10 @@ create table workers (
   constraint workers_pkey PRIMARY KEY (id),
 );
 CREATE INDEX workers_tree ON ledger.workers USING btree (tree_id) WHERE (tree_id IS NOT NULL);
+create domain budget_resource as text CHECK ((VALUE = ANY (_budget_resources())));
+create domain ledger_entry_type as text CHECK ((VALUE = ANY (_ledger_entry_types())));
+create domain message_source as text CHECK (((VALUE = 'engine'::text) OR (VALUE = ANY (_work_sources()))));
+create domain work_source as text CHECK ((VALUE = ANY (_work_sources())));
 create view message_codeblocks with (security_invoker=true) as
  SELECT m.id AS message_id,
     (b.idx - 1)::integer AS idx,
@@ -801,7 +800,7 @@ create view v_awareness_shown with (security_invoker=true) as
             WHEN '-2'::integer THEN 'same file'::text
             WHEN '-1'::integer THEN 'under way'::text
             WHEN 0 THEN 'completed'::text
-            ELSE l.entry_type
+            ELSE l.entry_type::text
         END AS kind,
     COALESCE(NULLIF(a.path, ''::text), l.content, w.description) AS content
    FROM awareness_shown a
@@ -899,14 +898,14 @@ create view v_decisions with (security_invoker=true) as
     content,
     created_at
    FROM work_ledger
-  WHERE entry_type = 'decision'::text;
+  WHERE entry_type::text = 'decision'::text;
 create view v_errors with (security_invoker=true) as
  SELECT work_item_id,
     seq,
     content,
     created_at
    FROM work_ledger
-  WHERE entry_type = 'error'::text;
+  WHERE entry_type::text = 'error'::text;
 create view v_evidence with (security_invoker=true) as
  SELECT w.id AS work_item_id,
     e.named AS evidence,
@@ -946,13 +945,20 @@ create view v_exchanges with (security_invoker=true) as
           WHERE k.turn_id = t.id AND k.parent_call_id IS NULL) AS called
    FROM turns t
   WHERE turn_type = 'normal'::text;
+create view v_faculty_keys with (security_invoker=true) as
+ SELECT path,
+    type,
+    _faculty_takes(type, "least", most, choices) AS takes,
+    default_value,
+    says
+   FROM _faculty_keys() _faculty_keys(path, type, "least", most, choices, default_value, says);
 create view v_findings with (security_invoker=true) as
  SELECT work_item_id,
     seq,
     content,
     created_at
    FROM work_ledger
-  WHERE entry_type = 'finding'::text;
+  WHERE entry_type::text = 'finding'::text;
 create view v_fork_points with (security_invoker=true) as
  SELECT turn_id,
     work_item_id,
@@ -983,7 +989,7 @@ create view v_fork_points with (security_invoker=true) as
                     WHEN 'step'::text THEN made.id
                     ELSE made.parent_turn_id
                 END
-          WHERE (l.entry_type = ANY (ARRAY['step'::text, 'decision'::text, 'error'::text])) AND NOT l.is_inherited AND t.status = 'completed'::text AND t.turn_type = 'normal'::text AND NOT (EXISTS ( SELECT
+          WHERE (l.entry_type::text = ANY (ARRAY['step'::text, 'decision'::text, 'error'::text])) AND NOT l.is_inherited AND t.status = 'completed'::text AND t.turn_type = 'normal'::text AND NOT (EXISTS ( SELECT
                    FROM tool_calls k
                   WHERE k.turn_id = t.id AND k.completed_at IS NULL))) p;
 create view v_leases with (security_invoker=true) as
@@ -1044,7 +1050,7 @@ create view v_plan_history with (security_invoker=true) as
     created_at,
     seq = max(seq) OVER (PARTITION BY work_item_id) AS is_current
    FROM work_ledger
-  WHERE entry_type = 'plan'::text;
+  WHERE entry_type::text = 'plan'::text;
 create view v_repeated_errors with (security_invoker=true) as
  SELECT work_item_id,
     content,
@@ -1052,7 +1058,7 @@ create view v_repeated_errors with (security_invoker=true) as
     min(seq) AS first_seq,
     max(seq) AS last_seq
    FROM work_ledger
-  WHERE entry_type = 'error'::text
+  WHERE entry_type::text = 'error'::text
   GROUP BY work_item_id, content
  HAVING count(*) > 1;
 create view v_sessions with (security_invoker=true) as
@@ -1081,7 +1087,7 @@ create view v_sessions with (security_invoker=true) as
      LEFT JOIN foci f ON f.session_label = s.label;
 create view v_step_counts with (security_invoker=true) as
  SELECT work_item_id,
-    count(*) FILTER (WHERE entry_type = 'step'::text) AS steps,
+    count(*) FILTER (WHERE entry_type::text = 'step'::text) AS steps,
     count(*) AS entries,
     count(*) FILTER (WHERE octet_length(content) > 4096) AS long_entries
    FROM work_ledger
@@ -1358,10 +1364,10 @@ create view work_journal with (security_invoker=true) as
              CROSS JOIN LATERAL ( SELECT p.entry_type,
                     p.content
                    FROM work_ledger p
-                  WHERE p.work_item_id = l.work_item_id AND p.seq < l.seq AND (p.entry_type = ANY (ARRAY['step'::text, 'error'::text]))
+                  WHERE p.work_item_id = l.work_item_id AND p.seq < l.seq AND (p.entry_type::text = ANY (ARRAY['step'::text, 'error'::text]))
                   ORDER BY p.seq DESC
                  LIMIT 1) b
-          WHERE l.entry_type = 'step'::text AND b.entry_type = 'error'::text
+          WHERE l.entry_type::text = 'step'::text AND b.entry_type::text = 'error'::text
         UNION ALL
          SELECT f.work_item_id,
             f.id,
@@ -1402,9 +1408,9 @@ create view work_journal with (security_invoker=true) as
             'high'::text
            FROM turns t
              JOIN messages m ON m.turn_id = t.id
-          WHERE m.role = 'user'::text AND m.source = 'human'::text AND t.external_id IS NOT NULL AND (t.parent_turn_id IS NOT NULL OR (EXISTS ( SELECT
+          WHERE m.role = 'user'::text AND m.source::text = 'human'::text AND t.external_id IS NOT NULL AND (t.parent_turn_id IS NOT NULL OR (EXISTS ( SELECT
                    FROM messages f
-                  WHERE f.turn_id = t.id AND f.role = 'user'::text AND f.source = 'human'::text AND f.sequence < m.sequence)))
+                  WHERE f.turn_id = t.id AND f.role = 'user'::text AND f.source::text = 'human'::text AND f.sequence < m.sequence)))
         UNION ALL
          SELECT c.work_item_id,
             c.turn_id,
@@ -1534,7 +1540,7 @@ create function _branch_message(p_turn turns) returns text
 create function _breaks_even_after(p_cut elisions, p_model text) returns integer
   sql stable; -- body b003bddf, comment f2399e40
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
-  plpgsql immutable; -- body 23a893ab, comment 48dc6b2b
+  plpgsql immutable; -- body 340554fa, comment 48dc6b2b
 create function _budget_charge(p_due jsonb) returns void
   plpgsql volatile; -- body 15577c37, comment e1ccb479
 create function _budget_child(p_parent_id uuid) returns void
@@ -1543,6 +1549,8 @@ create function _budget_park(p_item work_items, p_reason text) returns jsonb
   plpgsql volatile; -- body ff1bf6ab, comment bd8eb1cd
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
   plpgsql volatile; -- body 1153808e, comment bfc18e1f
+create function _budget_resources() returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment 21ce52ea
 create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body ade8a2d5, comment 2798fe34
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -1637,6 +1645,8 @@ create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_sin
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dad3970a, comment 925c4ff6
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7f9c4558, comment f6985991
+create function _edit_distance(p_a text, p_b text) returns integer
+  plpgsql immutable parallel safe; -- body 825e55b4, comment 7e224e7f
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body fefd0238, comment 2d7eca23
 create function _elision_chain(p_elision_id uuid) returns elisions[]
@@ -1667,16 +1677,24 @@ create function _exchange_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a416ac7b, comment b0f6e07e
 create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment fc44fde9
-create function _faculty_check(p_given jsonb, p_defaults jsonb, p_path text) returns void
-  plpgsql immutable; -- body 67b6c194, comment c5aff1a7
+create function _faculty_check(p_config jsonb) returns void
+  plpgsql immutable; -- body 8b9f9f76, comment 0ad7e507
+create function _faculty_complete(p_given jsonb) returns jsonb
+  sql immutable parallel safe; -- body ed63d33c, comment d1ef7161
 create function _faculty_config(p_focus foci) returns jsonb
   sql stable; -- body d941a6c4, comment 9566cbb2
 create function _faculty_defaults() returns jsonb
-  sql immutable parallel safe; -- body d41d8cd9, comment e681253d
+  plpgsql immutable parallel safe; -- body b0b64baf, comment e681253d
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment 65fa2d1d
+create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
+  sql immutable parallel safe; -- body 4ecd8445, comment 0418ff64
 create function _faculty_label(p_work_item_id uuid, p_faculty text) returns text
   sql stable; -- body 8d118550, comment 472efd7a
+create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment f5fdb39d
+create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
+  plpgsql immutable; -- body 1270dd8f, comment 8d5a089b
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9a444c2f, comment 02a3b577
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
@@ -1809,6 +1827,8 @@ create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n b
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9e93daee, comment d2c55b77
 create function _kept_store(p_cut elisions) returns void
   sql volatile; -- body acab7c09, comment 404d80ae
+create function _key_text(p_path text[]) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 68dca21f
 create function _last_line(p_said text) returns text
   sql immutable; -- body fdb8a9a4, comment b2c0a8cb
 create function _ldg_batch_save(p_input jsonb) returns jsonb
@@ -1837,6 +1857,8 @@ create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items
   plpgsql volatile; -- body 240e88aa, comment be536e9d
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body 671f0260, comment e3069485
+create function _ledger_entry_types() returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment 576b6eff
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
   sql stable; -- body a444cdec, comment 4ca037c4
 create function _ledger_schema() returns text
@@ -1861,6 +1883,8 @@ create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
   plpgsql immutable; -- body f363f783, comment 6743528d
+create function _nearest(p_word text, p_words text[]) returns text
+  sql immutable; -- body 2712c9da, comment 2a1a6ae5
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2b5a7fa5
 create function _newest_turn(p_work_item_id uuid) returns uuid
@@ -1918,7 +1942,7 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body 6844884c, comment b85821fa
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body c5ea9667, comment cb2c8ba4
+  sql immutable parallel safe; -- body bc2c8285, comment cb2c8ba4
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment d843dae5
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -1958,7 +1982,7 @@ create function _replay_compaction(p_item work_items, p_focus foci, p_engage jso
 create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer) returns record
   plpgsql stable; -- body 1301ffbc, comment 6132f86d
 create function _replay_policy_check(p_policy jsonb) returns void
-  plpgsql immutable; -- body 570f315f, comment 097feb23
+  plpgsql immutable; -- body bb2a6abc, comment 097feb23
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[])
   plpgsql volatile; -- body 7ec83106, comment 83b73b73
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
@@ -2117,6 +2141,8 @@ create function _unlock_jobs(p_worker_ids text[]) returns void
   plpgsql volatile security definer acl {postgres=X/postgres}; -- body b39464af, comment 5fc9db1b
 create function _uuidv7() returns uuid
   sql volatile; -- body d41d8cd9, comment 
+create function _value_text(p_value jsonb) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment a17ea49e
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment d7cd2228
 create function _waits_settle(p_item work_items) returns timestamp with time zone
@@ -2137,6 +2163,8 @@ create function _work_already_submitted(p_work_type text, p_description text, p_
   plpgsql volatile; -- body 8fd62c3e, comment d6ad7742
 create function _work_park(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body ba6a014e, comment 065c23dd
+create function _work_sources() returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 0ed4dacd, comment 8d266e7b
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json) returns abilities
@@ -2173,8 +2201,10 @@ create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown 
   plpgsql stable; -- body 67533ae0, comment 9205fb18
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   sql volatile; -- body e9d3b62b, comment abfd078a
+create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
+  sql immutable; -- body 78504fc8, comment e2ee05b2
 create function faculty_save(p_config jsonb) returns faculties
-  plpgsql volatile; -- body 1ad5ee1a, comment 65b4bc60
+  plpgsql volatile; -- body e3c5bbcf, comment 28a86e05
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns jsonb
   plpgsql volatile; -- body ec03f3df, comment 97e31ffb
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns jsonb
@@ -2214,15 +2244,15 @@ create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
 create function lease_renew(p_worker_id text, p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid) returns SETOF uuid
   plpgsql volatile; -- body 158da75e, comment c8646d1c
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body d594c7cb, comment d595cf47
+  plpgsql volatile; -- body 864747b4, comment d595cf47
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
   plpgsql volatile; -- body 1ae51d00, comment 12c6278f
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
-  plpgsql volatile; -- body d43b1236, comment 8618e256
+  plpgsql volatile; -- body 708ba7db, comment 8618e256
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text)
   sql stable; -- body 458aed0b, comment 62e1e0b3
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
-  plpgsql stable; -- body 45c8d82a, comment 5db7488e
+  plpgsql stable; -- body 62aa78fe, comment 5db7488e
 create function ledger_read_formatted(p_work_item_id uuid) returns text
   plpgsql stable; -- body 9078a7ab, comment 6a1cc70c
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
@@ -2330,7 +2360,7 @@ create function work_resume(p_work_item_id uuid) returns work_items
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body 9ee40453, comment 86e4a5c9
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body bd1b8018, comment 06590a41
+  plpgsql volatile; -- body 39444058, comment 06590a41
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body bb46c169, comment 3394d7b7
 create function worker_stop(p_worker_id text) returns void

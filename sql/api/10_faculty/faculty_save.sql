@@ -32,7 +32,7 @@ declare
   v_faculty faculties;
 begin
   perform _faculty_check(p_config);
-  v_config := _faculty_config(p_config);
+  v_config := _faculty_complete(p_config);
   v_hash := _content_hash(v_config::text);
 
   perform pg_advisory_xact_lock(hashtextextended(format('faculty %s %s', _ledger_schema(), v_config ->> 'name'), 0));
