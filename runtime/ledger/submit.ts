@@ -61,7 +61,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
   facultySave: async (config: object) => (await row('faculty_save', [storableJson(config)], name)).name,
 
   /** Everything that is wrong with a faculty's configuration; empty: facultySave() takes it. */
-  facultyProblems: (config: object) => rows('faculty_problems', [storableJson(config)], z.object({ path: z.array(z.string()), says: z.string() })),
+  facultyProblems: (config: unknown) => rows('faculty_problems', [storableJson(config)], z.object({ path: z.array(z.string()), says: z.string() })),
 
   facultyKeys: () => run(() => sql.type(z.object({ path: z.string(), type: z.string(), says: z.string() }))`select path, type, says from ${named('v_faculty_keys')}`),
 

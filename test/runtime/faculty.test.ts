@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
-import { openDb } from '../../runtime/db.ts';
-import type { Db } from '../../runtime/db.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
 import { programProblem, resolveCommand } from '../../runtime/faculty/hookCommands.ts';
 import { FacultyError, loadFaculties, parseFaculty } from '../../runtime/faculty/loadFaculties.ts';
 import type { FacultyFiles } from '../../runtime/faculty/loadFaculties.ts';
