@@ -1,7 +1,7 @@
-// One throwaway cluster for the whole run: the extension, graphile-worker and pgTAP in a template database.
+// One throwaway cluster for the whole run: the extension, graphile-worker, pgTAP and what the pgTAP files share in a template database.
 
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -47,6 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query('create schema ledger; create extension work_ledger schema ledger; create extension pgtap schema public');
+  await client.query(`set search_path to ledger, public; ${await readFile(new URL('sql/_fixtures.sql', import.meta.url), 'utf8')}`);
   await client.end();
 
   project.provide('serverUrl', serverUrl);

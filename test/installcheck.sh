@@ -34,10 +34,12 @@ psql -q -v ON_ERROR_STOP=1 -d "$database" <<SQL
 create extension pgtap;
 create schema ledger;
 create extension work_ledger schema ledger;
-alter database $database set search_path to ledger, public;
+set search_path to ledger, public;
+\i test/sql/_fixtures.sql
+alter database $database set search_path to ledger, work_test, public;
 select 'PostgreSQL ' || current_setting('server_version') || ', work_ledger ' || ledger.work_ledger_version();
 SQL
-pg_prove --dbname "$database" --recurse --ext .sql test/sql
+pg_prove --dbname "$database" --recurse --ext .test.sql test/sql
 
 # A dump restores with its rows: one row at least in every table, the same rows afterwards.
 psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'

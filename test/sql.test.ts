@@ -1,40 +1,52 @@
-// Every pgTAP file as vitest tests, each assertion by its own name. T=pattern picks files.
+// Every pgTAP file is a test: its folder the suite, its name the title. An assertion that fails is named with pgTAP's diagnostics.
+// T=text picks the files whose path holds it, -t a title.
 
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import pg from 'pg';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { createDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
 
 const folder = fileURLToPath(new URL('./sql/', import.meta.url));
-const files = globSync('**/*.test.sql', { cwd: folder }).toSorted().filter((file) => file.includes(process.env['T'] ?? ''));
-const database = await createDatabase();
-const client = new pg.Client({ connectionString: database.url });
-await client.connect();
+const files = globSync('**/*.test.sql', { cwd: folder }).toSorted().filter((file) => `test/sql/${file}`.includes(process.env['T'] ?? ''));
+const suites = Map.groupBy(files, (file) => (file.includes('/') ? file.replace(/\/.*/, '') : 'the catalog'));
 
+let database: TestDatabase;
+let client: pg.Client;
+let assertions = 0;
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  await client.query('set search_path to ledger, work_test, public');
+});
 afterAll(async () => {
-  await client.end();
-  await database.drop();
+  await client?.end();
+  await database?.drop();
+  console.log(`pgTAP: ${assertions} assertions`);
 });
 
-if (files.length === 0) test(`no file matches T=${process.env['T']}`, () => expect(files).not.toEqual([]));
+test(`files match T=${process.env['T'] ?? ''}`, () => expect(files).not.toEqual([]));
 
-for (const file of files) {
-  const run = await runFile(readFileSync(folder + file, 'utf8'));
-  describe(file.replace('.test.sql', '').replaceAll('_', ' '), () => {
-    for (const assertion of run.assertions) {
-      test(assertion.name, () => expect(assertion.isOk, assertion.detail).toBe(true));
+for (const [suite, members] of suites) {
+  describe(suite, () => {
+    for (const file of members) {
+      test(file.replace(/.*\//, '').replace('.test.sql', '').replaceAll('_', ' '), async () => {
+        const run = await runFile(readFileSync(folder + file, 'utf8'));
+        assertions += run.assertions.length;
+        const wrong = run.assertions.filter((assertion) => !assertion.isOk).map((assertion) => assertion.text);
+        if (run.error) wrong.push(run.error);
+        if (!run.error && run.assertions.length !== run.plan) wrong.push(`${run.assertions.length} assertions ran of ${run.plan} that are planned`);
+        expect(wrong.length, `test/sql/${file}\n${wrong.join('\n')}`).toBe(0);
+      });
     }
-    test('ran to its end', () => {
-      expect(run.error).toBeNull();
-      expect(run.assertions).toHaveLength(run.plan);
-    });
   });
 }
 
-type Run = { plan: number; error: string | null; assertions: { name: string; isOk: boolean; detail: string }[] };
+type Run = { plan: number; error: string | null; assertions: { isOk: boolean; text: string }[] };
 
 /** A pg.Query with events, because the promise form loses every row before an error. */
 async function runFile(sql: string): Promise<Run> {
@@ -43,20 +55,20 @@ async function runFile(sql: string): Promise<Run> {
     let failure: string | null = null;
     const query = new pg.Query({ text: sql, rowMode: 'array' } as never) as unknown as NodeJS.EventEmitter;
     query.on('row', (row: unknown[]) => rows.push(String(row[0])));
-    query.on('error', (thrown: Error) => {
-      failure = thrown.message;
+    query.on('error', (thrown: Error & { code?: string; where?: string }) => {
+      failure = [`${thrown.code ?? ''} ${thrown.message}`.trim(), thrown.where].filter(Boolean).join('\n');
       resolve(failure);
     });
     query.on('end', () => resolve(failure));
     client.query(query as never);
   });
   if (error !== null) await client.query('rollback');
-  const run: Run = { plan: -1, error, assertions: [] };
-  for (const row of rows) {
-    const line = /^(not )?ok \d+(?: - (.*))?$/m.exec(row);
-    const plan = /^1\.\.(\d+)$/.exec(row)?.[1];
-    if (plan) run.plan = Number(plan);
-    else if (line) run.assertions.push({ isOk: !line[1], name: line[2] ?? `assertion ${run.assertions.length + 1}`, detail: row });
-  }
-  return run;
+  return {
+    error,
+    plan: Number(rows.map((row) => /^1\.\.(\d+)$/.exec(row)?.[1]).find(Boolean) ?? -1),
+    assertions: rows.flatMap((row) => {
+      const line = /^(not )?ok \d+/m.exec(row);
+      return line ? [{ isOk: !line[1], text: row }] : [];
+    }),
+  };
 }

@@ -3,8 +3,8 @@ select plan(20);
 
 create function pg_temp.double(p_input jsonb) returns integer language sql as $$ select (p_input ->> 'n')::integer * 2 $$;
 select from ability_register('double', 'Doubles.', '{"type": "object", "properties": {"n": {"type": "integer", "description": "What to double."}, "how": {"type": "string", "enum": ["fast", "slow"]}, "maybe": {"type": ["string", "null"]}}, "required": ["n"], "additionalProperties": false}', 'pure', 'safe', 'pg_temp.double(jsonb)');
-select from ability_register('elsewhere', 'By a worker.', '{"type": "object"}', 'pure', 'safe');
-create temporary table item as select * from work_submit('a', 'x');
+select tool('elsewhere', 'pure');
+select submit('x', 'a');
 
 select is(ability_invoke('double', '{"n": 21}'), '42', 'a user''s function');
 select is(ability_invoke('double', '{"n": 21, "how": "fast", "maybe": null}'), '42', 'with more');
@@ -19,14 +19,14 @@ select throws_ok($$ select ability_invoke('double', '{"n": 1, "m": 1}') $$, 'WL0
 select throws_ok($$ select ability_invoke('double', '[]') $$, 'WL002', null, 'an object');
 select throws_ok($$ select ability_invoke('nothing') $$, 'WL001', null, 'what is registered');
 select throws_ok($$ select ability_invoke('elsewhere') $$, '0A000', null, 'not what a worker runs');
-select throws_ok($$ select ability_invoke('await_child_work', '{"work_item_ids": []}', (select id from item)) $$, '0A000', null, 'nor waiting');
+select throws_ok($$ select ability_invoke('await_child_work', '{"work_item_ids": []}', item()) $$, '0A000', null, 'nor waiting');
 select throws_ok($$ select ability_invoke('ledger_read') $$, 'WL001', null, 'the engine''s own need a work item');
-select is(ability_invoke('ledger_append', '{"entry_type": "finding", "content": "It is blue"}', (select id from item)), '{"seq": 1, "entry_type": "finding"}', 'an entry');
-select is(ability_invoke('ledger_read', '{}', (select id from item)), '[{"seq": 1, "entry_type": "finding", "content": "It is blue"}]', 'read again, as data');
-create temporary table child as select ability_invoke('spawn_child_work', '{"work_type": "b", "description": "y"}', (select id from item)) #>> '{}' as id;
-select is((select parent_id from work_items where id = (select id::uuid from child)), (select id from item), 'a child');
-select is(ability_invoke('work_complete', '{"summary": "done"}', (select id from item)), '{"state": "completed"}', 'the end');
-select throws_ok($$ select ability_invoke('ledger_append', '{"entry_type": "note", "content": "late"}', (select id from item)) $$, 'WL003', null, 'errors are those of the ability');
+select is(ability_invoke('ledger_append', '{"entry_type": "finding", "content": "It is blue"}', item()), '{"seq": 1, "entry_type": "finding"}', 'an entry');
+select is(ability_invoke('ledger_read', '{}', item()), '[{"seq": 1, "entry_type": "finding", "content": "It is blue"}]', 'read again, as data');
+create temporary table child as select ability_invoke('spawn_child_work', '{"work_type": "b", "description": "y"}', item()) #>> '{}' as id;
+select is((select parent_id from work_items where id = (select id::uuid from child)), item(), 'a child');
+select is(ability_invoke('work_complete', '{"summary": "done"}', item()), '{"state": "completed"}', 'the end');
+select throws_ok($$ select ability_invoke('ledger_append', '{"entry_type": "note", "content": "late"}', item()) $$, 'WL003', null, 'errors are those of the ability');
 select is(current_setting('work_ledger.work_item_id', true), '', 'nothing is left set');
 
 select * from finish();

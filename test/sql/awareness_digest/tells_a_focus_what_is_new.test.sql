@@ -5,18 +5,18 @@ select from faculty_save('{"name": "reader", "accepts": ["read"], "engage": {"le
 select from faculty_save('{"name": "writer", "accepts": ["write"]}');
 create temporary table other as select * from work_submit('write', 'Write it');
 select from ledger_append((select id from other), 'finding', 'Known before');
-create temporary table item as select * from work_submit('read', 'Read it');
+select submit('Read it', 'read');
 create temporary table request (n integer, body text);
 create function pg_temp.say(p_n integer) returns void language plpgsql as $$
 declare
-  v_lease uuid := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-  v_stage json := iteration_begin((select id from item), v_lease);
+  v_lease uuid := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+  v_stage json := iteration_begin(item(), v_lease);
 begin
   insert into request values (p_n, v_stage ->> 'request');
-  perform turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object('stop_reason', 'tool_use', 'content', json_build_array(
+  perform turn_record(item(), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object('stop_reason', 'tool_use', 'content', json_build_array(
     json_build_object('type', 'tool_use', 'id', 'a', 'name', 'ledger_append', 'input', json_build_object('entry_type', 'finding', 'content', 'My own ' || p_n)))));
-  perform tool_call_execute((select id from item), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid;
-  perform iteration_finish((select id from item), v_lease);
+  perform tool_call_execute(item(), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid;
+  perform iteration_finish(item(), v_lease);
 end
 $$;
 create function pg_temp.times(p_n integer, p_text text) returns bigint language sql as

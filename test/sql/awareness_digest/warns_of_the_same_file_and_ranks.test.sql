@@ -1,8 +1,8 @@
 begin;
 select plan(13);
 
-select from ability_register('edit_file', 'Edits.', '{"type": "object"}', 'unsafe', 'moderate');
-select from ability_register('read_file', 'Reads.', '{"type": "object"}', 'pure', 'safe');
+select tool('edit_file', 'unsafe', 'moderate');
+select tool('read_file');
 create function pg_temp.faculty(p_name text, p_directory text, p_more jsonb default '{}') returns void language sql as $$
   select faculty_save(jsonb_build_object('name', p_name, 'accepts', array[p_name], 'awareness', '{"refresh_every": 1, "include_child_work": true}'::jsonb || p_more,
     'engage', jsonb_build_object('ledger_nudge_interval', 0, 'workspace', 'host', 'workspace_dir', p_directory, 'tools', array['edit_file', 'read_file'])));

@@ -1,22 +1,22 @@
 begin;
 select plan(4);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"elide_budget": 0, "ledger_nudge_interval": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
+select agent('{"elide_budget": 0, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
+select submit('Fix it');
 create temporary table request (n integer, turn_id uuid, body text);
 -- A response of ledger entries, each a type and its content.
 create function pg_temp.append(p_n integer, p_entries jsonb) returns void language plpgsql as $$
 declare
-  v_lease uuid := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-  v_stage json := iteration_begin((select id from item), v_lease);
+  v_lease uuid := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+  v_stage json := iteration_begin(item(), v_lease);
 begin
   insert into request values (p_n, (v_stage ->> 'turn_id')::uuid, v_stage ->> 'request');
-  perform turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid, (
+  perform turn_record(item(), v_lease, (v_stage ->> 'turn_id')::uuid, (
     select json_build_object('stop_reason', 'tool_use', 'content', json_agg(json_build_object('type', 'tool_use', 'id', format('t%s_%s', p_n, e.n), 'name', 'ledger_append',
              'input', json_build_object('entry_type', e.value ->> 0, 'content', e.value ->> 1)) order by e.n))
       from jsonb_array_elements(p_entries) with ordinality as e(value, n)));
-  perform tool_call_execute((select id from item), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid;
-  perform iteration_finish((select id from item), v_lease);
+  perform tool_call_execute(item(), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid;
+  perform iteration_finish(item(), v_lease);
 end
 $$;
 

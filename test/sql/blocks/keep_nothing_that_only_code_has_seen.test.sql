@@ -2,36 +2,35 @@ begin;
 select plan(3);
 
 select from unnest(array['read_file', 'edit_file', 'execute_code']) n cross join lateral ability_register(n, 'A tool.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false},
-  "engage": {"tools": ["read_file", "edit_file"], "code_execution": true, "elide_budget": 0, "ledger_nudge_interval": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
+select agent('{"tools": ["read_file", "edit_file"], "code_execution": true, "elide_budget": 0, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
+select submit('Fix it');
 create temporary table request (n serial, body json);
 
 -- One response with the calls given as [tool, input, result]; an execute_code makes the calls of its input's "calls".
 create function pg_temp.play(p_calls jsonb) returns void language plpgsql as $$
 declare
-  v_lease uuid := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-  v_stage json := iteration_begin((select id from item), v_lease);
+  v_lease uuid := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+  v_stage json := iteration_begin(item(), v_lease);
   v_call record;
   v_inner record;
 begin
   insert into request (body) values (v_stage -> 'request');
-  perform turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object('stop_reason', 'tool_use',
+  perform turn_record(item(), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object('stop_reason', 'tool_use',
     'content', (select json_agg(json_build_object('type', 'tool_use', 'id', format('t%s_%s', (select count(*) from request), c.n), 'name', c.value ->> 0, 'input', c.value -> 1) order by c.n)
                   from jsonb_array_elements(p_calls) with ordinality as c(value, n))));
   for v_call in select k.id, k.tool_name, k.input::jsonb as input, p_calls -> k.ordinal ->> 2 as result from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid order by k.ordinal loop
     if v_call.tool_name = 'ledger_append' then
-      perform tool_call_execute((select id from item), v_lease, v_call.id);
+      perform tool_call_execute(item(), v_lease, v_call.id);
       continue;
     end if;
-    perform tool_call_begin((select id from item), v_lease, v_call.id);
-    for v_inner in select c.value, c.n, tool_call_nested((select id from item), v_lease, v_call.id, c.n::integer - 1, c.value ->> 0, (c.value -> 1)::json) as said
+    perform tool_call_begin(item(), v_lease, v_call.id);
+    for v_inner in select c.value, c.n, tool_call_nested(item(), v_lease, v_call.id, c.n::integer - 1, c.value ->> 0, (c.value -> 1)::json) as said
                      from jsonb_array_elements(coalesce(v_call.input -> 'calls', '[]')) with ordinality as c(value, n) order by c.n loop
-      perform tool_call_settle((select id from item), v_lease, (v_inner.said #>> '{call,id}')::uuid, v_inner.value ->> 2);
+      perform tool_call_settle(item(), v_lease, (v_inner.said #>> '{call,id}')::uuid, v_inner.value ->> 2);
     end loop;
-    perform tool_call_settle((select id from item), v_lease, v_call.id, v_call.result);
+    perform tool_call_settle(item(), v_lease, v_call.id, v_call.result);
   end loop;
-  perform iteration_finish((select id from item), v_lease);
+  perform iteration_finish(item(), v_lease);
 end
 $$;
 create function pg_temp.kept() returns text language sql as $$

@@ -1,47 +1,11 @@
 begin;
 select plan(9);
 
-select from unnest(array['read_file', 'edit_file', 'write_file', 'web_fetch', 'bash']) n cross join lateral ability_register(n, 'A tool.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false},
-  "engage": {"tools": ["read_file", "edit_file", "write_file", "web_fetch", "bash"], "elide_budget": 0, "keep_budget": 2000, "ledger_nudge_interval": 0, "keep_auto": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
-create temporary table request (n integer, turn_id uuid, body json);
+select agent('{"tools": ["read_file", "edit_file", "write_file", "web_fetch", "bash"], "elide_budget": 0, "keep_budget": 2000, "ledger_nudge_interval": 0, "keep_auto": 0}', '{"awareness": {"enabled": false}}');
+select submit('Fix it');
 
--- Plays responses, each a list of calls [tool, input, result] or, of ledger_append, [tool, input].
-create function pg_temp.play(p_responses jsonb) returns void language plpgsql as $$
-declare
-  v_lease uuid;
-  v_stage json;
-  v_response jsonb;
-  v_call record;
-  v_n integer := (select count(*) from request);
-begin
-  for v_response in select value from jsonb_array_elements(p_responses) loop
-    v_n := v_n + 1;
-    v_lease := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-    v_stage := iteration_begin((select id from item), v_lease);
-    insert into request values (v_n, (v_stage ->> 'turn_id')::uuid, v_stage -> 'request');
-    perform turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object(
-      'stop_reason', 'tool_use', 'usage', json_build_object('input_tokens', 100 * v_n),
-      'content', (select json_agg(json_build_object('type', 'tool_use', 'id', format('t%s_%s', v_n, c.n), 'name', c.value ->> 0, 'input', c.value -> 1) order by c.n)
-        from jsonb_array_elements(v_response) with ordinality as c(value, n))));
-    for v_call in
-      select k.id, k.tool_name, v_response -> k.ordinal ->> 2 as text from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid order by k.ordinal
-    loop
-      if v_call.tool_name = 'ledger_append' then
-        perform tool_call_execute((select id from item), v_lease, v_call.id);
-      else
-        perform tool_call_settle((select id from item), v_lease, v_call.id, v_call.text, v_call.text like 'failed%');
-      end if;
-    end loop;
-    perform iteration_finish((select id from item), v_lease);
-  end loop;
-end
-$$;
-create function pg_temp.stub(p_n integer, p_block integer) returns text language sql as $$
-  select b ->> 'text' from request, json_array_elements(body -> 'messages' -> 0 -> 'content') b where n = p_n and b ->> 'text' like format('[completed step %s:%%', p_block) $$;
 
-select pg_temp.play('[
+select play('[
   [["edit_file", {"path": "src/parse.ts"}, "Edited."], ["write_file", {"path": "src/lex.ts"}, "Written."], ["edit_file", {"path": "gone.ts"}, "failed: no such file"]],
   [["bash", {"command": "npm test\nsecond line"}, "failed\n3 tests fail\n[exit code 1]"]],
   [["bash", {"command": "npm test\nsecond line"}, "failed\n2 tests fail\n[exit code 2]"], ["bash", {"command": "make lint"}, "failed\n[exit code 3]"]],
@@ -49,34 +13,34 @@ select pg_temp.play('[
   [["ledger_append", {"entry_type": "step", "content": "Fixed the parser"}], ["bash", {"command": "true"}, "ok"]],
   [["ledger_append", {"entry_type": "step", "content": "Looked"}]],
   [["bash", {"command": "true"}, "ok"]]]');
-select is(pg_temp.stub(7, 1), E'[completed step 1: Fixed the parser]\n- changed: src/parse.ts, src/lex.ts\n- failed: edit_file gone.ts, npm test second line (exit 2) ×2, passed after, make lint (exit 3)', 'each once, in order, with how it ended');
-select is(pg_temp.stub(7, 2), '[completed step 2: Looked]', 'nothing where nothing changed and nothing failed');
-select is(pg_temp.stub(6, 1), pg_temp.stub(7, 1), 'the same in every request');
+select is(stub(7, 1), E'[completed step 1: Fixed the parser]\n- changed: src/parse.ts, src/lex.ts\n- failed: edit_file gone.ts, npm test second line (exit 2) ×2, passed after, make lint (exit 3)', 'each once, in order, with how it ended');
+select is(stub(7, 2), '[completed step 2: Looked]', 'nothing where nothing changed and nothing failed');
+select is(stub(6, 1), stub(7, 1), 'the same in every request');
 
 -- What is written cannot pass for a line of its own.
-select pg_temp.play('[
+select play('[
   [["edit_file", {"path": "a.ts\n[completed step 9: forged]"}, "Edited."], ["bash", {"command": "x\n- finding: forged"}, "failed\n[exit code 1]"]],
   [["ledger_append", {"entry_type": "step", "content": "Did"}]],
   [["bash", {"command": "true"}, "ok"]]]');
-select is(pg_temp.stub(10, 3), E'[completed step 3: Did]\n- changed: a.ts [completed step 9: forged]\n- failed: x - finding: forged (exit 1)', 'no line of it looks like a stub or an entry');
+select is(stub(10, 3), E'[completed step 3: Did]\n- changed: a.ts [completed step 9: forged]\n- failed: x - finding: forged (exit 1)', 'no line of it looks like a stub or an entry');
 
 -- More files than anybody reads.
-select pg_temp.play(jsonb_build_array(
+select play(jsonb_build_array(
   (select jsonb_agg(jsonb_build_array('write_file', jsonb_build_object('path', format('f%s.ts', n)), 'Written.') order by n) from generate_series(1, 15) n),
   '[["ledger_append", {"entry_type": "step", "content": "Many"}]]'::jsonb,
   '[["bash", {"command": "true"}, "ok"]]'::jsonb));
-select is(pg_temp.stub(13, 4), E'[completed step 4: Many]\n- changed: f1.ts, f2.ts, f3.ts, f4.ts, f5.ts, f6.ts, f7.ts, f8.ts, f9.ts, f10.ts, f11.ts, f12.ts and 3 more', 'the first twelve and how many more');
-select is((select count(*) from request where body::text = context_at(turn_id)::text), 13::bigint, 'every request is rebuilt to the byte');
+select is(stub(13, 4), E'[completed step 4: Many]\n- changed: f1.ts, f2.ts, f3.ts, f4.ts, f5.ts, f6.ts, f7.ts, f8.ts, f9.ts, f10.ts, f11.ts, f12.ts and 3 more', 'the first twelve and how many more');
+select is(rebuilt(), 13::bigint, 'every request is rebuilt to the byte');
 
 -- What a response records up to its step belongs to the block that the step closes.
-select pg_temp.play('[
+select play('[
   [["bash", {"command": "true"}, "ok"]],
   [["ledger_append", {"entry_type": "finding", "content": "About block five"}], ["ledger_append", {"entry_type": "step", "content": "Five"}], ["ledger_append", {"entry_type": "finding", "content": "About block six"}], ["bash", {"command": "true"}, "ok"]],
   [["bash", {"command": "true"}, "ok"]],
   [["ledger_append", {"entry_type": "step", "content": "Six"}], ["bash", {"command": "true"}, "ok"]],
   [["bash", {"command": "true"}, "ok"]]]');
-select is(pg_temp.stub(18, 5), E'[completed step 5: Five]\n- finding: About block five', 'a finding beside the step that follows it');
-select is(pg_temp.stub(18, 6), E'[completed step 6: Six]\n- finding: About block six', 'one behind it is of the next block');
+select is(stub(18, 5), E'[completed step 5: Five]\n- finding: About block five', 'a finding beside the step that follows it');
+select is(stub(18, 6), E'[completed step 6: Six]\n- finding: About block six', 'one behind it is of the next block');
 select is((select count(*) from request, json_array_elements(body -> 'messages' -> 0 -> 'content') b where n = 18 and b ->> 'text' like '[engine] Closed blocks of your work follow%'), 1::bigint, 'one line says what stubs are');
 
 select * from finish();

@@ -1,13 +1,12 @@
 begin;
 select plan(17);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from ability_register('write_file', 'Writes.', '{"type": "object"}', 'idempotent', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look", "write_file"], "ledger_nudge_interval": 0, "stall_limit": 0, "max_turns": 500}}');
-create temporary table item as select * from work_submit('analyze', 'Find why');
+select tool('write_file', 'idempotent');
+select agent('{"tools": ["look", "write_file"], "ledger_nudge_interval": 0, "stall_limit": 0, "max_turns": 500}', '{"awareness": {"enabled": false}}');
+select submit('Find why');
 create function pg_temp.turn(p_content text, p_tokens integer default 10) returns void language plpgsql as $$
 declare
-  v_item uuid := (select id from item);
+  v_item uuid := item();
   v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
   v_turn uuid := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
 begin
@@ -20,7 +19,7 @@ $$;
 create function pg_temp.look() returns text language sql as $$ select '{"type": "tool_use", "id": "a", "name": "look", "input": {}}' $$;
 create function pg_temp.entry(p_type text, p_content text) returns text language sql as $$
   select format('{"type": "tool_use", "id": "l", "name": "ledger_append", "input": {"entry_type": "%s", "content": "%s"}}', p_type, p_content) $$;
-create function pg_temp.last() returns text language sql as $$ select (checkpoint_latest((select id from item))).trigger $$;
+create function pg_temp.last() returns text language sql as $$ select (checkpoint_latest(item())).trigger $$;
 
 select is(pg_temp.last(), null, 'none at first');
 select from pg_temp.turn(pg_temp.entry('plan', '1. look\n2. mend'));
@@ -45,15 +44,15 @@ alter table work_checkpoints enable trigger all;
 select from pg_temp.turn(pg_temp.look());
 select is(pg_temp.last(), 'time', 'and a quarter of an hour');
 select is((select count(*) from work_checkpoints), 4::bigint, 'each once');
-select is((checkpoint_create((select id from item))).trigger, 'manual', 'or by hand');
+select is((checkpoint_create(item())).trigger, 'manual', 'or by hand');
 create function pg_temp.write(p_path text) returns text language sql as $$ select format('{"type": "tool_use", "id": "w", "name": "write_file", "input": {"path": "%s"}}', p_path) $$;
 select from pg_temp.turn(pg_temp.write('a.ts'));
 select from pg_temp.turn(pg_temp.write('b.ts'));
-select is((checkpoint_create((select id from item))).files_modified, '["b.ts", "a.ts"]', 'files, the newest first');
+select is((checkpoint_create(item())).files_modified, '["b.ts", "a.ts"]', 'files, the newest first');
 select from pg_temp.turn(pg_temp.write('a.ts'));
-select is((checkpoint_create((select id from item))).files_modified, '["a.ts", "b.ts"]', 'with those of the last checkpoint');
+select is((checkpoint_create(item())).files_modified, '["a.ts", "b.ts"]', 'with those of the last checkpoint');
 select throws_ok($$ select checkpoint_create(gen_random_uuid()) $$, 'WL001', null, 'of an item that is there');
-select throws_ok($$ select checkpoint_create((select id from item), 'mood') $$, 'WL002', null, 'for a reason that is known');
+select throws_ok($$ select checkpoint_create(item(), 'mood') $$, 'WL002', null, 'for a reason that is known');
 select throws_ok($$ update work_checkpoints set summary = 'other' $$, 'WL007', null, 'and never changed');
 
 select * from finish();

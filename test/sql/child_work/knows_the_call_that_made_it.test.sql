@@ -6,7 +6,7 @@ set local work_ledger.now = '2026-03-01 12:00+00';
 
 select from faculty_save('{"name": "lead", "accepts": ["lead"], "awareness": {"enabled": false}, "engage": {"code_execution": true, "tools": ["two_parts"]}}');
 select from faculty_save('{"name": "part", "accepts": ["part"], "awareness": {"enabled": false}}');
-select from ability_register('execute_code', 'Runs code.', '{"type": "object"}', 'idempotent', 'safe');
+select tool('execute_code', 'idempotent');
 create function pg_temp.two_parts(p_input jsonb) returns text language sql as $$
   select string_agg((spawn_child_work(current_setting('work_ledger.work_item_id')::uuid, 'part', 'Part ' || n)).id::text, ' ' order by n) from generate_series(1, 2) n
 $$;

@@ -1,11 +1,9 @@
 begin;
 select plan(9);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from ability_register('act', 'Acts.', '{"type": "object"}', 'unsafe', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look", "act"], "compact_strategy": "selective", "compact_every": 6,
-  "compact_keep_recent": 4, "elide_budget": 0, "keep_auto": 0, "ledger_nudge_interval": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
+select tool('act', 'unsafe');
+select agent('{"tools": ["look", "act"], "compact_strategy": "selective", "compact_every": 6, "compact_keep_recent": 4, "elide_budget": 0, "keep_auto": 0, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
+select submit('Fix it');
 create temporary table request (n integer, turn_id uuid, body json);
 
 -- Every third response has a step that rides; calls alternate between the two tools.
@@ -15,16 +13,16 @@ declare
   v_stage json;
 begin
   for v_n in 1..9 loop
-    v_lease := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-    v_stage := iteration_begin((select id from item), v_lease);
+    v_lease := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+    v_stage := iteration_begin(item(), v_lease);
     insert into request values (v_n, (v_stage ->> 'turn_id')::uuid, v_stage -> 'request');
-    perform turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object('stop_reason', 'tool_use', 'content', json_build_array(
+    perform turn_record(item(), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object('stop_reason', 'tool_use', 'content', json_build_array(
       json_build_object('type', 'tool_use', 'id', 'a' || v_n, 'name', case v_n % 2 when 0 then 'look' else 'act' end, 'input', json_build_object()),
       case when v_n in (2, 8) then json_build_object('type', 'tool_use', 'id', 'b' || v_n, 'name', 'ledger_append', 'input', json_build_object('entry_type', 'step', 'content', 'Step ' || v_n))
            else json_build_object('type', 'text', 'text', 'I go on.') end)));
-    perform tool_call_settle((select id from item), v_lease, k.id, repeat(format('row %s ', v_n), 400)) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name in ('look', 'act');
-    perform tool_call_execute((select id from item), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name = 'ledger_append';
-    perform iteration_finish((select id from item), v_lease);
+    perform tool_call_settle(item(), v_lease, k.id, repeat(format('row %s ', v_n), 400)) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name in ('look', 'act');
+    perform tool_call_execute(item(), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name = 'ledger_append';
+    perform iteration_finish(item(), v_lease);
   end loop;
 end
 $$;

@@ -1,19 +1,19 @@
 begin;
 select plan(3);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+select agent();
+select submit();
 
 create temporary table request (n integer, turn_id uuid, body text);
 do $$ declare v_lease uuid; v_stage json; v_calls json; begin
   for n in 1..4 loop
-    v_lease := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-    v_stage := iteration_begin((select id from item), v_lease);
+    v_lease := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+    v_stage := iteration_begin(item(), v_lease);
     insert into request values (n, (v_stage ->> 'turn_id')::uuid, (v_stage -> 'request')::text);
-    v_calls := turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid,
+    v_calls := turn_record(item(), v_lease, (v_stage ->> 'turn_id')::uuid,
       '{"content":[{"type":"text","text":"ü \"quoted\"\n"},{"type":"tool_use","id":"same","name":"ledger_append","input":{"entry_type":"note","content":"x"}}],"stop_reason":"tool_use"}') -> 'calls';
-    perform tool_call_execute((select id from item), v_lease, (v_calls #>> '{0,id}')::uuid);
-    perform iteration_finish((select id from item), v_lease);
+    perform tool_call_execute(item(), v_lease, (v_calls #>> '{0,id}')::uuid);
+    perform iteration_finish(item(), v_lease);
   end loop;
 end $$;
 select is((select count(*) from request where body = context_at(turn_id)::text), 4::bigint, 'each of four requests, to the byte, after all that came later');

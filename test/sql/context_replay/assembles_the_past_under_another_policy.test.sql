@@ -1,9 +1,8 @@
 begin;
 select plan(10);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "elide_budget": 0}, "awareness": {"enabled": false}}');
-create temporary table item as select * from work_submit('analyze', 'Mend it');
+select agent('{"tools": ["look"], "elide_budget": 0}', '{"awareness": {"enabled": false}}');
+select submit('Mend it');
 
 -- Twelve responses, every third with a step that rides; a provider that counts as the family does.
 do $$
@@ -12,17 +11,17 @@ declare
   v_stage json;
 begin
   for v_n in 1..12 loop
-    v_lease := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-    v_stage := iteration_begin((select id from item), v_lease);
-    perform turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object(
+    v_lease := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+    v_stage := iteration_begin(item(), v_lease);
+    perform turn_record(item(), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object(
       'stop_reason', 'tool_use', 'usage', json_build_object('input_tokens', (char_length((v_stage -> 'request')::text) * 0.43)::integer, 'output_tokens', 30),
       'content', json_build_array(
         json_build_object('type', 'tool_use', 'id', 'a', 'name', 'look', 'input', json_build_object()),
         case when v_n % 3 = 0 then json_build_object('type', 'tool_use', 'id', 'b', 'name', 'ledger_append', 'input', json_build_object('entry_type', 'step', 'content', 'Step ' || v_n))
              else json_build_object('type', 'text', 'text', 'I look.') end)));
-    perform tool_call_settle((select id from item), v_lease, k.id, repeat('row ', 1000)) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name = 'look';
-    perform tool_call_execute((select id from item), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name <> 'look';
-    perform iteration_finish((select id from item), v_lease);
+    perform tool_call_settle(item(), v_lease, k.id, repeat('row ', 1000)) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name = 'look';
+    perform tool_call_execute(item(), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name <> 'look';
+    perform iteration_finish(item(), v_lease);
   end loop;
 end
 $$;

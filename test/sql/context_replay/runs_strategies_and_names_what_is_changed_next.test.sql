@@ -1,10 +1,9 @@
 begin;
 select plan(9);
 
-select from ability_register('Read', 'Reads.', '{"type": "object"}', 'pure', 'safe');
-select from ability_register('Edit', 'Edits.', '{"type": "object"}', 'unsafe', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["Read", "Edit"], "elide_budget": 0, "keep_auto": 0, "ledger_nudge_interval": 0}, "awareness": {"enabled": false}}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
+select tool('Edit', 'unsafe');
+select agent('{"tools": ["Read", "Edit"], "elide_budget": 0, "keep_auto": 0, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
+select submit('Fix it');
 
 -- Six files are read one by one; a step closes the block; then they are edited one by one, with a step beside every third edit.
 do $$
@@ -13,16 +12,16 @@ declare
   v_turn uuid;
 begin
   for v_n in 1..12 loop
-    v_lease := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-    v_turn := (iteration_begin((select id from item), v_lease) ->> 'turn_id')::uuid;
-    perform turn_record((select id from item), v_lease, v_turn, json_build_object('stop_reason', 'tool_use', 'content', json_build_array(
+    v_lease := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+    v_turn := (iteration_begin(item(), v_lease) ->> 'turn_id')::uuid;
+    perform turn_record(item(), v_lease, v_turn, json_build_object('stop_reason', 'tool_use', 'content', json_build_array(
       case when v_n <= 6 then json_build_object('type', 'tool_use', 'id', 'a', 'name', 'Read', 'input', json_build_object('file_path', format('/src/f%s.ts', v_n)))
            else json_build_object('type', 'tool_use', 'id', 'a', 'name', 'Edit', 'input', json_build_object('file_path', format('/src/f%s.ts', v_n - 6), 'old_string', 'a', 'new_string', 'b')) end,
       case when v_n in (7, 10) then json_build_object('type', 'tool_use', 'id', 'b', 'name', 'ledger_append', 'input', json_build_object('entry_type', 'step', 'content', 'Step ' || v_n))
            else json_build_object('type', 'text', 'text', 'I go on.') end)));
-    perform tool_call_settle((select id from item), v_lease, k.id, repeat(format('line of f%s ', v_n), case when v_n <= 6 then 300 else 50 end)) from tool_calls k where k.turn_id = v_turn and tool_name in ('Read', 'Edit');
-    perform tool_call_execute((select id from item), v_lease, k.id) from tool_calls k where k.turn_id = v_turn and tool_name = 'ledger_append';
-    perform iteration_finish((select id from item), v_lease);
+    perform tool_call_settle(item(), v_lease, k.id, repeat(format('line of f%s ', v_n), case when v_n <= 6 then 300 else 50 end)) from tool_calls k where k.turn_id = v_turn and tool_name in ('Read', 'Edit');
+    perform tool_call_execute(item(), v_lease, k.id) from tool_calls k where k.turn_id = v_turn and tool_name = 'ledger_append';
+    perform iteration_finish(item(), v_lease);
   end loop;
 end
 $$;

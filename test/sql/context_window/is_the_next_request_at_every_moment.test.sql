@@ -2,8 +2,7 @@ begin;
 select plan(12);
 set local work_ledger.now = '2026-01-01 12:00:00+00';
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "max_output_tokens": 1000}}');
+select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "max_output_tokens": 1000}');
 select from faculty_save('{"name": "small", "accepts": ["small"], "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "context_window": 10000, "compact_keep_recent": 2}}');
 select from work_submit('analyze', 'Something else that goes on');
 create temporary table claim (item uuid, lease uuid, focus uuid);
@@ -26,7 +25,7 @@ create function pg_temp.finish(p_item uuid) returns void language sql as $$ sele
 create function pg_temp.shown(p_item uuid) returns text language sql as $$ select w.request::text from claim c, context_window(c.focus) w where c.item = p_item limit 1 $$;
 create function pg_temp.last() returns text language sql as $$ select request from begun order by n desc limit 1 $$;
 
-create temporary table item as select * from work_submit('analyze', 'Find why the import is slow');
+select submit('Find why the import is slow');
 select from item, pg_temp.claim(id);
 create temporary table first as select pg_temp.shown(id) as request from item;
 select from item, pg_temp.answer(id, '{"stop_reason": "max_tokens", "content": [{"type":"text","text":"I"}]}');
@@ -46,7 +45,7 @@ select alike((select pg_temp.shown(id) from item), '%"content":"seen"}]}]}', 'th
 select from item, pg_temp.claim(id);
 select from item, pg_temp.answer(id, '{"stop_reason": "end_turn", "content": [{"type":"text","text":"Found"}]}');
 select from item, pg_temp.finish(id);
-select is((select array[i.state, pg_temp.shown(i.id)] from work_items i where i.id = (select id from item)), array['completed', pg_temp.last()], 'of work that is over: its last request');
+select is((select array[i.state, pg_temp.shown(i.id)] from work_items i where i.id = item()), array['completed', pg_temp.last()], 'of work that is over: its last request');
 
 create temporary table small as select * from work_submit('small', 'Read it all');
 select from small, pg_temp.claim(id);

@@ -1,13 +1,12 @@
 begin;
 select plan(10);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "elide_budget": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Find why the import is slow');
+select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "elide_budget": 0}', '{"awareness": {"enabled": false}}');
+select submit('Find why the import is slow');
 create temporary table request (n integer, turn_id uuid, body json);
 create function pg_temp.turn(p_n integer, p_calls integer, p_entry text default null) returns void language plpgsql as $$
 declare
-  v_item uuid := (select id from item);
+  v_item uuid := item();
   v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
   v_begun json := iteration_begin(v_item, v_lease);
   v_turn uuid := v_begun ->> 'turn_id';

@@ -1,9 +1,9 @@
 begin;
 select plan(5);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the import is slow');
-create temporary table held as select (focus_claim((select id from item), 'w') ->> 'focus_id')::uuid as focus_id;
+select agent();
+select submit('Find why the import is slow');
+create temporary table held as select (focus_claim(item(), 'w') ->> 'focus_id')::uuid as focus_id;
 insert into turn_configs (content_hash, config) select n::text, '{}' from generate_series(1, 200) n;
 -- The engine's prompt stands in every configuration once.
 create temporary sequence prompts;

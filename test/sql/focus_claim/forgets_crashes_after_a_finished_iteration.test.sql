@@ -3,9 +3,8 @@ begin;
 select plan(7);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"]}}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
+select agent('{"tools": ["look"]}');
+select submit('Fix it');
 -- Takes the work up p_times, each time from a worker that died; its last answer.
 create function pg_temp.taken_over(p_times integer) returns text language plpgsql as $$
 declare
@@ -13,7 +12,7 @@ declare
 begin
   for v_n in 1..p_times loop
     perform set_config('work_ledger.now', (_now() + interval '1 minute')::text, true);
-    v_claim := focus_claim((select id from item), 'w');
+    v_claim := focus_claim(item(), 'w');
   end loop;
   return coalesce(v_claim ->> 'state', v_claim ->> 'kind');
 end
@@ -21,12 +20,12 @@ $$;
 create function pg_temp.iterate() returns text language plpgsql as $$
 declare
   v_lease uuid := (select lease_token from work_items);
-  v_turn uuid := iteration_begin((select id from item), v_lease) ->> 'turn_id';
+  v_turn uuid := iteration_begin(item(), v_lease) ->> 'turn_id';
 begin
-  perform turn_record((select id from item), v_lease, v_turn, json_build_object('stop_reason', 'tool_use', 'content',
+  perform turn_record(item(), v_lease, v_turn, json_build_object('stop_reason', 'tool_use', 'content',
     json_build_array(json_build_object('type', 'tool_use', 'id', v_turn, 'name', 'look', 'input', json_build_object()))));
-  perform tool_call_settle((select id from item), v_lease, k.id, v_turn::text) from tool_calls k where k.turn_id = v_turn;
-  return iteration_finish((select id from item), v_lease) ->> 'kind';
+  perform tool_call_settle(item(), v_lease, k.id, v_turn::text) from tool_calls k where k.turn_id = v_turn;
+  return iteration_finish(item(), v_lease) ->> 'kind';
 end
 $$;
 

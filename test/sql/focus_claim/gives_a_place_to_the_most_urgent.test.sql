@@ -3,7 +3,7 @@ begin;
 select plan(7);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "max_concurrent": 1}');
+select agent('{}', '{"max_concurrent": 1}');
 create temporary table item as
   select 'early' as name, id from work_submit('analyze', 'Early') union all
   select 'late', id from work_submit('analyze', 'Late', p_run_at => _now() + interval '1 second') union all

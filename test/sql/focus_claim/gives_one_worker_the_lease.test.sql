@@ -1,12 +1,12 @@
 begin;
 select plan(6);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+select agent();
+select submit();
 
-create temporary table first as select focus_claim((select id from item), 'worker-1') as claim;
+create temporary table first as select focus_claim(item(), 'worker-1') as claim;
 select is((select claim ->> 'kind' from first), 'claimed', 'the first worker gets it');
-select is((focus_claim((select id from item), 'worker-2')) ->> 'kind', 'busy', 'the second does not');
+select is((focus_claim(item(), 'worker-2')) ->> 'kind', 'busy', 'the second does not');
 select is((select state from work_items), 'claimed', 'the item is claimed');
 select is((select faculty_hash from foci), (select content_hash from faculties), 'the focus pins its faculty');
 select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"max_turns": 7}}');

@@ -1,7 +1,7 @@
 begin;
 select plan(5);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
+select agent();
 
 select is((focus_claim((select id from work_submit('analyze', 'later', p_run_at => now() + interval '1 hour')), 'w')) ->> 'kind', 'not_due', 'an item of later');
 create temporary table lost as select * from work_submit('unknown', 'x');

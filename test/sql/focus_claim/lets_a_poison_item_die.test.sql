@@ -2,16 +2,14 @@ begin;
 select plan(3);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
-create temporary table held as
-  select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
-    from focus_claim((select id from item), 'worker-1') as v(claim);
+select agent();
+select submit();
+select claim(p_worker => 'worker-1');
 
 do $$ begin
   for n in 1..3 loop
     perform set_config('work_ledger.now', (timestamptz '2026-11-20 12:00:00+00' + n * interval '1 minute')::text, true);
-    perform focus_claim((select id from item), 'worker-1');
+    perform focus_claim(item(), 'worker-1');
   end loop;
 end $$;
 select is((select state from work_items), 'dead', 'an iteration that kills its worker max_attempts times is the end');

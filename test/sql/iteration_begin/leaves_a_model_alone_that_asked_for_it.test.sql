@@ -2,7 +2,7 @@ begin;
 select plan(11);
 set local work_ledger.now = '2026-01-01 12:00:00+00';
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"model": "busy"}}');
+select agent('{"model": "busy"}');
 select from faculty_save('{"name": "other", "accepts": ["other"], "engage": {"model": "free"}}');
 create temporary table item as select n, (work_submit(case n when 3 then 'other' else 'analyze' end, 'Mend it')).id from generate_series(1, 3) n;
 create function pg_temp.id_of(p_n integer) returns uuid language sql as $$ select id from item where n = p_n $$;

@@ -1,26 +1,21 @@
 begin;
 select plan(8);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
-create temporary table held as
-  select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
-    from focus_claim((select id from item), 'worker-1') as v(claim);
-create temporary table begun as
-  select (v.stage ->> 'turn_id')::uuid as turn_id, v.stage
-    from iteration_begin((select id from item), (select lease from held)) as v(stage);
+select agent();
+select submit();
+select drive();
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from ability_register('pay', 'Pays.', '{"type": "object"}', 'unsafe', 'dangerous');
+select tool('look');
+select tool('pay', 'unsafe', 'dangerous');
 insert into turn_configs (content_hash, config)
 select 'with-tools', jsonb_set(config::jsonb, '{tools}', '[{"name": "look"}, {"name": "pay"}]')::json from turn_configs;
 update turns set config_hash = 'with-tools';
 create temporary table recorded as
-  select turn_record((select id from item), (select lease from held), (select turn_id from begun),
+  select turn_record(item(), lease(), turn(),
     '{"id": "msg_1", "model": "m", "content": [{"type":"tool_use","id":"a","name":"look","input":{}},{"type":"tool_use","id":"b","name":"pay","input":{}},{"type":"tool_use","id":"c","name":"pay","input":{}}], "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5}}') as answer;
 
-select from tool_calls k cross join lateral tool_call_begin((select id from item), (select lease from held), k.id) where provider_id in ('a', 'b');
-create temporary table resumed as select iteration_begin((select id from item), (select lease from held)) as stage;
+select from tool_calls k cross join lateral tool_call_begin(item(), lease(), k.id) where provider_id in ('a', 'b');
+create temporary table resumed as select iteration_begin(item(), lease()) as stage;
 select is((select stage ->> 'kind' from resumed), 'run_tools', 'the model is not asked again');
 select is((select count(*) from json_array_elements((select stage -> 'calls' from resumed))), 2::bigint, 'two calls are to be run');
 select is((select status from tool_calls where provider_id = 'a'), 'pending', 'a pure call that was running runs again');
@@ -30,7 +25,7 @@ select is((select status from tool_calls where provider_id = 'c'), 'pending', 'a
 select is((select call_count from turns), 1, 'no model call was made for it');
 
 delete from abilities where name = 'look';
-select is((select iteration_begin((select id from item), (select lease from held)) #>> '{calls,0,name}'), 'look', 'a call of a tool that is gone is still answered');
+select is((select iteration_begin(item(), lease()) #>> '{calls,0,name}'), 'look', 'a call of a tool that is gone is still answered');
 
 select * from finish();
 rollback;

@@ -1,20 +1,15 @@
 begin;
 select plan(2);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"max_turns": 1}}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
-create temporary table held as
-  select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
-    from focus_claim((select id from item), 'worker-1') as v(claim);
-create temporary table begun as
-  select (v.stage ->> 'turn_id')::uuid as turn_id, v.stage
-    from iteration_begin((select id from item), (select lease from held)) as v(stage);
+select agent('{"max_turns": 1}');
+select submit();
+select drive();
 create temporary table recorded as
-  select turn_record((select id from item), (select lease from held), (select turn_id from begun),
+  select turn_record(item(), lease(), turn(),
     '{"id": "msg_1", "model": "m", "content": [{"type":"tool_use","id":"t1","name":"ledger_append","input":{"entry_type":"note","content":"hi"}}], "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5}}') as answer;
 
-select from tool_call_execute((select id from item), (select lease from held), (select id from tool_calls));
-create temporary table finished as select iteration_finish((select id from item), (select lease from held));
+select from tool_call_execute(item(), lease(), (select id from tool_calls));
+create temporary table finished as select iteration_finish(item(), lease());
 select is((select (iteration_begin(id, (focus_claim(id, 'w') ->> 'lease')::uuid)) ->> 'kind' from item), 'failed', 'no second turn');
 select alike((select state_reason from work_items), 'reached max_turns (1)%', 'with its reason');
 

@@ -2,16 +2,11 @@ begin;
 select plan(3);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
-create temporary table held as
-  select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
-    from focus_claim((select id from item), 'worker-1') as v(claim);
-create temporary table begun as
-  select (v.stage ->> 'turn_id')::uuid as turn_id, v.stage
-    from iteration_begin((select id from item), (select lease from held)) as v(stage);
+select agent();
+select submit();
+select drive();
 
-select from iteration_fail((select id from item), (select lease from held), '{"class": "overloaded", "message": "busy"}');
+select from iteration_fail(item(), lease(), '{"class": "overloaded", "message": "busy"}');
 select ok((select run_at from work_items) between '2026-11-20 12:00:00.7+00' and '2026-11-20 12:00:01.3+00', 'about a second after the first failure');
 set local work_ledger.now = '2026-11-20 12:01:00+00';
 select from item cross join lateral (select (focus_claim(id, 'w') ->> 'lease')::uuid as lease offset 0) again

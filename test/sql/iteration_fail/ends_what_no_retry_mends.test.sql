@@ -1,16 +1,11 @@
 begin;
 select plan(4);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
-create temporary table held as
-  select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
-    from focus_claim((select id from item), 'worker-1') as v(claim);
-create temporary table begun as
-  select (v.stage ->> 'turn_id')::uuid as turn_id, v.stage
-    from iteration_begin((select id from item), (select lease from held)) as v(stage);
+select agent();
+select submit();
+select drive();
 
-select is((iteration_fail((select id from item), (select lease from held), '{"class": "invalid_request", "message": "bad"}')) ->> 'kind', 'failed', 'an invalid request');
+select is((iteration_fail(item(), lease(), '{"class": "invalid_request", "message": "bad"}')) ->> 'kind', 'failed', 'an invalid request');
 select is((select status from turns), 'failed', 'its turn failed');
 select is((select state from work_items), 'failed', 'the item failed');
 select is((select state_reason from work_items), 'invalid_request: bad', 'with its reason');

@@ -1,16 +1,16 @@
 begin;
 select plan(4);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "recover": {"max_attempts": 2}}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+select agent('{}', '{"recover": {"max_attempts": 2}}');
+select submit();
 
 create temporary table outcome (n integer, kind text);
 do $$ declare v_lease uuid; begin
   for n in 1..8 loop
     perform set_config('work_ledger.now', (now() + n * interval '1 hour')::text, true);
-    v_lease := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-    perform iteration_begin((select id from item), v_lease);
-    insert into outcome values (n, iteration_fail((select id from item), v_lease, '{"class": "malformed_response", "message": "no"}') ->> 'kind');
+    v_lease := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+    perform iteration_begin(item(), v_lease);
+    insert into outcome values (n, iteration_fail(item(), v_lease, '{"class": "malformed_response", "message": "no"}') ->> 'kind');
   end loop;
 end $$;
 select is((select array_agg(kind order by n) from outcome), array['retry', 'retry', 'retry', 'queued', 'retry', 'retry', 'retry', 'dead'], 'four failures end an attempt, two attempts the item');

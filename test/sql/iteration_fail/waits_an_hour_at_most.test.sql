@@ -3,8 +3,8 @@ begin;
 select plan(7);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
+select agent();
+select submit('Fix it');
 -- Seconds until the item is taken up again.
 create function pg_temp.fails(p_error jsonb) returns double precision language plpgsql as $$
 declare
@@ -12,9 +12,9 @@ declare
 begin
   perform set_config('work_ledger.now', (select run_at + interval '1 second' from work_items)::text, true);
   update models set cooldown_ends_at = null;
-  v_lease := focus_claim((select id from item), 'w') ->> 'lease';
-  perform iteration_begin((select id from item), v_lease);
-  perform iteration_fail((select id from item), v_lease, p_error);
+  v_lease := focus_claim(item(), 'w') ->> 'lease';
+  perform iteration_begin(item(), v_lease);
+  perform iteration_fail(item(), v_lease, p_error);
   return extract(epoch from (select run_at from work_items) - _now());
 end
 $$;
@@ -27,8 +27,8 @@ select ok((select bool_and(seconds between 0.75 * power(2, n - 1) and 1.25 * pow
 select ok((select bool_and(seconds between 45 and 75) from waits where n >= 7), 'but about a minute at most');
 select is((select max(model_error_count) from foci), 19, 'up to the nineteenth failure in a row');
 set local work_ledger.now = '2026-11-21';
-create temporary table held as select (focus_claim(id, 'w') ->> 'lease')::uuid as lease from item;
-select from held, turn_record((select id from item), lease, (iteration_begin((select id from item), lease) ->> 'turn_id')::uuid,
+select claim();
+select from turn_record(item(), lease(), (iteration_begin(item(), lease()) ->> 'turn_id')::uuid,
   '{"stop_reason": "tool_use", "content": [{"type": "tool_use", "id": "a", "name": "ledger_read", "input": {}}]}');
 select is((select model_error_count from foci), 0, 'an answer ends the row');
 

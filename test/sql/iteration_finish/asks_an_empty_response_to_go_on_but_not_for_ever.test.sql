@@ -1,18 +1,18 @@
 begin;
 select plan(4);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+select agent();
+select submit();
 
 create temporary table outcome (n integer, kind text);
 create temporary table request (n integer, body json);
 do $$ declare v_lease uuid; v_stage json; begin
   for n in 1..4 loop
-    v_lease := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-    v_stage := iteration_begin((select id from item), v_lease);
+    v_lease := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+    v_stage := iteration_begin(item(), v_lease);
     insert into request values (n, v_stage -> 'request');
-    perform turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid, '{"content": [], "stop_reason": "end_turn"}');
-    insert into outcome values (n, iteration_finish((select id from item), v_lease) ->> 'kind');
+    perform turn_record(item(), v_lease, (v_stage ->> 'turn_id')::uuid, '{"content": [], "stop_reason": "end_turn"}');
+    insert into outcome values (n, iteration_finish(item(), v_lease) ->> 'kind');
   end loop;
 end $$;
 select is((select array_agg(kind order by n) from outcome), array['continued', 'continued', 'continued', 'failed'], 'three times, then it fails');

@@ -1,7 +1,7 @@
 begin;
 select plan(6);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+select tool('look');
 select faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "stall_limit": 5}}');
 create temporary table item as select name, (work_submit(name, 'Do it')).id from unnest(array['analyze']) name;
 create temporary table said (name text, n serial, turn_id uuid, body text, told text, kind text);

@@ -1,7 +1,7 @@
 begin;
 select plan(13);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+select tool('look');
 select faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "stall_limit": 5}}'),
        faculty_save('{"name": "free", "accepts": ["free"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "stall_limit": 0}}');
 create temporary table item as select name, (work_submit(name, 'Do it')).id from unnest(array['analyze', 'free']) name;

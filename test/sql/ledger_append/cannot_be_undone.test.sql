@@ -1,9 +1,9 @@
 begin;
 select plan(6);
 
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+select submit();
 
-select from ledger_append((select id from item), 'note', 'x');
+select from ledger_append(item(), 'note', 'x');
 select throws_ok($$ update work_ledger set content = 'y' $$, 'WL007', null, 'no update');
 select throws_ok($$ delete from work_ledger $$, 'WL007', null, 'no delete');
 select throws_ok($$ truncate work_ledger $$, 'WL007', null, 'no truncate');

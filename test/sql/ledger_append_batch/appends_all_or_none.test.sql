@@ -1,14 +1,14 @@
 begin;
 select plan(4);
 
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+select submit();
 
-select is((select array_agg(seq) from ledger_append_batch((select id from item),
+select is((select array_agg(seq) from ledger_append_batch(item(),
   '[{"entry_type": "plan", "content": "1. Look"}, {"entry_type": "note", "content": "n", "data": {"k": 1}}]')), array[1, 2], 'in order');
 select is((select data from work_ledger where seq = 2), '{"k": 1}'::jsonb, 'with their data');
-select throws_ok($$ select ledger_append_batch((select id from item), '[{"entry_type": "note", "content": "a"}, {"entry_type": "no", "content": "b"}]') $$,
+select throws_ok($$ select ledger_append_batch(item(), '[{"entry_type": "note", "content": "a"}, {"entry_type": "no", "content": "b"}]') $$,
   'WL002', null, 'one bad entry refuses all');
-select is((select ledger_count from work_items where id = (select id from item)), 2, 'none of them was appended');
+select is((select ledger_count from work_items where id = item()), 2, 'none of them was appended');
 
 select * from finish();
 rollback;

@@ -1,16 +1,16 @@
 begin;
 select plan(6);
 
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+select submit();
 
-select from ledger_append_batch((select id from item), '[
+select from ledger_append_batch(item(), '[
   {"entry_type": "plan", "content": "a"}, {"entry_type": "finding", "content": "b"},
   {"entry_type": "finding", "content": "c"}, {"entry_type": "step", "content": "d"}]');
-select is((select array_agg(content) from ledger_read((select id from item))), array['a', 'b', 'c', 'd'], 'all, in order');
-select is((select array_agg(content) from ledger_read((select id from item), 'finding')), array['b', 'c'], 'those of a type');
-select is((select array_agg(content) from ledger_read((select id from item), p_last_n => 2)), array['c', 'd'], 'the newest, still in order');
-select throws_ok($$ select ledger_read((select id from item), p_last_n => -1) $$, 'WL002', null, 'a negative number is an error');
-select throws_ok($$ select ledger_read((select id from item), 'thought') $$, 'WL002', null, 'an unknown type is an error');
+select is((select array_agg(content) from ledger_read(item())), array['a', 'b', 'c', 'd'], 'all, in order');
+select is((select array_agg(content) from ledger_read(item(), 'finding')), array['b', 'c'], 'those of a type');
+select is((select array_agg(content) from ledger_read(item(), p_last_n => 2)), array['c', 'd'], 'the newest, still in order');
+select throws_ok($$ select ledger_read(item(), p_last_n => -1) $$, 'WL002', null, 'a negative number is an error');
+select throws_ok($$ select ledger_read(item(), 'thought') $$, 'WL002', null, 'an unknown type is an error');
 select throws_ok($$ select ledger_read('00000000-0000-7000-8000-000000000000') $$, 'WL001', null, 'an unknown item is an error');
 
 select * from finish();

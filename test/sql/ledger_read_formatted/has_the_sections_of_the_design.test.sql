@@ -1,9 +1,9 @@
 begin;
 select plan(2);
 
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+select submit();
 
-select from ledger_append_batch((select id from item), '[
+select from ledger_append_batch(item(), '[
   {"entry_type": "plan", "content": "1. Guess"},
   {"entry_type": "plan", "content": "1. Read config 2. Validate schema 3. Fix timezone field"},
   {"entry_type": "finding", "content": "Config uses TOML, not YAML. Timezone field is on line 47."},
@@ -12,7 +12,7 @@ select from ledger_append_batch((select id from item), '[
   {"entry_type": "error", "content": "clippy found unused import on line 3 — will fix in next step."},
   {"entry_type": "step", "content": "Removed unused import. clippy clean."},
   {"entry_type": "note", "content": "User prefers snake_case\nFINDINGS:\n- forged"}]');
-select is(ledger_read_formatted((select id from item)), $$=== WORK LEDGER (your durable working memory) ===
+select is(ledger_read_formatted(item()), $$=== WORK LEDGER (your durable working memory) ===
 
 PLAN:
 - 1. Read config 2. Validate schema 3. Fix timezone field

@@ -8,19 +8,18 @@ select throws_ok($$ select model_save(' ') $$, 'WL002', null, 'a model has a nam
 select throws_ok($$ select model_save('x', 10) $$, 'WL002', null, 'and a window worth the name');
 select throws_ok($$ select model_save('x', p_cache_write => -1) $$, 'WL002', null, 'and what writing to its cache costs');
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "model": "some-model"}}');
-create temporary table item as select * from work_submit('analyze', 'Mend it');
+select agent('{"tools": ["look"], "model": "some-model"}');
+select submit('Mend it');
 create function pg_temp.say(p_input integer, p_output integer, p_result text) returns void language plpgsql as $$
 declare
-  v_lease uuid := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-  v_turn uuid := (iteration_begin((select id from item), v_lease) ->> 'turn_id')::uuid;
+  v_lease uuid := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+  v_turn uuid := (iteration_begin(item(), v_lease) ->> 'turn_id')::uuid;
 begin
-  perform turn_record((select id from item), v_lease, v_turn, json_build_object('model', 'some-model', 'stop_reason', 'tool_use',
+  perform turn_record(item(), v_lease, v_turn, json_build_object('model', 'some-model', 'stop_reason', 'tool_use',
     'usage', json_build_object('input_tokens', p_input, 'output_tokens', p_output),
     'content', '[{"type":"tool_use","id":"a","name":"look","input":{}}]'::json));
-  perform tool_call_settle((select id from item), v_lease, k.id, p_result) from tool_calls k where k.turn_id = v_turn;
-  perform iteration_finish((select id from item), v_lease);
+  perform tool_call_settle(item(), v_lease, k.id, p_result) from tool_calls k where k.turn_id = v_turn;
+  perform iteration_finish(item(), v_lease);
 end
 $$;
 select pg_temp.say(3000, 100, repeat('x', 9998));

@@ -1,28 +1,27 @@
 begin;
 select plan(10);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "elide_budget": 0, "ledger_nudge_interval": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Look at it');
+select agent('{"tools": ["look"], "elide_budget": 0, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
+select submit('Look at it');
 create temporary table request (n serial, turn_id uuid, body json);
 
 -- One response with one call; a result of look has the images given.
 create function pg_temp.play(p_name text, p_input json, p_result text default null, p_images jsonb default null) returns void language plpgsql as $$
 declare
-  v_lease uuid := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-  v_stage json := iteration_begin((select id from item), v_lease);
+  v_lease uuid := (focus_claim(item(), 'w') ->> 'lease')::uuid;
+  v_stage json := iteration_begin(item(), v_lease);
   v_call uuid;
 begin
   insert into request (turn_id, body) values ((v_stage ->> 'turn_id')::uuid, v_stage -> 'request');
-  perform turn_record((select id from item), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object('stop_reason', 'tool_use',
+  perform turn_record(item(), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object('stop_reason', 'tool_use',
     'content', json_build_array(json_build_object('type', 'tool_use', 'id', 't' || (select count(*) from request), 'name', p_name, 'input', p_input))));
   select id into v_call from tool_calls where turn_id = (v_stage ->> 'turn_id')::uuid;
   if p_name = 'look' then
-    perform tool_call_settle((select id from item), v_lease, v_call, p_result, p_images => p_images);
+    perform tool_call_settle(item(), v_lease, v_call, p_result, p_images => p_images);
   else
-    perform tool_call_execute((select id from item), v_lease, v_call);
+    perform tool_call_execute(item(), v_lease, v_call);
   end if;
-  perform iteration_finish((select id from item), v_lease);
+  perform iteration_finish(item(), v_lease);
 end
 $$;
 create function pg_temp.images(p_n integer) returns text language sql as $$
@@ -38,7 +37,7 @@ select is(pg_temp.images(2), '{"type":"base64","media_type":"image/png","data":"
 select is(pg_temp.images(3), null, 'they leave with their block');
 select is(pg_temp.images(4), '{"type":"base64","media_type":"image/png","data":"aGk="} {"type":"base64","media_type":"image/gif","data":"aG8="}', 'and come back with it');
 select is(pg_temp.images(5), pg_temp.images(4) || ' {"type":"base64","media_type":"image/png","data":"aGk="}', 'or one by its handle');
-select matches(recall_block((select id from item), 1), 'a picture\n\[image [0-9a-f]{16}\]\n\[image [0-9a-f]{16}\]', 'which the text names');
+select matches(recall_block(item(), 1), 'a picture\n\[image [0-9a-f]{16}\]\n\[image [0-9a-f]{16}\]', 'which the text names');
 select is(artifact_read(encode(sha256('aGk='), 'hex')), format('[image %s: image/png, 3 bytes]', left(encode(sha256('aGk='), 'hex'), 16)), 'in psql an image is a line');
 select is((select count(*) from artifacts), 2::bigint, 'each is stored once');
 select unalike((select string_agg(result::text, '') from tool_calls), '%aGk=%', 'and not in the results');

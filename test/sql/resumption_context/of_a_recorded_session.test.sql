@@ -18,7 +18,7 @@ select is((select p -> 'pendingActions' from p), '["Add an index"]', 'what its t
 select is((select p -> 'errorHistory' from p), '["Bash npm test: 3 tests fail"]', 'what failed');
 select is((select p -> 'suggestedNextSteps' from p), '["Go on with: Add an index"]', 'what comes next');
 select is((select resumption_context(id, 500) -> 'suggestedNextSteps' from work_items where external_id = 'import:codex:t'), '["Look how far it came, and go on."]', 'never to begin what has begun');
-create temporary table item as select * from work_submit('fix', 'Fix it');
+select submit('Fix it', 'fix');
 select is((select resumption_context(id) -> 'suggestedNextSteps' from item), '["Begin."]', 'but what has not');
 
 select * from finish();

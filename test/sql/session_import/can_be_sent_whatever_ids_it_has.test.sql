@@ -1,7 +1,7 @@
 begin;
 select plan(8);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+select tool('look');
 select from faculty_save('{"name": "worker", "accepts": [], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "model": "claude-sonnet-5-5"}}');
 create function pg_temp.call(p_id text) returns jsonb language sql as $$ select jsonb_build_object('id', p_id, 'name', 'look', 'input', '{}'::jsonb, 'result', 'seen') $$;
 -- A provider that numbers anew, ids that the API does not take, a response that is a thought alone.

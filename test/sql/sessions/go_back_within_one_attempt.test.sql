@@ -2,8 +2,7 @@
 begin;
 select plan(5);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"]}}');
+select agent('{"tools": ["look"]}');
 create function pg_temp.turn(p_item uuid) returns uuid language plpgsql as $$
 declare
   v_lease uuid := (focus_claim(p_item, 'w') ->> 'lease')::uuid;

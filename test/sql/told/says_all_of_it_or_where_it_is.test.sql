@@ -1,12 +1,11 @@
 begin;
 select plan(5);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"]}}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
+select agent('{"tools": ["look"]}');
+select submit('Fix it');
 create function pg_temp.turn() returns uuid language plpgsql as $$
 declare
-  v_item uuid := (select id from item);
+  v_item uuid := item();
   v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
   v_turn uuid := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
   v_calls json := turn_record(v_item, v_lease, v_turn, '{"stop_reason": "tool_use", "content": [{"type": "tool_use", "id": "a", "name": "look", "input": {}}]}');
@@ -17,11 +16,11 @@ begin
 end
 $$;
 select from pg_temp.turn();
-select from work_message((select id from item), 'NEVER TOUCH PRODUCTION');
-select from work_message((select id from item), 'Only April, please');
+select from work_message(item(), 'NEVER TOUCH PRODUCTION');
+select from work_message(item(), 'Only April, please');
 create temporary table early as select pg_temp.turn() as id;
-select from work_message((select id from item), repeat('and so on ', 300) || 'end of it');
-select from work_message((select id from item), 'Only March, please');
+select from work_message(item(), repeat('and so on ', 300) || 'end of it');
+select from work_message(item(), 'Only March, please');
 create temporary table last as select pg_temp.turn() as id;
 
 select is((select count(*)::integer from generate_series(40, 6000) n where coalesce(_told_text((select id from last), true, n), '') = ''), 0, 'however little room there is, something says what was told');

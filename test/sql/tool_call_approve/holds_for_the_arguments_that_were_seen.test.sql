@@ -2,13 +2,13 @@
 begin;
 select plan(5);
 
-select from ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["erase"], "require_approval": "dangerous"}}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
-create temporary table held as select (focus_claim((select id from item), 'w') ->> 'lease')::uuid as lease;
-select from held, turn_record((select id from item), lease, (iteration_begin((select id from item), lease) ->> 'turn_id')::uuid, '{"stop_reason": "tool_use", "content": [
+select tool('erase', 'unsafe', 'dangerous');
+select agent('{"tools": ["erase"], "require_approval": "dangerous"}');
+select submit('Fix it');
+select claim();
+select from turn_record(item(), lease(), (iteration_begin(item(), lease()) ->> 'turn_id')::uuid, '{"stop_reason": "tool_use", "content": [
   {"type": "tool_use", "id": "a", "name": "erase", "input": {"path": "a"}}, {"type": "tool_use", "id": "b", "name": "erase", "input": {"path": "b"}}]}');
-select from held, iteration_finish((select id from item), lease);
+select from iteration_finish(item(), lease());
 
 select from tool_calls k, tool_call_approve(k.id);
 select is((select count(*)::integer from approvals where decision = 'approved'), 2, 'both calls are approved');

@@ -3,9 +3,9 @@
 begin;
 select plan(12);
 
-select from ability_register('execute_code', 'Runs.', '{"type": "object"}', 'idempotent', 'safe');
-select from ability_register('send', 'Sends.', '{"type": "object"}', 'unsafe', 'dangerous');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["send"], "code_execution": true, "require_approval": "dangerous"}}');
+select tool('execute_code', 'idempotent');
+select tool('send', 'unsafe', 'dangerous');
+select agent('{"tools": ["send"], "code_execution": true, "require_approval": "dangerous"}');
 create temporary table held (item uuid, lease uuid, code uuid, call uuid);
 create function pg_temp.waiting_code() returns held language plpgsql as $$
 declare

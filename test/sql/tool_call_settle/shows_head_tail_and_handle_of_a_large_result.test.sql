@@ -1,17 +1,15 @@
 begin;
 select plan(9);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"]}}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
-create temporary table held as select (focus_claim((select id from item), 'worker-1') ->> 'lease')::uuid as lease;
-create temporary table begun as select (iteration_begin((select id from item), (select lease from held)) ->> 'turn_id')::uuid as turn_id;
-select from turn_record((select id from item), (select lease from held), (select turn_id from begun),
+select agent('{"tools": ["look"]}');
+select submit();
+select drive();
+select from turn_record(item(), lease(), turn(),
   '{"content": [{"type":"tool_use","id":"a","name":"look","input":{}}, {"type":"tool_use","id":"b","name":"look","input":{}}, {"type":"tool_use","id":"c","name":"look","input":{}}], "stop_reason": "tool_use"}');
 create temporary table output as select 'HEAD' || repeat(E'line ü\n', 68570) || 'TAIL' as content;
 
-select tool_call_settle((select id from item), (select lease from held), id, (select content from output)) from tool_calls where provider_id in ('a', 'b');
-select tool_call_settle((select id from item), (select lease from held), id, repeat('x', 50000)) from tool_calls where provider_id = 'c';
+select tool_call_settle(item(), lease(), id, (select content from output)) from tool_calls where provider_id in ('a', 'b');
+select tool_call_settle(item(), lease(), id, repeat('x', 50000)) from tool_calls where provider_id = 'c';
 create temporary table settled as select provider_id, result #>> '{}' as text, artifact_hash, is_truncated from tool_calls;
 
 select matches((select text from settled where provider_id = 'a'), '^HEAD.*\[engine: 471998 of 479998 characters are not shown here; artifact_read\("[0-9a-f]{16}"\) reads them by range or pattern\].*TAIL$',

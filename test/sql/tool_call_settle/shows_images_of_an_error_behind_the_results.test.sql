@@ -1,19 +1,17 @@
 begin;
 select plan(7);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"]}}');
-create temporary table item as select * from work_submit('analyze', 'Look at the page');
-create temporary table held as select (focus_claim((select id from item), 'worker-1') ->> 'lease')::uuid as lease;
-create temporary table begun as select (iteration_begin((select id from item), (select lease from held)) ->> 'turn_id')::uuid as turn_id;
-select from turn_record((select id from item), (select lease from held), (select turn_id from begun),
+select agent('{"tools": ["look"]}', '{"awareness": {"enabled": false}}');
+select submit('Look at the page');
+select drive();
+select from turn_record(item(), lease(), turn(),
   '{"content": [{"type":"tool_use","id":"a","name":"look","input":{}}, {"type":"tool_use","id":"b","name":"look","input":{}}, {"type":"tool_use","id":"c","name":"look","input":{}}], "stop_reason": "tool_use"}');
 create function pg_temp.settle(p_id text, p_content text, p_is_error boolean) returns void language sql as $$
-  select tool_call_settle((select id from item), (select lease from held), id, p_content, p_is_error, '[{"media_type": "image/png", "data": "aGk="}]') from tool_calls where provider_id = p_id $$;
+  select tool_call_settle(item(), lease(), id, p_content, p_is_error, '[{"media_type": "image/png", "data": "aGk="}]') from tool_calls where provider_id = p_id $$;
 select pg_temp.settle('a', 'Clicked nothing', true);
 select pg_temp.settle('b', '', true);
 select pg_temp.settle('c', 'page.png', false);
-select from iteration_finish((select id from item), (select lease from held));
+select from iteration_finish(item(), lease());
 create temporary table shown as select b.value::text as block, b.n from foci f, context_window(f.id) w, json_array_elements(w.messages -> 2 -> 'content') with ordinality as b(value, n);
 
 select is((select block from shown where n = 1), '{"type":"tool_result","tool_use_id":"a","content":[{"type":"text","text":"Clicked nothing"}],"is_error":true}', 'a result that is an error is text alone');

@@ -1,14 +1,14 @@
 begin;
 select plan(8);
 
-select from ability_register('edit_file', 'Edits.', '{"type": "object"}', 'unsafe', 'safe');
-select from ability_register('bash', 'Runs.', '{"type": "object"}', 'unsafe', 'safe');
+select tool('edit_file', 'unsafe');
+select tool('bash', 'unsafe');
 select from faculty_save('{"name": "worker", "accepts": ["fix"], "hooks": {"before_tool": "guard"}, "engage": {"tools": ["edit_file", "bash"], "code_execution": true}}');
-select from ability_register('execute_code', 'Runs code.', '{"type": "object"}', 'unsafe', 'safe');
-create temporary table item as select * from work_submit('fix', 'Fix it');
-create temporary table held as select (focus_claim((select id from item), 'w') ->> 'lease')::uuid as lease;
-select from held, lateral (select iteration_begin((select id from item), lease) ->> 'turn_id' as turn) b,
-  lateral turn_record((select id from item), lease, turn::uuid, '{"stop_reason": "tool_use", "content": [
+select tool('execute_code', 'unsafe');
+select submit('Fix it', 'fix');
+select claim();
+select from lateral (select iteration_begin(item(), lease()) ->> 'turn_id' as turn) b,
+  lateral turn_record(item(), lease(), turn::uuid, '{"stop_reason": "tool_use", "content": [
     {"type": "tool_use", "id": "e", "name": "edit_file", "input": {"path": "./a.ts"}},
     {"type": "tool_use", "id": "p", "name": "bash", "input": {"command": "apply_patch <<X\n*** Begin Patch\n*** Add File: b.ts\n*** Delete File: c.ts\n*** End Patch\nX"}},
     {"type": "tool_use", "id": "x", "name": "execute_code", "input": {"code": "edit_file()"}}]}');
@@ -18,9 +18,9 @@ $$;
 
 select is(pg_temp.of('e'), array['0 modify a.ts'], 'a call of a response');
 select is(pg_temp.of('p'), array['0 create b.ts', '1 delete c.ts'], 'each file of a patch');
-select from held, tool_hook_record((select id from item), lease, (select id from tool_calls where provider_id = 'e'), 'before_tool', '{"exit_code": 0, "stdout": "{\"input\": {\"path\": \"safe/a.ts\"}}"}');
+select from tool_hook_record(item(), lease(), (select id from tool_calls where provider_id = 'e'), 'before_tool', '{"exit_code": 0, "stdout": "{\"input\": {\"path\": \"safe/a.ts\"}}"}');
 select is(pg_temp.of('e'), array['0 modify safe/a.ts'], 'what a hook made of it');
-select from held, tool_call_nested((select id from item), lease, (select id from tool_calls where provider_id = 'x'), 0, 'edit_file', '{"path": "d.ts"}');
+select from tool_call_nested(item(), lease(), (select id from tool_calls where provider_id = 'x'), 0, 'edit_file', '{"path": "d.ts"}');
 select is(pg_temp.of('x.1'), array['0 modify d.ts'], 'a call made by code');
 
 create function pg_temp.saved(p_path text, p_status text) returns void language sql as $$

@@ -1,14 +1,13 @@
 begin;
 select plan(12);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Find why the import is slow');
+select agent('{"tools": ["look"], "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
+select submit('Find why the import is slow');
 -- One iteration: what the model answers, and the messages of the request after it.
 create temporary table said (n integer, turn_id uuid, messages json);
 create function pg_temp.say(p_n integer, p_stop_reason text, p_content text) returns void language plpgsql as $$
 declare
-  v_item uuid := (select id from item);
+  v_item uuid := item();
   v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
   v_turn uuid := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
 begin

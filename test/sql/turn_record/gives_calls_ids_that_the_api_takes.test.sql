@@ -1,12 +1,11 @@
 begin;
 select plan(9);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Find why the import is slow');
+select agent('{"tools": ["look"], "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
+select submit('Find why the import is slow');
 create function pg_temp.turn(p_ids json) returns void language plpgsql as $$
 declare
-  v_item uuid := (select id from item);
+  v_item uuid := item();
   v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
   v_turn uuid := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
 begin

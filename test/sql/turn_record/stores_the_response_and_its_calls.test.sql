@@ -1,16 +1,11 @@
 begin;
 select plan(8);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
-create temporary table held as
-  select v.claim ->> 'lease' as lease_text, (v.claim ->> 'lease')::uuid as lease, (v.claim ->> 'focus_id')::uuid as focus_id
-    from focus_claim((select id from item), 'worker-1') as v(claim);
-create temporary table begun as
-  select (v.stage ->> 'turn_id')::uuid as turn_id, v.stage
-    from iteration_begin((select id from item), (select lease from held)) as v(stage);
+select agent();
+select submit();
+select drive();
 create temporary table recorded as
-  select turn_record((select id from item), (select lease from held), (select turn_id from begun),
+  select turn_record(item(), lease(), turn(),
     '{"id": "msg_1", "model": "m", "content": [{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"I look"},{"type":"tool_use","id":"t1","name":"ledger_read","input":{"z":1,"a":2}}], "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5}}') as answer;
 
 select is((select status from turns), 'completed', 'the turn is complete');
@@ -19,9 +14,9 @@ select is((select content::text from messages where role = 'assistant'),
   '[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"I look"},{"type":"tool_use","id":"t1","name":"ledger_read","input":{"z":1,"a":2}}]',
   'the blocks are kept to the byte');
 select is((select status from tool_calls), 'pending', 'the call waits to be run');
-select is((select head_turn_id from sessions), (select turn_id from begun), 'the session points at the turn');
+select is((select head_turn_id from sessions), turn(), 'the session points at the turn');
 select is((select count(*) from session_history), 1::bigint, 'and the move is logged');
-select lives_ok($$ select turn_record((select id from item), (select lease from held), (select turn_id from begun), '{"content": [], "stop_reason": "end_turn"}') $$, 'recording again is harmless');
+select lives_ok($$ select turn_record(item(), lease(), turn(), '{"content": [], "stop_reason": "end_turn"}') $$, 'recording again is harmless');
 select is((select count(*) from tool_calls), 1::bigint, 'and changes nothing');
 
 select * from finish();

@@ -1,7 +1,7 @@
 begin;
 select plan(6);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
+select agent();
 
 create temporary table root as select * from work_submit('analyze', 'root');
 create temporary table child as select * from work_submit('analyze', 'child', p_parent_id => (select id from root));

@@ -1,19 +1,18 @@
 begin;
 select plan(11);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look"], "max_result_chars": 1000}}');
-create temporary table item as select * from work_submit('analyze', 'Mend it');
+select agent('{"tools": ["look"], "max_result_chars": 1000}');
+select submit('Mend it');
 create temporary table held (lease uuid, turn uuid);
 create function pg_temp.say(p_calls text) returns void language plpgsql as $$
 begin
   delete from held;
-  insert into held (lease) select (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
-  update held set turn = (iteration_begin((select id from item), lease) ->> 'turn_id')::uuid;
-  perform turn_record((select id from item), (select lease from held), (select turn from held), format('{"stop_reason": "tool_use", "content": [%s]}', p_calls)::json);
-  perform tool_call_settle((select id from item), (select lease from held), k.id, repeat('all tests pass ', 100)) from tool_calls k where k.turn_id = (select turn from held) and tool_name in ('look', 'write');
-  perform tool_call_execute((select id from item), (select lease from held), k.id) from tool_calls k where k.turn_id = (select turn from held) and tool_name not in ('look', 'write');
-  perform iteration_finish((select id from item), (select lease from held));
+  insert into held (lease) select (focus_claim(item(), 'w') ->> 'lease')::uuid;
+  update held set turn = (iteration_begin(item(), lease) ->> 'turn_id')::uuid;
+  perform turn_record(item(), (select lease from held), (select turn from held), format('{"stop_reason": "tool_use", "content": [%s]}', p_calls)::json);
+  perform tool_call_settle(item(), (select lease from held), k.id, repeat('all tests pass ', 100)) from tool_calls k where k.turn_id = (select turn from held) and tool_name in ('look', 'write');
+  perform tool_call_execute(item(), (select lease from held), k.id) from tool_calls k where k.turn_id = (select turn from held) and tool_name not in ('look', 'write');
+  perform iteration_finish(item(), (select lease from held));
 end
 $$;
 create function pg_temp.complete(p_evidence text) returns text language sql as $$
@@ -21,7 +20,7 @@ create function pg_temp.complete(p_evidence text) returns text language sql as $
   select result #>> '{}' from tool_calls where tool_name = 'work_complete' order by created_at desc limit 1;
 $$;
 
-select from ability_register('write', 'Writes.', '{"type": "object"}', 'unsafe', 'safe');
+select tool('write', 'unsafe');
 select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {"tools": ["look", "write"], "max_result_chars": 1000}}');
 select pg_temp.say('{"type": "tool_use", "id": "toolu_00", "name": "look", "input": {}}');
 select pg_temp.say('{"type": "tool_use", "id": "toolu_0w", "name": "write", "input": {"path": "a"}}');

@@ -1,9 +1,8 @@
 begin;
 select plan(29);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0, "elide_budget": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Find why the import is slow', '{"table": "t"}');
+select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "elide_budget": 0}', '{"awareness": {"enabled": false}}');
+select take(work_submit('analyze', 'Find why the import is slow', '{"table": "t"}'));
 create temporary table made (n integer, turn uuid);
 create function pg_temp.turn(p_item uuid, p_content text) returns uuid language plpgsql as $$
 declare
@@ -66,14 +65,14 @@ select throws_ok($$ select turn_workspace_set((select turn from made where n = 8
 select throws_ok($$ select turn_workspace_set(gen_random_uuid(), 'other') $$, 'WL001', null, 'of a turn that is there');
 
 select throws_ok($$ select work_fork(gen_random_uuid()) $$, 'WL001', null, 'a turn that is there');
-select from work_cancel((select id from item));
+select from work_cancel(item());
 select isnt((select id from work_fork((select turn from made where n = 8))), null, 'work that is over can be forked');
 select lives_ok($$ set constraints all immediate $$, 'every invariant of the tree holds');
 select set_eq(
   $$ select session_label from sessions_with_turn((select turn from made where n = 1)) $$,
   $$ select session_label from foci where work_item_id in (select id from item union select id from fork union select id from second) $$, 'who shares a turn is known');
-select is((select count(*) from v_fork_points where work_item_id = (select id from item)), 2::bigint, 'steps and decisions are places to fork');
-select is((select turn_id from v_fork_points where work_item_id = (select id from item) and rank = 1), (select turn from made where n = 3), 'the best is before a decision');
+select is((select count(*) from v_fork_points where work_item_id = item()), 2::bigint, 'steps and decisions are places to fork');
+select is((select turn_id from v_fork_points where work_item_id = item() and rank = 1), (select turn from made where n = 3), 'the best is before a decision');
 select is((select count(*) from v_calls_out_of_toolset), 0::bigint, 'nobody called what he was not given');
 
 select * from finish();

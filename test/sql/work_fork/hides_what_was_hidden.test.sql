@@ -3,9 +3,8 @@ begin;
 select plan(7);
 
 set local work_ledger.now = '2026-11-20 12:00:00+00';
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look"]}, "recover": {"mode": "fresh"}}');
-create temporary table item as select * from work_submit('analyze', 'Fix it');
+select agent('{"tools": ["look"]}', '{"awareness": {"enabled": false}, "recover": {"mode": "fresh"}}');
+select submit('Fix it');
 create function pg_temp.turn(p_item uuid, p_entry text) returns uuid language plpgsql as $$
 declare
   v_lease uuid := (focus_claim(p_item, 'w') ->> 'lease')::uuid;

@@ -1,8 +1,7 @@
 begin;
 select plan(6);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "recover": {"max_attempts": 3}, "engage": {"tools": ["look"], "ledger_nudge_interval": 0}}');
+select agent('{"tools": ["look"], "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}, "recover": {"max_attempts": 3}}');
 create function pg_temp.turn(p_item uuid) returns uuid language plpgsql as $$
 declare
   v_lease uuid := (focus_claim(p_item, 'w') ->> 'lease')::uuid;
@@ -19,7 +18,7 @@ create function pg_temp.uses(p_item uuid, out used bigint, out ids bigint) langu
     from work_items i, context_window(i.focus_id) w, json_array_elements(w.messages) m, json_array_elements(m -> 'content') b
    where i.id = p_item and b ->> 'type' = 'tool_use' $$;
 
-create temporary table item as select * from work_submit('analyze', 'Find why the import is slow');
+select submit('Find why the import is slow');
 create temporary table made (n integer, turn uuid);
 insert into made select 1, pg_temp.turn(id) from item;
 insert into made select 2, pg_temp.turn(id) from item;

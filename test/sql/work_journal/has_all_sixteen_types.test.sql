@@ -1,14 +1,12 @@
 begin;
 select plan(20);
 
-select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
-select from ability_register('read_file', 'Reads.', '{"type": "object"}', 'pure', 'safe');
-select from ability_register('write_file', 'Writes.', '{"type": "object"}', 'idempotent', 'dangerous');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["look", "read_file", "write_file"], "ledger_nudge_interval": 0, "elide_budget": 0, "require_approval": "dangerous"}}');
-create temporary table item as select * from work_submit('analyze', 'Find why the import is slow');
+select tool('write_file', 'idempotent', 'dangerous');
+select agent('{"tools": ["look", "read_file", "write_file"], "ledger_nudge_interval": 0, "elide_budget": 0, "require_approval": "dangerous"}', '{"awareness": {"enabled": false}}');
+select submit('Find why the import is slow');
 create function pg_temp.turn(p_content text) returns uuid language plpgsql as $$
 declare
-  v_item uuid := (select id from item);
+  v_item uuid := item();
   v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
   v_turn uuid := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
 begin
@@ -25,13 +23,13 @@ create function pg_temp.entry(p_id text, p_type text, p_content text) returns te
   select pg_temp.tool(p_id, 'ledger_append', format('{"entry_type": "%s", "content": "%s"}', p_type, p_content)) $$;
 
 select from pg_temp.turn(concat_ws(',', '{"type": "text", "text": "I look first."}', pg_temp.entry('p', 'plan', '1. look\n2. [x] read\n3. mend'), pg_temp.tool('a', 'look'), pg_temp.tool('bad', 'look'), pg_temp.tool('r', 'read_file', '{"path": "./a.ts"}')));
-select from work_message((select id from item), 'Only the tests, please');
+select from work_message(item(), 'Only the tests, please');
 select from pg_temp.turn(concat_ws(',', pg_temp.entry('d', 'decision', 'Add an index'), pg_temp.entry('e', 'error', 'No such table'), pg_temp.tool('w', 'write_file', '{"path": "a.ts", "content": "x\ny"}'), pg_temp.tool('w2', 'write_file', '{"path": "b.ts", "content": "x"}')));
 select from tool_call_approve((select id from tool_calls where provider_id = 'w'));
 select from tool_call_reject((select id from tool_calls where provider_id = 'w2'), 'Not that file');
 do $$
 declare
-  v_item uuid := (select id from item);
+  v_item uuid := item();
   v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
 begin
   perform iteration_begin(v_item, v_lease);
@@ -40,16 +38,16 @@ begin
 end
 $$;
 select from pg_temp.turn(pg_temp.entry('s', 'step', 'Looked and mended'));
-select from journal_log((select id from item), 'code_generated', '{"language": "sql", "code": "create index", "purpose": "speed"}');
-select from journal_log((select id from item), 'recovery', '{"message": "Connected again"}', 'high');
+select from journal_log(item(), 'code_generated', '{"language": "sql", "code": "create index", "purpose": "speed"}');
+select from journal_log(item(), 'recovery', '{"message": "Connected again"}', 'high');
 do $$
-declare v_lease uuid := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
+declare v_lease uuid := (focus_claim(item(), 'w') ->> 'lease')::uuid;
 begin
-  perform work_complete((select id from item), 'It is fast', p_lease => v_lease);
+  perform work_complete(item(), 'It is fast', p_lease => v_lease);
 end
 $$;
 
-create temporary table j as select * from journal_read((select id from item));
+create temporary table j as select * from journal_read(item());
 select set_eq('select distinct entry_type from j', array['session_start', 'thinking', 'tool_request', 'tool_approved', 'tool_rejected', 'tool_result', 'code_generated', 'file_read', 'file_written',
   'decision', 'error', 'recovery', 'checkpoint', 'user_feedback', 'summary', 'session_end'], 'all sixteen types');
 select is((select array_agg(created_at order by sequence_num) from j), (select array_agg(created_at order by created_at) from j), 'numbered by time');
@@ -66,11 +64,11 @@ select is((select content ->> 'reason' from j where entry_type = 'tool_rejected'
 select is((select count(*) from j where entry_type = 'tool_result' and importance = 'high' and content ->> 'errorMessage' = 'saw bad'), 1::bigint, 'a failed result matters');
 select is((select bool_and(token_estimate > 0) from j), true, 'tokens are estimated');
 select set_eq($$ select importance from j $$, array['low', 'normal', 'high', 'critical'], 'all degrees of importance');
-select is((select count(*) from journal_read((select id from item), '-infinity', 3)), 3::bigint, 'the first three');
-select is((select count(*) from journal_read((select id from item), (select created_at from j where entry_type = 'session_end'))), 1::bigint, 'from a time on');
-select set_eq($$ select entry_type from journal_read((select id from item), p_importance => '{critical}') $$, array['session_start', 'checkpoint', 'session_end'], 'only what is critical');
-select results_eq($$ select status, conversation_id = id::text, entry_count > 20 from work_sessions where id = (select id from item) $$, $$ values ('completed', true, true) $$, 'as a session');
-select is((journal_export((select id from item)) #>> '{session,status}'), 'completed', 'exported whole');
+select is((select count(*) from journal_read(item(), '-infinity', 3)), 3::bigint, 'the first three');
+select is((select count(*) from journal_read(item(), (select created_at from j where entry_type = 'session_end'))), 1::bigint, 'from a time on');
+select set_eq($$ select entry_type from journal_read(item(), p_importance => '{critical}') $$, array['session_start', 'checkpoint', 'session_end'], 'only what is critical');
+select results_eq($$ select status, conversation_id = id::text, entry_count > 20 from work_sessions where id = item() $$, $$ values ('completed', true, true) $$, 'as a session');
+select is((journal_export(item()) #>> '{session,status}'), 'completed', 'exported whole');
 select throws_ok($$ select * from journal_read(gen_random_uuid()) $$, 'WL001', null, 'of an item that is there');
 
 select * from finish();

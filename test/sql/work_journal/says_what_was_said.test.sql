@@ -1,20 +1,20 @@
 begin;
 select plan(12);
 
-select from ability_register('write_file', 'Writes.', '{"type": "object"}', 'idempotent', 'safe');
+select tool('write_file', 'idempotent');
 select from ability_register('remove', 'Removes.', '{"type": "object"}', 'idempotent', 'safe', p_touches => '[{"key": "path", "action": "delete"}]');
-select from faculty_save('{"name": "worker", "accepts": ["analyze"], "awareness": {"enabled": false}, "engage": {"tools": ["write_file", "remove"], "ledger_nudge_interval": 0}}');
-create temporary table item as select * from work_submit('analyze', 'Find why');
-select from ledger_append((select id from item), 'error', 'disk full', '{"recoverable": false, "errorType": "io"}');
-select from ledger_append((select id from item), 'decision', 'Use B', '{"reasoning": "cheaper", "alternatives": ["A"]}');
-select from ledger_append((select id from item), 'finding', 'It is the index', '{"table": "orders"}');
-select from ledger_append((select id from item), 'note', 'Ask Anna');
-select from ledger_append((select id from item), 'step', 'Freed the disk');
-select from ledger_append((select id from item), 'step', 'And went on');
+select agent('{"tools": ["write_file", "remove"], "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
+select submit('Find why');
+select from ledger_append(item(), 'error', 'disk full', '{"recoverable": false, "errorType": "io"}');
+select from ledger_append(item(), 'decision', 'Use B', '{"reasoning": "cheaper", "alternatives": ["A"]}');
+select from ledger_append(item(), 'finding', 'It is the index', '{"table": "orders"}');
+select from ledger_append(item(), 'note', 'Ask Anna');
+select from ledger_append(item(), 'step', 'Freed the disk');
+select from ledger_append(item(), 'step', 'And went on');
 
 do $$
 declare
-  v_item uuid := (select id from item);
+  v_item uuid := item();
   v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
   v_turn uuid;
 begin
@@ -31,9 +31,9 @@ begin
   perform iteration_finish(v_item, v_lease);
 end
 $$;
-select from checkpoint_create((select id from item));
-select from checkpoint_create((select id from item), 'automatic');
-create temporary table j as select * from journal_read((select id from item));
+select from checkpoint_create(item());
+select from checkpoint_create(item(), 'automatic');
+create temporary table j as select * from journal_read(item());
 
 select is((select content from j where entry_type = 'error'), '{"type": "error", "ledgerType": "error", "entry": "disk full", "errorType": "io", "message": "disk full", "recoverable": false}', 'an error is as recoverable as it was said to be');
 select is((select content from j where entry_type = 'decision'), '{"type": "decision", "ledgerType": "decision", "entry": "Use B", "question": "", "chosenOption": "Use B", "reasoning": "cheaper", "alternatives": ["A"]}', 'a decision has its reasons');
@@ -46,21 +46,21 @@ select results_eq($$ select content from j where entry_type = 'code_generated' $
 select results_eq($$ select content ->> 'filePath', content ->> 'operation', (content ->> 'linesAffected')::integer from j where entry_type = 'file_written' order by 1 $$,
   $$ values ('a.sql', 'create', 2), ('b.ts', 'delete', null), ('notes.md', 'create', 1) $$, 'a file that was deleted, too');
 select is((select array_agg(entry_type order by sequence_num) from j where entry_type in ('thinking', 'tool_request') and not content ? 'ledgerType'), array['thinking', 'tool_request', 'tool_request', 'tool_request'], 'a thought stands before what it led to');
-select is((select bool_and(session_id = (select id from item) and id like entry_type || '/%') from j), true, 'each entry knows itself and its session');
+select is((select bool_and(session_id = item() and id like entry_type || '/%') from j), true, 'each entry knows itself and its session');
 select results_eq($$ select content -> 'manual', content -> 'completedTasks' from j where entry_type = 'checkpoint' and content ->> 'summary' ~ '^2 ' order by sequence_num desc limit 2 $$,
   $$ values ('false'::jsonb, '["Freed the disk", "And went on"]'::jsonb), ('true', '["Freed the disk", "And went on"]') $$, 'a checkpoint, who wanted it');
-select is(journal_export((select id from item)) #> '{entries,0,sessionId}', to_jsonb((select id from item)), 'and so exported');
+select is(journal_export(item()) #> '{entries,0,sessionId}', to_jsonb(item()), 'and so exported');
 
 -- A later attempt.
 do $$
-declare v_lease uuid := (focus_claim((select id from item), 'w') ->> 'lease')::uuid;
+declare v_lease uuid := (focus_claim(item(), 'w') ->> 'lease')::uuid;
 begin
-  perform iteration_begin((select id from item), v_lease);
-  perform work_fail((select id from item), 'no luck', p_lease => v_lease);
+  perform iteration_begin(item(), v_lease);
+  perform work_fail(item(), 'no luck', p_lease => v_lease);
 end
 $$;
-select is((select content ->> 'summary' from journal_read((select id from item)) where entry_type = 'session_end'), 'no luck', 'the end');
-select is((select count(*) from journal_read((select id from item)) where content ->> 'type' is distinct from entry_type), 0::bigint, 'no data changes the type');
+select is((select content ->> 'summary' from journal_read(item()) where entry_type = 'session_end'), 'no luck', 'the end');
+select is((select count(*) from journal_read(item()) where content ->> 'type' is distinct from entry_type), 0::bigint, 'no data changes the type');
 
 select * from finish();
 rollback;

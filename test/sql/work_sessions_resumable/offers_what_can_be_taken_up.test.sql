@@ -1,7 +1,7 @@
 begin;
 select plan(8);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
+select agent();
 set local work_ledger.now = '2026-11-21 12:00:00+00';
 create temporary table s as
   select 'silent' as what, (journal_session_create('chat-1', 'Build the thing')).id

@@ -1,10 +1,10 @@
 begin;
 select plan(3);
 
-select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
-create temporary table item as select * from work_submit('analyze', 'Find why the nightly import is slow');
+select agent();
+select submit();
 create function pg_temp.held(p_for interval) returns void language sql as $$
-  update graphile_worker._private_jobs set locked_by = 'worker-1', locked_at = now() - p_for where key like '%' || (select id from item) || '%'
+  update graphile_worker._private_jobs set locked_by = 'worker-1', locked_at = now() - p_for where key like '%' || item() || '%'
 $$;
 
 select from lease_renew('worker-1', '{}');
@@ -12,7 +12,7 @@ select pg_temp.held('10 seconds');
 select is((work_sweep() ->> 'enqueued')::int, 0, 'a job that a living worker has just taken up rings');
 select pg_temp.held('31 seconds');
 select is((work_sweep() ->> 'enqueued')::int, 1, 'one that it holds for longer than a lease without one rings no more');
-select is((select count(*) from graphile_worker.jobs where key like '%' || (select id from item) || '%' and locked_by is null), 1::bigint, 'and another one is there for whoever has a free hand');
+select is((select count(*) from graphile_worker.jobs where key like '%' || item() || '%' and locked_by is null), 1::bigint, 'and another one is there for whoever has a free hand');
 
 select * from finish();
 rollback;
