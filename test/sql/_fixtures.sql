@@ -49,6 +49,11 @@ create function work_test.lease(p_item uuid default work_test.item()) returns uu
 create function work_test.stage(p_item uuid default work_test.item()) returns json language sql as $$ select h.stage from work_test.held h where h.item = p_item $$;
 create function work_test.turn(p_item uuid default work_test.item()) returns uuid language sql as $$ select h.turn from work_test.held h where h.item = p_item $$;
 
+-- The focus that drives an item, or drove it last.
+create function work_test.focus(p_item uuid default work_test.item()) returns uuid language sql as $$
+  select f.id from foci f where f.work_item_id = p_item order by f.attempt desc limit 1
+$$;
+
 -- The id of a call, by the id that the provider gave it.
 create function work_test.call(p_provider_id text, p_item uuid default work_test.item()) returns uuid language sql as $$
   select k.id from tool_calls k where k.provider_id = p_provider_id and k.work_item_id = p_item
@@ -87,11 +92,12 @@ begin
 end
 $$;
 
--- What the model says, as the API has it; ids of calls are t<n>_<its place>.
-create function work_test.response(p_says jsonb, p_n integer) returns json language sql as $$
+-- What the model says, as the API has it; ids of calls are t<n>_<its place>. p_more: stop_reason, usage or model, where they matter.
+create function work_test.response(p_says jsonb, p_n integer, p_more jsonb default '{}') returns json language sql as $$
   select json_build_object(
-           'stop_reason', case when bool_or(b.value ->> 'type' = 'tool_use') then 'tool_use' else 'end_turn' end,
-           'usage', json_build_object('input_tokens', 100 * p_n),
+           'model', p_more -> 'model',
+           'stop_reason', coalesce(p_more ->> 'stop_reason', case when bool_or(b.value ->> 'type' = 'tool_use') then 'tool_use' else 'end_turn' end),
+           'usage', coalesce(p_more -> 'usage', jsonb_build_object('input_tokens', 100 * p_n)),
            'content', coalesce(json_agg(b.value order by s.n), '[]'))
     from jsonb_array_elements(p_says) with ordinality as s(value, n)
     cross join lateral (
@@ -107,8 +113,8 @@ create function work_test.response(p_says jsonb, p_n integer) returns json langu
 $$;
 
 -- Answers the newest request with what the model says; what turn_record says.
-create function work_test.answer(p_says jsonb, p_item uuid default work_test.item()) returns json language sql as $$
-  select turn_record(p_item, work_test.lease(p_item), work_test.turn(p_item), work_test.response(p_says, (select max(n) from work_test.request where item = p_item)))
+create function work_test.answer(p_says jsonb, p_item uuid default work_test.item(), p_more jsonb default '{}') returns json language sql as $$
+  select turn_record(p_item, work_test.lease(p_item), work_test.turn(p_item), work_test.response(p_says, (select max(n) from work_test.request where item = p_item), p_more))
 $$;
 
 -- Runs the open calls of the newest turn, in the model's order, with the results that stand beside them in what it said.
@@ -134,14 +140,14 @@ end
 $$;
 
 -- Plays whole iterations, one for each list of what the model says; how the last one ended.
-create function work_test.play(p_responses jsonb, p_item uuid default work_test.item()) returns text language plpgsql as $$
+create function work_test.play(p_responses jsonb, p_item uuid default work_test.item(), p_more jsonb default '{}') returns text language plpgsql as $$
 declare
   v_says jsonb;
   v_kind text;
 begin
   for v_says in select value from jsonb_array_elements(p_responses) with ordinality as r(value, n) order by n loop
     perform work_test.drive(p_item);
-    perform work_test.answer(v_says, p_item);
+    perform work_test.answer(v_says, p_item, p_more);
     perform work_test.run(v_says, p_item);
     v_kind := iteration_finish(p_item, work_test.lease(p_item)) ->> 'kind';
   end loop;

@@ -1,3 +1,4 @@
+-- Lines of the digest that differ in their age only are one line, and the whole has at most max_tokens.
 begin;
 select plan(11);
 
@@ -34,12 +35,11 @@ Recent errors:
 - No such table (a, just now) (×9)$$, 'what differs in its age only is one line; errors of others are in it, one''s own are not');
 
 select alike(awareness_digest((select id from me where name = 'queue')), E'== AWARENESS ==\n\nQueued:\n- [a] A task (×4)\n- [large] Me, large\n%- [a] Me, a\n\nRecently completed:\n%', 'work that is queued is told of where that is wanted');
-select unalike(awareness_digest((select id from me where name = 'queue')), '%Recent errors%', 'and no errors where they are not');
+select unalike(awareness_digest((select id from me where name = 'queue')), '%Recent errors%', 'errors are left out where none are wanted');
 
 -- Every entry of a line is noted.
-create temporary table held as select (focus_claim(id, 'w', 100000) ->> 'lease')::uuid as lease from me where name = 'a';
-create temporary table begun as select iteration_begin(me.id, lease) as stage from me, held where name = 'a';
-select from turn_record((select id from me where name = 'a'), (select lease from held), (select (stage ->> 'turn_id')::uuid from begun), '{"stop_reason": "max_tokens", "content": [{"type": "text", "text": "Well"}]}');
+select take(id) from me where name = 'a';
+select drive(), answer('["Well"]');
 select results_eq($$ select kind, count(*) from v_awareness_shown group by kind order by kind $$, $$ values ('completed', 5::bigint), ('error', 9::bigint), ('finding', 1::bigint) $$, 'each entry of a line was told');
 
 -- A cap over all.
@@ -53,12 +53,12 @@ create temporary table small as select awareness_digest(id) as text from me wher
 select ok(_tokens(char_length(text), 'claude-sonnet-5-5') between 150 and 200, 'a digest has at most max_tokens') from small;
 select matches(text, E'Currently active:\n- \\[A/a\\] Me, a\n\nRecently completed:\n- [^…]*\n- … and 3 more\n\nRecent findings:\n- Finding 300 of many[^…]*\n- Finding 299 of many[^…]*\n- … and 18 more\n\nRecent errors:\n', 'each section has its first lines, and what is missing is counted') from small;
 select is(awareness_digest(id), E'== AWARENESS ==\n\nCurrently active:\n- … and 1 more\n\nRecently completed:\n- … and 5 more\n\nRecent findings:\n- … and 20 more\n\nRecent errors:\n- … and 10 more', 'where nothing has room the numbers do') from me where name = 'tiny';
-select is((select count(*) from me, regexp_matches(awareness_digest(id), '^- Finding', 'gn') where name = 'large'), 300::bigint, '0 is no cap');
-select ok(_tokens(char_length(awareness_digest(null)), 'claude-sonnet-5-5') <= 1500, 'by default it is 1,500');
+select is((select count(*) from me, regexp_matches(awareness_digest(id), '^- Finding', 'gn') where name = 'large'), 300::bigint, 'max_tokens = 0 is no cap');
+select ok(_tokens(char_length(awareness_digest(null)), 'claude-sonnet-5-5') <= 1500, 'by default a digest has at most 1,500 tokens');
 select model_save('claude-sonnet-5-5');
 update models set sample_tokens = sample_chars * 2;
-select ok(char_length(awareness_digest(null)) between 500 and 750, 'tokens of the reader''s model') ;
-select throws_ok($$ select faculty_save('{"name": "b", "awareness": {"max_tokens": 1.5}}') $$, 'WL002', null, 'a whole number');
+select ok(char_length(awareness_digest(null)) between 500 and 750, 'tokens are those of the reader''s model');
+select throws_ok($$ select faculty_save('{"name": "b", "awareness": {"max_tokens": 1.5}}') $$, 'WL002', null, 'max_tokens is a whole number');
 
 select * from finish();
 rollback;

@@ -1,3 +1,4 @@
+-- A digest has so many lines of a kind, and none of them is long.
 begin;
 select plan(4);
 
@@ -11,8 +12,8 @@ do $$ declare v_id uuid; begin
     perform work_complete(v_id, repeat('long ', 100));
   end loop;
 end $$;
-select is((select count(*) from regexp_matches(awareness_digest((select id from me)), '^- \[', 'gn')), 2::bigint, 'completed items');
-select is((select count(*) from regexp_matches(awareness_digest((select id from me)), '^- finding', 'gn')), 3::bigint, 'findings');
+select is((select count(*) from regexp_matches(awareness_digest((select id from me)), '^- \[', 'gn')), 2::bigint, 'as many completed items are shown as the faculty wants');
+select is((select count(*) from regexp_matches(awareness_digest((select id from me)), '^- finding', 'gn')), 3::bigint, 'as many findings are shown as the faculty wants');
 select unalike(awareness_digest((select id from me)), '%item 5%', 'child work is left out unless asked for');
 select is((select max(length(line)) from regexp_split_to_table(awareness_digest((select id from me)), E'\n') as line) <= 260, true, 'no line is long');
 

@@ -1,3 +1,4 @@
+-- The digest has the sections and the lines of the design document.
 begin;
 select plan(3);
 
@@ -6,12 +7,9 @@ select from faculty_save('{"name": "social", "accepts": ["engage"]}');
 select from faculty_save('{"name": "computer-use", "accepts": ["analyze"]}');
 create temporary table social as select id from work_submit('engage', 'Checking in with Kelly');
 create temporary table computer as select id from work_submit('analyze', 'Reviewing PR #47 on animus-rs');
-create temporary table held as
-  select id, (focus_claim(id, 'w') ->> 'lease')::uuid as lease from social union all
-  select id, (focus_claim(id, 'w') ->> 'lease')::uuid as lease from computer;
-create temporary table begun as select iteration_begin(id, lease) from held;
-select from held cross join lateral ledger_append(held.id, 'plan', 'Ask about weekend, share project update', p_lease => lease) where held.id = (select id from social);
-select from held cross join lateral ledger_append(held.id, 'finding', E'PR #47 introduces breaking change\nto memory API', p_lease => lease) where held.id = (select id from computer);
+select drive(id) from social union all select drive(id) from computer;
+select from social, ledger_append(id, 'plan', 'Ask about weekend, share project update', p_lease => lease(id));
+select from computer, ledger_append(id, 'finding', E'PR #47 introduces breaking change\nto memory API', p_lease => lease(id));
 set local work_ledger.now = '2026-11-20 10:00:00+00';
 create temporary table done as select id from work_submit('propose', 'Proposed collaborative writing project with Kelly', p_faculty => 'initiative');
 select from ledger_append((select id from done), 'finding', 'Kelly mentioned interest in Rust');
@@ -30,7 +28,7 @@ Recently completed:
 
 Recent findings:
 - PR #47 introduces breaking change to memory API (Computer Use, in progress)
-- Kelly mentioned interest in Rust (Initiative/propose, 2h ago)$$, 'three sections, one line an entry');
+- Kelly mentioned interest in Rust (Initiative/propose, 2h ago)$$, 'the digest has three sections and a line for each entry');
 select unalike(awareness_digest((select id from computer)), '%PR #47%', 'nobody is told what he does himself');
 set local work_ledger.now = '2026-11-22 12:00:00+00';
 select unalike(awareness_digest((select id from social)), '%Initiative%', 'what lies further back than the lookback is left out');

@@ -1,9 +1,9 @@
+-- A step that is recorded alone closes the block that it ends, its own exchange included.
 begin;
 select plan(3);
 
 select agent('{"tools": ["look"], "elide_budget": 0}');
-select submit('Mend it');
-
+select submit('Fix it');
 
 select play('[
   [["look", "config is TOML"]],
@@ -12,8 +12,8 @@ select play('[
   [["step", "Looked"]],
   [["look", "again"]]]');
 select is(shape(3), 'user:text,text,text', 'nothing is left but the stub, and a line that says what stubs are');
-select is(shape(5), 'user:text,text,text,text', 'a second block, a second stub');
-select is(text_of(5, 0, 2) || ' ' || text_of(5, 0, 3), '[completed step 1: Found the config] [completed step 2: Looked]', 'oldest first');
+select is(shape(5), 'user:text,text,text,text', 'a second closed block has a stub of its own');
+select is(text_of(5, 0, 2) || ' ' || text_of(5, 0, 3), '[completed step 1: Found the config] [completed step 2: Looked]', 'stubs stand oldest first');
 
 select * from finish();
 rollback;

@@ -1,15 +1,15 @@
+-- Several steps in one response close one block.
 begin;
 select plan(2);
 
 select agent('{"tools": ["look"], "elide_budget": 0}');
-select submit('Mend it');
-
+select submit('Fix it');
 
 select play('[
   [["look", "a"]],
   [["step", "First"], ["step", "Second"], ["look", "b"]],
   [["look", "c"]]]');
-select is(text_of(3, 0, 2), E'[completed step 1: First]\n[completed step 1: Second]', 'both steps stand for it');
+select is(text_of(3, 0, 2), E'[completed step 1: First]\n[completed step 1: Second]', 'the stub of the block has both steps');
 select is((select max(last_block) from elisions), 1, 'one block is closed');
 
 select * from finish();
