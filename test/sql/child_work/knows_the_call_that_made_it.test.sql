@@ -12,26 +12,11 @@ create function pg_temp.two_parts(p_input jsonb) returns text language sql as $$
 $$;
 select from ability_register('two_parts', 'Two parts.', '{"type": "object"}', 'idempotent', 'safe', 'pg_temp.two_parts(jsonb)');
 
-create temporary table driven (item uuid, lease uuid, turn uuid);
--- Claims an item and answers its next request with these calls.
-create function pg_temp.answer(p_item uuid, p_calls json) returns uuid language plpgsql as $$
-declare
-  v_lease uuid := (focus_claim(p_item, 'w') ->> 'lease')::uuid;
-  v_turn uuid := (iteration_begin(p_item, v_lease) ->> 'turn_id')::uuid;
-begin
-  perform turn_record(p_item, v_lease, v_turn, json_build_object('stop_reason', 'tool_use', 'content', p_calls));
-  delete from driven;
-  insert into driven values (p_item, v_lease, v_turn);
-  return v_turn;
-end
-$$;
-create function pg_temp.spawn(p_id text) returns json language sql as $$
-  select json_build_object('type', 'tool_use', 'id', p_id, 'name', 'spawn_child_work', 'input', json_build_object('work_type', 'part', 'description', 'Part of ' || p_id))
-$$;
-create function pg_temp.call(p_tool text) returns tool_calls language sql as $$ select k from driven d join tool_calls k on k.turn_id = d.turn where k.tool_name = p_tool $$;
+-- The call of a tool in the newest response; the same, when it has run.
+create function pg_temp.call(p_tool text) returns tool_calls language sql as $$ select k from tool_calls k where k.turn_id = turn() and k.tool_name = p_tool $$;
 create function pg_temp.run(p_tool text) returns tool_calls language plpgsql as $$
 begin
-  perform tool_call_execute(item, lease, (pg_temp.call(p_tool)).id) from driven;
+  perform tool_call_execute(item(), lease(), (pg_temp.call(p_tool)).id);
   return pg_temp.call(p_tool);
 end
 $$;
@@ -40,7 +25,8 @@ create function pg_temp.sessions_of(p_item uuid) returns table (is_subagent bool
 $$;
 
 create temporary table lead as select id from work_submit('lead', 'Lead it', p_max_attempts => 3);
-select pg_temp.answer((select id from lead), json_build_array(pg_temp.spawn('a')));
+select take(id) from lead;
+select drive(), answer('[["spawn_child_work", {"work_type": "part", "description": "A part"}]]');
 create temporary table made as select (pg_temp.run('spawn_child_work')).*;
 select is((select spawn_tool_call_id from work_items where id = (select spawned_work_item_id from made)), (select id from made), 'the call has its child, and the child its call');
 select is((select spawn_tool_call_id from v_children where work_item_id = (select spawned_work_item_id from made)), (select id from made), 'v_children shows it');
@@ -48,37 +34,38 @@ select is((select spawn_tool_call_id from v_children where work_item_id = (selec
 -- The child's own attempts.
 select focus_claim((select spawned_work_item_id from made), 'w');
 select results_eq($$ select * from pg_temp.sessions_of((select spawned_work_item_id from made)) $$,
-  $$ select true, (select id::text from lead), m.turn_id, m.id from made m $$, 'its session is a subagent''s, below the turn and the call that made it');
-select _focus_end(w, 'failed', 'retry', 'x', null) from work_items w where id = (select spawned_work_item_id from made);
+  $$ select true, (select id::text from lead), m.turn_id, m.id from made m $$, 'a child''s session is a subagent''s, below the turn and the call that made it');
+select give_up(spawned_work_item_id) from made;
 update work_items set run_at = '-infinity' where id = (select spawned_work_item_id from made);
 select focus_claim((select spawned_work_item_id from made), 'w');
 select results_eq($$ select * from pg_temp.sessions_of((select spawned_work_item_id from made)) $$,
-  $$ select true, (select id::text from lead), m.turn_id, m.id from made m cross join generate_series(1, 2) $$, 'so is that of a second attempt');
+  $$ select true, (select id::text from lead), m.turn_id, m.id from made m cross join generate_series(1, 2) $$, 'the session of a child''s second attempt is below the same call');
 
 -- A SQL tool that delegates; two children of one call.
-select iteration_finish(item, lease) from driven;
-select pg_temp.answer((select id from lead), '[{"type": "tool_use", "id": "b", "name": "two_parts", "input": {}}]');
+select iteration_finish(item(), lease());
+select drive(), answer('[["two_parts"]]');
 create temporary table pair as select (pg_temp.run('two_parts')).*;
 select results_eq($$ select w.id::text from work_items w where w.spawn_tool_call_id = (select id from pair) order by w.description $$,
   $$ select regexp_split_to_table(result #>> '{}', ' ') from pair $$, 'children of a SQL tool know its call');
-select is((select spawned_work_item_id::text from pair), (select split_part(result #>> '{}', ' ', 1) from pair), 'which names the first');
+select is((select spawned_work_item_id::text from pair), (select split_part(result #>> '{}', ' ', 1) from pair), 'the call of a SQL tool names the first of its children');
 
 -- Code.
-select iteration_finish(item, lease) from driven;
-select pg_temp.answer((select id from lead), '[{"type": "tool_use", "id": "c", "name": "execute_code", "input": {"code": "x"}}]');
-select tool_call_begin(item, lease, (pg_temp.call('execute_code')).id) from driven;
-select tool_call_nested(item, lease, (pg_temp.call('execute_code')).id, 0, 'spawn_child_work', '{"work_type": "part", "description": "Part of code"}') from driven;
+select iteration_finish(item(), lease());
+select drive(), answer('[["execute_code", {"code": "x"}]]');
+select tool_call_begin(item(), lease(), (pg_temp.call('execute_code')).id);
+select tool_call_nested(item(), lease(), (pg_temp.call('execute_code')).id, 0, 'spawn_child_work', '{"work_type": "part", "description": "Part of code"}');
 create temporary table nested as select (pg_temp.run('spawn_child_work')).*;
-select ok((select w.description = 'Part of code' and k.parent_call_id is not null from nested k join work_items w on w.id = k.spawned_work_item_id and w.spawn_tool_call_id = k.id), 'a call that code makes');
+select ok((select w.description = 'Part of code' and k.parent_call_id is not null from nested k join work_items w on w.id = k.spawned_work_item_id and w.spawn_tool_call_id = k.id), 'a call that code makes and its child know each other');
 
 -- A child that no call made: of the attempt that is under way.
 create temporary table plain as select id from work_submit('part', 'By hand', p_parent_id => (select id from lead));
 select focus_claim((select id from plain), 'w');
-select results_eq($$ select * from pg_temp.sessions_of((select id from plain)) $$, $$ select true, (select id::text from lead), null::uuid, null::uuid $$, 'one that no call made knows the conversation');
+select results_eq($$ select * from pg_temp.sessions_of((select id from plain)) $$, $$ select true, (select id::text from lead), null::uuid, null::uuid $$, 'a child that no call made knows the conversation');
 
 -- Branches: of the parent, whose children are its own; of the child, which is nobody's.
 create temporary table branch as select id from work_fork((select turn_id from made));
-select pg_temp.answer((select id from branch), json_build_array(pg_temp.spawn('d')));
+select take(id) from branch;
+select drive(), answer('[["spawn_child_work", {"work_type": "part", "description": "Another part"}]]');
 create temporary table forked as select (pg_temp.run('spawn_child_work')).*;
 select focus_claim((select spawned_work_item_id from forked), 'w');
 select results_eq($$ select * from pg_temp.sessions_of((select spawned_work_item_id from forked)) $$,

@@ -1,3 +1,4 @@
+-- context_parts() names the parts of a request in their order, with their words, their size and where they are from.
 begin;
 select plan(6);
 
@@ -9,12 +10,12 @@ select from work_message(item(), 'Only a.ts, please');
 select play('[
   [["ledger_append", {"entry_type": "step", "content": "Read it", "keep": ["a.ts"]}], ["bash", {"command": "true"}, "ok"]],
   [["bash", {"command": "true"}, "ok"]]]');
-select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 1))), 'system tools task', 'the first request');
-select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 2))), 'system tools task response result message', 'what it says besides comes last');
-select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 3))), 'system tools task stubs stubs kept message response result result', 'after a cut');
-select is((select array[iteration, block] from context_parts((select turn_id from request where n = 3)) where part = 'response'), array[2, 2], 'where each is from');
-select ok((select bool_and(tokens > 0 and content <> '') from context_parts((select turn_id from request where n = 3))), 'its words and their size');
-select throws_ok($$ select context_parts(gen_random_uuid()) $$, 'WL001', null, 'a turn that is not there');
+select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 1))), 'system tools task', 'the first request consists of system prompt, tools and task');
+select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 2))), 'system tools task response result message', 'what a request says besides comes last');
+select is((select string_agg(part, ' ' order by n) from context_parts((select turn_id from request where n = 3))), 'system tools task stubs stubs kept message response result result', 'after a cut stubs and what is kept stand behind the task');
+select is((select array[iteration, block] from context_parts((select turn_id from request where n = 3)) where part = 'response'), array[2, 2], 'a response has its iteration and its block');
+select ok((select bool_and(tokens > 0 and content <> '') from context_parts((select turn_id from request where n = 3))), 'each part has its words and their size');
+select throws_ok($$ select context_parts(gen_random_uuid()) $$, 'WL001', null, 'a turn that is not there is an error');
 
 select * from finish();
 rollback;

@@ -1,30 +1,19 @@
+-- A session is assembled anew under another policy of context: which cuts there would have been, and what the requests would have cost.
 begin;
 select plan(10);
 
 select agent('{"tools": ["look"], "elide_budget": 0}', '{"awareness": {"enabled": false}}');
-select submit('Mend it');
+select submit('Fix it');
 
 -- Twelve responses, every third with a step that rides; a provider that counts as the family does.
-do $$
-declare
-  v_lease uuid;
-  v_stage json;
-begin
+do $$ begin
   for v_n in 1..12 loop
-    v_lease := (focus_claim(item(), 'w') ->> 'lease')::uuid;
-    v_stage := iteration_begin(item(), v_lease);
-    perform turn_record(item(), v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object(
-      'stop_reason', 'tool_use', 'usage', json_build_object('input_tokens', (char_length((v_stage -> 'request')::text) * 0.43)::integer, 'output_tokens', 30),
-      'content', json_build_array(
-        json_build_object('type', 'tool_use', 'id', 'a', 'name', 'look', 'input', json_build_object()),
-        case when v_n % 3 = 0 then json_build_object('type', 'tool_use', 'id', 'b', 'name', 'ledger_append', 'input', json_build_object('entry_type', 'step', 'content', 'Step ' || v_n))
-             else json_build_object('type', 'text', 'text', 'I look.') end)));
-    perform tool_call_settle(item(), v_lease, k.id, repeat('row ', 1000)) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name = 'look';
-    perform tool_call_execute(item(), v_lease, k.id) from tool_calls k where k.turn_id = (v_stage ->> 'turn_id')::uuid and tool_name <> 'look';
-    perform iteration_finish(item(), v_lease);
+    perform drive();
+    perform answer(jsonb_build_array('["look"]'::jsonb, case when v_n % 3 = 0 then jsonb_build_array('step', 'Step ' || v_n) else '"I look."' end),
+      p_more => jsonb_build_object('usage', jsonb_build_object('input_tokens', (char_length((stage() -> 'request')::text) * 0.43)::integer, 'output_tokens', 30)));
+    perform run(jsonb_build_array(jsonb_build_array('look', repeat('row ', 1000)))), iteration_finish(item(), lease());
   end loop;
-end
-$$;
+end $$;
 create temporary table session as select session_label as label from foci;
 
 select results_eq(
@@ -34,21 +23,21 @@ select results_eq(
 select is(
   (select count(*) from context_replay_turns((select label from session), '{"elide_budget": 0}') r join turns t on t.id = r.turn_id
     where abs(r.input_tokens - t.input_tokens) <= 0.15 * t.input_tokens), 12::bigint,
-  'and its sizes are those that the provider counted');
+  'the sizes are those that the provider counted');
 
 create temporary table policy as
   select name, (context_replay((select label from session), policy)).*
     from (values ('own', '{}'::jsonb), ('none', '{"truncate_closed_blocks": false}'), ('budget', '{"elide_budget": 1000000}'),
                  ('compacted', '{"truncate_closed_blocks": false, "context_window": 14000, "compact_keep_recent": 2}'),
                  ('window', '{"keep_messages": 4}'), ('cleared', '{"clear_results_over": 8000, "clear_keep": 2}')) as v(name, policy);
-select is((select count(*) from policy where model_calls = 12), 6::bigint, 'every request of the past');
-select is((select cuts from policy where name = 'none'), 0, 'nothing is ever cut');
+select is((select count(*) from policy where model_calls = 12), 6::bigint, 'every policy has every request of the past');
+select is((select cuts from policy where name = 'none'), 0, 'a policy that truncates nothing cuts nothing');
 select is((select input_tokens from policy where name = 'budget'), (select input_tokens from policy where name = 'none'), 'a budget that is never reached is like none');
 select cmp_ok((select input_tokens from policy where name = 'own'), '<', (select input_tokens / 2 from policy where name = 'none'), 'stubs are smaller than blocks');
-select cmp_ok((select peak_tokens from policy where name = 'compacted'), '<', 14000 * 7 / 10, 'compacted under its threshold');
+select cmp_ok((select peak_tokens from policy where name = 'compacted'), '<', 14000 * 7 / 10, 'a compaction keeps requests under its threshold');
 select cmp_ok((select cuts from policy where name = 'window'), '>', 8, 'a sliding window moves the prefix with every request');
-select throws_ok($$ select context_replay((select label from session), '{"budget": 1}') $$, 'WL002', '"budget" is not a key of a context policy', 'a policy has its keys');
-select throws_ok($$ select context_replay('nobody') $$, 'WL001', 'there is no session "nobody"', 'of a session that is there');
+select throws_ok($$ select context_replay((select label from session), '{"budget": 1}') $$, 'WL002', '"budget" is not a key of a context policy', 'an unknown key of a policy is refused');
+select throws_ok($$ select context_replay('nobody') $$, 'WL001', 'there is no session "nobody"', 'a session that is not there is an error');
 
 select * from finish();
 rollback;
