@@ -14,15 +14,15 @@ begin
   for v_n in 1..9 loop
     perform set_config('work_ledger.now', v_item.run_at::text, true);
     perform focus_claim(v_item.id, 'w');
-    v_item := _focus_end((select w from work_items w where id = v_item.id), 'failed', 'retry', 'given up', null);
+    v_item := give_up(v_item.id);
     v_waits := v_waits || extract(epoch from v_item.run_at - _now())::integer;
   end loop;
   return v_waits;
 end
 $$;
 
-select is(pg_temp.waits('a'), '{5, 10, 20, 40, 80, 160, 320, 600, 600}', 'doubled up to ten minutes');
-select is(pg_temp.waits('b'), '{5, 5, 5, 5, 5, 5, 5, 5, 5}', 'or constant, as the faculty wants it');
+select is(pg_temp.waits('a'), '{5, 10, 20, 40, 80, 160, 320, 600, 600}', 'an exponential backoff doubles up to ten minutes');
+select is(pg_temp.waits('b'), '{5, 5, 5, 5, 5, 5, 5, 5, 5}', 'a constant backoff stays at 5 s');
 
 select * from finish();
 rollback;

@@ -1,3 +1,4 @@
+-- A worker that gives its work back leaves it to another one at once.
 begin;
 select plan(3);
 
@@ -6,9 +7,9 @@ select submit();
 select drive(p_worker => 'worker-1');
 
 select from iteration_release(item(), lease());
-select is((select lease_token from work_items), null, 'the lease is free');
-select is((focus_claim(item(), 'worker-2')) ->> 'kind', 'claimed', 'another worker goes on at once');
-select is((select crash_count from foci), 0, 'it was no crash');
+select is((select lease_token from item), null, 'the lease of the item is free');
+select is(focus_claim(item(), 'worker-2') ->> 'kind', 'claimed', 'another worker goes on at once');
+select is((select crash_count from foci), 0, 'giving back is no crash');
 
 select * from finish();
 rollback;
