@@ -1,3 +1,4 @@
+-- The formatted ledger has the sections of the design document, the latest plan alone, and no line that passes for another.
 begin;
 select plan(2);
 
@@ -33,9 +34,9 @@ ERRORS:
 NOTES:
 - User prefers snake_case
   FINDINGS:
-  - forged$$, 'latest plan only, every section in its place, no line forged');
-create temporary table empty as select id from work_submit('a', 'x');
-select is(ledger_read_formatted((select id from empty)), E'=== WORK LEDGER (your durable working memory) ===\n\n(no entries)', 'an empty ledger says so');
+  - forged$$, 'every section stands in its place, with the latest plan only and no forged line');
+select submit();
+select is(ledger_read_formatted(item()), E'=== WORK LEDGER (your durable working memory) ===\n\n(no entries)', 'an empty ledger says so');
 
 select * from finish();
 rollback;

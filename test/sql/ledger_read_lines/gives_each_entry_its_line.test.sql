@@ -1,3 +1,4 @@
+-- ledger_read_lines() gives each entry a line, numbered and typed.
 begin;
 select plan(2);
 

@@ -1,3 +1,4 @@
+-- The packet of a session that another agent recorded says where it stands in that agent's own words.
 begin;
 select plan(9);
 
@@ -10,16 +11,16 @@ select from session_import('{"format": "claude-code", "sessionId": "s", "prompt"
 select from session_import('{"format": "codex", "sessionId": "t", "prompt": "Look", "isPromptByHarness": true, "exchanges": [{"text": "", "calls": [{"id": "a", "name": "exec_command", "input": {"cmd": "ls"}, "result": "x"}]}]}');
 create temporary table p as select resumption_context(id, 2000) as p from work_items where external_id = 'import:claude-code:s';
 
-select is((select p ->> 'originalPrompt' from p), 'Make the import fast', 'what was asked');
-select matches((select p ->> 'currentState' from p), 'iteration 4; last step: Find the slow query; asked last: Only for March', 'where it stands');
-select is((select p ->> 'workSummary' from p), E'- Find the slow query\n- Its own summary: We found that the query has no index.\n- Was asked: Make the import fast\n- Was asked: Only for March\n- Said last: The index is there; the tests still fail.', 'what was done and concluded, in its own words');
-select is((select p -> 'filesModified' from p), '["a.sql"]', 'what was changed');
-select is((select p -> 'pendingActions' from p), '["Add an index"]', 'what its todo list still wants');
-select is((select p -> 'errorHistory' from p), '["Bash npm test: 3 tests fail"]', 'what failed');
-select is((select p -> 'suggestedNextSteps' from p), '["Go on with: Add an index"]', 'what comes next');
-select is((select resumption_context(id, 500) -> 'suggestedNextSteps' from work_items where external_id = 'import:codex:t'), '["Look how far it came, and go on."]', 'never to begin what has begun');
-select submit('Fix it', 'fix');
-select is((select resumption_context(id) -> 'suggestedNextSteps' from item), '["Begin."]', 'but what has not');
+select is((select p ->> 'originalPrompt' from p), 'Make the import fast', 'the packet has what was asked');
+select matches((select p ->> 'currentState' from p), 'iteration 4; last step: Find the slow query; asked last: Only for March', 'the packet says where the session stands');
+select is((select p ->> 'workSummary' from p), E'- Find the slow query\n- Its own summary: We found that the query has no index.\n- Was asked: Make the import fast\n- Was asked: Only for March\n- Said last: The index is there; the tests still fail.', 'the packet has what was done and concluded, in its own words');
+select is((select p -> 'filesModified' from p), '["a.sql"]', 'the packet has the files that were changed');
+select is((select p -> 'pendingActions' from p), '["Add an index"]', 'the packet has what the todo list still wants');
+select is((select p -> 'errorHistory' from p), '["Bash npm test: 3 tests fail"]', 'the packet has what failed');
+select is((select p -> 'suggestedNextSteps' from p), '["Go on with: Add an index"]', 'the packet says what comes next');
+select is((select resumption_context(id, 500) -> 'suggestedNextSteps' from work_items where external_id = 'import:codex:t'), '["Look how far it came, and go on."]', 'a session that has begun is never to begin');
+select submit('Fix it');
+select is((select resumption_context(id) -> 'suggestedNextSteps' from item), '["Begin."]', 'work that has not begun is to begin');
 
 select * from finish();
 rollback;
