@@ -1,3 +1,4 @@
+-- What people told an agent is kept whole; what their client put in beside it is a line.
 begin;
 select plan(3);
 
@@ -8,7 +9,7 @@ select from session_import(json_build_object('format', 'claude-code', 'sessionId
 create temporary table told as select t.* from _told((select head_turn_id from sessions where label = 'claude-code:s'), true) t;
 select is((select char_length(said) from told where n = 1), 240, 'what nobody said is a line');
 select is((select said from told where n = 2), repeat('a long word of a person ', 500), 'a person''s word is whole');
-select matches(recall_block((select id from work_items), 1), repeat('a file that changed ', 100), 'and the block has all of it');
+select matches(recall_block((select id from work_items), 1), repeat('a file that changed ', 100), 'the block has all of what the client put in');
 
 select * from finish();
 rollback;

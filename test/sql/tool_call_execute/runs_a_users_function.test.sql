@@ -1,3 +1,4 @@
+-- A tool that is a user's SQL function runs in the database, sees the user's tables and may write the item's ledger.
 begin;
 select plan(5);
 
@@ -9,15 +10,11 @@ select agent('{"tools": ["count_letters"]}');
 select submit();
 select drive();
 
-select is(stage() #>> '{request,tools,8,name}', 'count_letters', 'it is offered');
-create temporary table recorded as
-  select turn_record(item(), lease(), turn(),
-    '{"id": "msg_1", "model": "m", "content": [{"type":"tool_use","id":"t1","name":"count_letters","input":{"text":"abc"}}], "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5}}') as answer;
-
-select is((select answer #>> '{calls,0,implementation}' from recorded), 'sql', 'the database runs it');
-select from tool_call_execute(item(), lease(), (select id from tool_calls));
-select is((select result #>> '{}' from tool_calls), '{"letters": 3}', 'its value is the result; it finds the user''s tables');
-select is((select content from work_ledger), 'counted', 'it may write the ledger of the item');
+select is(stage() #>> '{request,tools,8,name}', 'count_letters', 'the function is offered as a tool');
+select is(answer('[["count_letters", {"text": "abc"}]]') #>> '{calls,0,implementation}', 'sql', 'the database runs it');
+select run();
+select is((select result #>> '{}' from tool_calls), '{"letters": 3}', 'the function''s value is the result; it finds the user''s tables');
+select is((select content from work_ledger), 'counted', 'the function may write the ledger of the item');
 select throws_ok($$ select ability_register('bad', 'Bad.', '{"type": "object"}', p_function => 'lower(text)') $$, 'WL002', null, 'a function of another shape is refused');
 
 select * from finish();

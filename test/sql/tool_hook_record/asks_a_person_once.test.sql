@@ -1,3 +1,4 @@
+-- A call that a hook let go still needs its approval, which is asked for once.
 begin;
 select plan(4);
 
@@ -5,14 +6,15 @@ select tool('send', 'unsafe', 'dangerous');
 select agent('{"tools": ["send"], "require_approval": "dangerous"}', '{"hooks": {"before_tool": "guard"}}');
 select submit('Fix it');
 select drive();
-select from turn_record(item(), lease(), turn(), '{"stop_reason": "tool_use", "content": [{"type": "tool_use", "id": "a", "name": "send", "input": {}}]}');
+select answer('[["send"]]');
 create function pg_temp.hooked() returns jsonb language sql as $$
-  select tool_hook_record(item(), lease(), (select id from tool_calls), 'before_tool', '{"exit_code": 0, "stdout": ""}');
+  select tool_hook_record(item(), lease(), call('t1_1'), 'before_tool', '{"exit_code": 0, "stdout": ""}');
 $$;
+
 select is(pg_temp.hooked(), '{"kind": "waiting"}', 'the call waits for approval');
-select is(pg_temp.hooked(), '{"kind": "waiting"}', 'and when the worker did not hear so, it says it again');
-select is((select count(*)::integer from v_approvals), 1, 'asked once');
-select is((select status from tool_calls), 'waiting', 'it waits');
+select is(pg_temp.hooked(), '{"kind": "waiting"}', 'a worker that did not hear it is told again that the call waits');
+select is((select count(*)::integer from v_approvals), 1, 'the approval is asked for once');
+select is((select status from tool_calls), 'waiting', 'the call waits');
 
 select * from finish();
 rollback;
