@@ -1,3 +1,4 @@
+-- What agents recorded is in the journal with all that they said of it, and nothing of it changes the entry's type.
 begin;
 select plan(12);
 
@@ -12,25 +13,10 @@ select from ledger_append(item(), 'note', 'Ask Anna');
 select from ledger_append(item(), 'step', 'Freed the disk');
 select from ledger_append(item(), 'step', 'And went on');
 
-do $$
-declare
-  v_item uuid := item();
-  v_lease uuid := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
-  v_turn uuid;
-begin
-  perform iteration_begin(v_item, v_lease);
-  perform iteration_fail(v_item, v_lease, '{"class": "overloaded", "message": "too busy", "retry_after_seconds": 0}');
-  update work_items set run_at = _now() where id = v_item;
-  update models set cooldown_ends_at = null;
-  v_lease := (focus_claim(v_item, 'w') ->> 'lease')::uuid;
-  v_turn := (iteration_begin(v_item, v_lease) ->> 'turn_id')::uuid;
-  perform turn_record(v_item, v_lease, v_turn, '{"stop_reason": "tool_use", "usage": {}, "content": [{"type": "text", "text": "So"},
-    {"type": "tool_use", "id": "w", "name": "write_file", "input": {"path": "a.sql", "content": "select 1;\nselect 2;"}}, {"type": "tool_use", "id": "d", "name": "remove", "input": {"path": "b.ts"}},
-    {"type": "tool_use", "id": "n", "name": "write_file", "input": {"path": "notes.md", "content": "x"}}]}');
-  perform tool_call_settle(v_item, v_lease, id, 'Done') from tool_calls where turn_id = v_turn;
-  perform iteration_finish(v_item, v_lease);
-end
-$$;
+select drive(), iteration_fail(item(), lease(), '{"class": "overloaded", "message": "too busy", "retry_after_seconds": 0}');
+update work_items set run_at = _now() where id = item();
+update models set cooldown_ends_at = null;
+select play('[["So", ["write_file", {"path": "a.sql", "content": "select 1;\nselect 2;"}, "Done"], ["remove", {"path": "b.ts"}, "Done"], ["write_file", {"path": "notes.md", "content": "x"}, "Done"]]]');
 select from checkpoint_create(item());
 select from checkpoint_create(item(), 'automatic');
 create temporary table j as select * from journal_read(item());
@@ -44,23 +30,17 @@ select results_eq($$ select content ->> 'message', content ->> 'fromError' from 
 select results_eq($$ select content from j where entry_type = 'code_generated' $$,
   $$ values ('{"type": "code_generated", "language": "sql", "code": "select 1;\nselect 2;", "purpose": "write_file", "filePath": "a.sql"}'::jsonb) $$, 'code that was written, and where');
 select results_eq($$ select content ->> 'filePath', content ->> 'operation', (content ->> 'linesAffected')::integer from j where entry_type = 'file_written' order by 1 $$,
-  $$ values ('a.sql', 'create', 2), ('b.ts', 'delete', null), ('notes.md', 'create', 1) $$, 'a file that was deleted, too');
+  $$ values ('a.sql', 'create', 2), ('b.ts', 'delete', null), ('notes.md', 'create', 1) $$, 'a file that was deleted is in the journal');
 select is((select array_agg(entry_type order by sequence_num) from j where entry_type in ('thinking', 'tool_request') and not content ? 'ledgerType'), array['thinking', 'tool_request', 'tool_request', 'tool_request'], 'a thought stands before what it led to');
 select is((select bool_and(session_id = item() and id like entry_type || '/%') from j), true, 'each entry knows itself and its session');
 select results_eq($$ select content -> 'manual', content -> 'completedTasks' from j where entry_type = 'checkpoint' and content ->> 'summary' ~ '^2 ' order by sequence_num desc limit 2 $$,
-  $$ values ('false'::jsonb, '["Freed the disk", "And went on"]'::jsonb), ('true', '["Freed the disk", "And went on"]') $$, 'a checkpoint, who wanted it');
-select is(journal_export(item()) #> '{entries,0,sessionId}', to_jsonb(item()), 'and so exported');
+  $$ values ('false'::jsonb, '["Freed the disk", "And went on"]'::jsonb), ('true', '["Freed the disk", "And went on"]') $$, 'a checkpoint says whether somebody wanted it');
+select is(journal_export(item()) #> '{entries,0,sessionId}', to_jsonb(item()), 'an exported entry knows its session');
 
 -- A later attempt.
-do $$
-declare v_lease uuid := (focus_claim(item(), 'w') ->> 'lease')::uuid;
-begin
-  perform iteration_begin(item(), v_lease);
-  perform work_fail(item(), 'no luck', p_lease => v_lease);
-end
-$$;
-select is((select content ->> 'summary' from journal_read(item()) where entry_type = 'session_end'), 'no luck', 'the end');
-select is((select count(*) from journal_read(item()) where content ->> 'type' is distinct from entry_type), 0::bigint, 'no data changes the type');
+select drive(), work_fail(item(), 'no luck', p_lease => lease());
+select is((select content ->> 'summary' from journal_read(item()) where entry_type = 'session_end'), 'no luck', 'a failed attempt ends the session with its reason');
+select is((select count(*) from journal_read(item()) where content ->> 'type' is distinct from entry_type), 0::bigint, 'an entry''s data never changes its type');
 
 select * from finish();
 rollback;

@@ -1,3 +1,4 @@
+-- A tree that a worker keeps is for that worker alone until it stops or dies.
 begin;
 select plan(11);
 
@@ -11,23 +12,23 @@ create function pg_temp.mine() returns text language sql as $$ select _job_task(
 
 select from work_keep(item(), 'worker-1');
 select is(pg_temp.task(item()), pg_temp.mine(), 'its job is for that worker alone');
-select is(pg_temp.task((select id from other)), _job_task(), 'other work is for all');
+select is(pg_temp.task((select id from other)), _job_task(), 'other work is for all workers');
 create temporary table child as select * from spawn_child_work(item(), 'analyze', 'A part of it');
 select is(pg_temp.task((select id from child)), pg_temp.mine(), 'what it delegates is for that worker, too');
 select is((work_sweep() ->> 'enqueued')::int, 0, 'no sweep takes it away');
 
 select from worker_stop('worker-1');
-select is(pg_temp.task(item()), _job_task(), 'when it stops, the work is for all');
-select is(pg_temp.task((select id from child)), _job_task(), 'with what was delegated');
+select is(pg_temp.task(item()), _job_task(), 'when the worker stops, its work is for all');
+select is(pg_temp.task((select id from child)), _job_task(), 'when the worker stops, what was delegated is for all');
 select from work_sweep();
 select is((select count(*) from graphile_worker._private_tasks where identifier = pg_temp.mine()), 0::bigint, 'no name of a job stays behind');
 
 select from work_keep(item(), 'worker-2');
-select is(pg_temp.task(item()), pg_temp.mine(), 'another one may keep it after that');
+select is(pg_temp.task(item()), pg_temp.mine(), 'another worker may keep it after that');
 update workers set seen_at = seen_at - interval '31 seconds';
-select is((work_sweep() -> 'dead_workers'), '["worker-2"]'::jsonb, 'when that one dies');
-select is(pg_temp.task(item()), _job_task(), 'the sweep leaves its work to all');
-select throws_ok($$ select work_keep('00000000-0000-7000-8000-000000000000', 'worker-3') $$, 'WL001');
+select is((work_sweep() -> 'dead_workers'), '["worker-2"]'::jsonb, 'a worker that sends no heartbeat is dead');
+select is(pg_temp.task(item()), _job_task(), 'the work of a dead worker is for all');
+select throws_ok($$ select work_keep('00000000-0000-7000-8000-000000000000', 'worker-3') $$, 'WL001', null, 'work that is not there is not kept');
 
 select * from finish();
 rollback;

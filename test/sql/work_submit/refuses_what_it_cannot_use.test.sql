@@ -1,13 +1,14 @@
+-- Work is submitted with a type, a description and options that can be used.
 begin;
 select plan(7);
 
-select throws_ok($$ select work_submit('', 'x') $$, 'WL002', null, 'an empty work type');
-select throws_ok($$ select work_submit('a', '  ') $$, 'WL002', null, 'a blank description');
-select throws_ok($$ select work_submit('a', repeat('x', 70000)) $$, 'WL002', null, 'a description over 64 KiB');
-select throws_ok($$ select work_submit('a', 'x', '[1]') $$, 'WL002', null, 'params that are no object');
-select throws_ok($$ select work_submit('a', 'x', p_max_attempts => 0) $$, 'WL002', null, 'no attempt at all');
-select throws_ok($$ select work_submit('a', 'x', p_dedup_key => '') $$, 'WL002', null, 'an empty key');
-select throws_ok($$ select work_submit('a', 'x', p_parent_id => '00000000-0000-7000-8000-000000000000') $$, 'WL001', null, 'a parent that is not there');
+select throws_ok($$ select work_submit('', 'x') $$, 'WL002', null, 'an empty work type is refused');
+select throws_ok($$ select work_submit('a', '  ') $$, 'WL002', null, 'a blank description is refused');
+select throws_ok($$ select work_submit('a', repeat('x', 70000)) $$, 'WL002', null, 'a description over 64 KiB is refused');
+select throws_ok($$ select work_submit('a', 'x', '[1]') $$, 'WL002', null, 'params that are no object are refused');
+select throws_ok($$ select work_submit('a', 'x', p_max_attempts => 0) $$, 'WL002', null, 'no attempt at all is refused');
+select throws_ok($$ select work_submit('a', 'x', p_dedup_key => '') $$, 'WL002', null, 'an empty key is refused');
+select throws_ok($$ select work_submit('a', 'x', p_parent_id => '00000000-0000-7000-8000-000000000000') $$, 'WL001', null, 'a parent that is not there is refused');
 
 select * from finish();
 rollback;

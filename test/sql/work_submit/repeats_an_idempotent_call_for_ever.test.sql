@@ -1,3 +1,4 @@
+-- With an idempotency key work is submitted once, however long ago.
 begin;
 select plan(3);
 

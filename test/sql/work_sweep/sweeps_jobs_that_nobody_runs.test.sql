@@ -1,3 +1,4 @@
+-- Jobs that nobody will run any more are swept, those of this ledger alone.
 begin;
 select plan(6);
 
@@ -9,18 +10,18 @@ $$;
 select from lease_renew('worker-1', '{}');
 update graphile_worker._private_jobs set locked_by = 'worker-1', locked_at = now(), attempts = 1 where key like '%' || item() || '%';
 select from _enqueue(item());
-select is(pg_temp.jobs(), 2::bigint, 'a job that is rung for while a worker holds it loses its key to another');
+select is(pg_temp.jobs(), 2::bigint, 'a job that is enqueued while a worker holds it loses its key to another');
 select from work_sweep();
-select is(pg_temp.jobs(), 2::bigint, 'as long as the worker lives both stay');
+select is(pg_temp.jobs(), 2::bigint, 'while the worker lives both jobs stay');
 
 select from worker_stop('worker-1');
 select is(cardinality(_dead_jobs()), 1, 'a worker that is gone leaves a job that is used up');
 select from graphile_worker.add_job('other/engage', max_attempts => 1);
 update graphile_worker._private_jobs j set attempts = 1 from graphile_worker._private_tasks t where t.id = j.task_id and t.identifier = 'other/engage';
 select from work_sweep();
-select is(pg_temp.jobs(), 1::bigint, 'which is swept');
-select is(cardinality(_dead_jobs()), 0, 'and counted no more');
-select is((select count(*) from graphile_worker.jobs where task_identifier = 'other/engage'), 1::bigint, 'what is not this ledger''s stays');
+select is(pg_temp.jobs(), 1::bigint, 'a job that is used up is swept');
+select is(cardinality(_dead_jobs()), 0, 'a job that was swept is counted no more');
+select is((select count(*) from graphile_worker.jobs where task_identifier = 'other/engage'), 1::bigint, 'jobs of others stay');
 
 select * from finish();
 rollback;
