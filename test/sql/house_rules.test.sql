@@ -1,4 +1,4 @@
--- The catalog checked by queries: what every function, table and column of the ledger has to keep to.
+-- The catalog checked by queries: what every function, table and column of the ledger has to keep to, in one list.
 begin;
 select plan(15);
 

@@ -13,8 +13,8 @@ do $$ begin
   end loop;
 end $$;
 select is((select array_agg(kind order by n) from outcome), array['retry', 'retry', 'retry', 'queued', 'retry', 'retry', 'retry', 'dead'], 'four failures end an attempt, two attempts the item');
-select is((select attempts from item), 2, 'both attempts are counted');
-select is((select array_agg(outcome order by attempt) from foci), array['failed', 'failed'], 'both attempts are kept');
+select is((select attempts from item), 2, 'both attempts of the item are counted');
+select is((select array_agg(outcome order by attempt) from foci), array['failed', 'failed'], 'both attempts of the item are kept as failed');
 select is((select count(*) from sessions), 2::bigint, 'each attempt has a session of its own');
 
 select * from finish();

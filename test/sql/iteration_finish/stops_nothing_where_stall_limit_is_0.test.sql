@@ -6,7 +6,7 @@ select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "stall_limit": 0}'
 select submit('Do it');
 
 select is(array_agg(play('[[["look", {"at": 1}, "b"]]]')), array_fill('continued'::text, array[12]), 'twelve iterations of the same call go on') from generate_series(1, 12) n;
-select is((select count(*) from messages where metadata ->> 'kind' = 'stall'), 0::bigint, 'none of them is told');
+select is((select count(*) from messages where metadata ->> 'kind' = 'stall'), 0::bigint, 'nobody is told of making the same call again');
 
 select * from finish();
 rollback;

@@ -9,14 +9,14 @@ select play('[[["erase", {"what": "first"}], ["erase", {"what": "second"}]]]');
 
 select throws_ok($$ select tool_call_approve(call('t1_1'), 'another hash') $$, 'WL008', null, 'an approval of other arguments is refused');
 select is((select decision from tool_call_approve(call('t1_1'), (select input_hash from approvals where tool_call_id = call('t1_1')), 'ada')), 'approved', 'an approval of these arguments is taken');
-select is((select decided_by from tool_call_approve(call('t1_1'), p_by => 'bob')), 'ada', 'the first decision counts');
+select is((select decided_by from tool_call_approve(call('t1_1'), p_by => 'bob')), 'ada', 'the first decision on a call counts');
 select is(drive() #>> '{calls,0,input,what}', 'first', 'the approved call runs');
-select is(json_array_length(stage() -> 'calls'), 1, 'no other call runs');
+select is(json_array_length(stage() -> 'calls'), 1, 'a call that is not approved does not run');
 select tool_call_begin(item(), lease(), call('t1_1')), tool_call_settle(item(), lease(), call('t1_1'), 'erased');
 select is(iteration_finish(item(), lease()) ->> 'kind', 'parked', 'the other call still waits');
 select from tool_call_reject(call('t1_2'), 'not that file');
 select throws_ok($$ select tool_call_approve(call('t1_2')) $$, 'WL008', null, 'a rejected call stays rejected');
-select is(drive() ->> 'calls', '[]', 'nothing is left to run');
+select is(drive() ->> 'calls', '[]', 'when one call is rejected and one has run, nothing is left to run');
 select is(iteration_finish(item(), lease()) ->> 'kind', 'continued', 'when all is decided the work goes on');
 select matches((select messages::text from context_window(focus())), 'a person rejected this call: not that file', 'the model is told of the rejection');
 

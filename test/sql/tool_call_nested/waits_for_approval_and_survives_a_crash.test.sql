@@ -16,7 +16,7 @@ select pg_temp.nested(0, 'look'), tool_call_settle(item(), lease(), call('t1_1.1
 
 select is(pg_temp.nested(1, 'erase') ->> 'kind', 'waiting', 'a call of code that needs approval waits');
 select tool_call_suspend(item(), lease(), call('t1_1'));
-select is(iteration_finish(item(), lease()) ->> 'kind', 'parked', 'with it the code and the work wait');
+select is(iteration_finish(item(), lease()) ->> 'kind', 'parked', 'with a call that waits the code and the work wait');
 select is((select state_reason from item), 'waits for approval of erase', 'the item says for what it waits');
 select tool_call_approve(call('t1_1.2'));
 select is(drive() ->> 'kind', 'run_tools', 'approved, the code runs again');

@@ -9,7 +9,7 @@ select turn_record(item(), lease(), turn(),
   '{"content": [{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"I look"},{"type":"tool_use","id":"t1","name":"ledger_read","input":{"z":1,"a":2}}], "stop_reason": "tool_use", "usage": {"input_tokens": 10, "output_tokens": 5}}');
 
 select is((select status from turns), 'completed', 'the turn is complete');
-select is((select chain_tokens from turns), 15::bigint, 'its tokens are counted');
+select is((select chain_tokens from turns), 15::bigint, 'the tokens of the turn are counted');
 select is((select content::text from messages where role = 'assistant'),
   '[{"type":"thinking","thinking":"hm","signature":"s"},{"type":"text","text":"I look"},{"type":"tool_use","id":"t1","name":"ledger_read","input":{"z":1,"a":2}}]',
   'the blocks are kept to the byte');

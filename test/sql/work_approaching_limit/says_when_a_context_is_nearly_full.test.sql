@@ -16,7 +16,7 @@ select pg_temp.say(5500);
 select is(work_approaching_limit(item()), true, 'over four fifths of the threshold the limit is near');
 select is(work_approaching_limit(item(), 0.6), false, 'under a share of the window of one''s own the limit is not near');
 select is(work_approaching_limit(item(), 0.5), true, 'over a share of the window of one''s own the limit is near');
-select is((select count(*) from v_compactions), 0::bigint, 'nothing was compacted yet');
+select is((select count(*) from v_compactions), 0::bigint, 'nearing the limit compacts nothing yet');
 
 select * from finish();
 rollback;

@@ -11,11 +11,11 @@ $$;
 create function pg_temp.mine() returns text language sql as $$ select _job_task() || '/' || item() $$;
 
 select from work_keep(item(), 'worker-1');
-select is(pg_temp.task(item()), pg_temp.mine(), 'its job is for that worker alone');
+select is(pg_temp.task(item()), pg_temp.mine(), 'the job of a kept item is for its worker alone');
 select is(pg_temp.task((select id from other)), _job_task(), 'other work is for all workers');
 create temporary table child as select * from spawn_child_work(item(), 'analyze', 'A part of it');
-select is(pg_temp.task((select id from child)), pg_temp.mine(), 'what it delegates is for that worker, too');
-select is((work_sweep() ->> 'enqueued')::int, 0, 'no sweep takes it away');
+select is(pg_temp.task((select id from child)), pg_temp.mine(), 'what a kept item delegates is for the same worker');
+select is((work_sweep() ->> 'enqueued')::int, 0, 'no sweep takes a kept item away');
 
 select from worker_stop('worker-1');
 select is(pg_temp.task(item()), _job_task(), 'when the worker stops, its work is for all');

@@ -26,7 +26,7 @@ select from work_message(item(), 'Only March, please', true);
 select is((select count(*) from awareness_shown), 0::bigint, 'a request that was broken off told no news');
 select is((select nudge_iteration from foci), 0, 'a request that was broken off did not remind');
 select alike(pg_temp.next(), '%Only March, please%The cache is stale%Hook 4%several iterations without%', 'the next request says all of it');
-select is((select count(*) from v_nudges), 1::bigint, 'both requests are one reminder');
+select is((select count(*) from v_nudges), 1::bigint, 'the reminder of a request that was broken off and of the next one is one reminder');
 select iteration_release(item(), lease());
 select alike(pg_temp.next(), '%Only March, please%The cache is stale%Hook 4%several iterations without%', 'after a crash the request is asked as it was');
 select results_eq($$ select hook, status from hook_runs order by created_at desc limit 1 $$, $$ values ('before_model_call', 'completed') $$, 'after a crash the hook is not run again');
