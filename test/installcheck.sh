@@ -39,7 +39,7 @@ set search_path to ledger, public;
 alter database $database set search_path to ledger, work_test, public;
 select 'PostgreSQL ' || current_setting('server_version') || ', work_ledger ' || ledger.work_ledger_version();
 SQL
-pg_prove --dbname "$database" --recurse --ext .test.sql test/sql
+find test/sql -name '*.test.sql' | sort | xargs pg_prove --dbname "$database" --ext .sql
 
 # A dump restores with its rows: one row at least in every table, the same rows afterwards.
 psql -q -v ON_ERROR_STOP=1 -d "$database" >/dev/null <<'SQL'
