@@ -71,7 +71,7 @@ end
 $$;
 
 -- Begins the iteration; what iteration_begin says.
-create function work_test.begin(p_item uuid default work_test.item()) returns json language plpgsql as $$
+create function work_test.begin_iteration(p_item uuid default work_test.item()) returns json language plpgsql as $$
 declare
   v_stage json := iteration_begin(p_item, work_test.lease(p_item));
 begin
@@ -88,7 +88,7 @@ create function work_test.drive(p_item uuid default work_test.item(), p_worker t
 declare
   v_claim jsonb := work_test.claim(p_item, p_worker);
 begin
-  return case v_claim ->> 'kind' when 'claimed' then work_test.begin(p_item) else v_claim::json end;
+  return case v_claim ->> 'kind' when 'claimed' then work_test.begin_iteration(p_item) else v_claim::json end;
 end
 $$;
 

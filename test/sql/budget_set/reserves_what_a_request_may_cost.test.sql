@@ -11,7 +11,7 @@ $$;
 select is(drive() ->> 'kind', 'parked', 'without a price of the model work with a budget of money parks');
 select matches((select state_reason from item), '^no price of model claude-sonnet-5-5 is known', 'the reason names the model');
 select is(claim() ->> 'kind', 'claimed', 'a job in vain claims the item …');
-select is(begin() ->> 'kind', 'parked', '… and it parks again');
+select is(begin_iteration() ->> 'kind', 'parked', '… and it parks again');
 select from model_price_save('claude-sonnet-5-5', 100, 500);
 select is(drive() ->> 'kind', 'call_model', 'with a price the work begins');
 select is((select b.reserved > 4000 and b.reserved < 12000 and b.spent = 0 from pg_temp.budget('tokens') b), true, 'the tokens of the input and all that the model may answer are reserved');

@@ -12,7 +12,7 @@ create function pg_temp.last() returns text language sql as $$ select body::text
 select submit('Find why the import is slow');
 select claim();
 create temporary table first as select pg_temp.shown() as request;
-select begin(), answer('["I"]', p_more => '{"stop_reason": "max_tokens"}');
+select begin_iteration(), answer('["I"]', p_more => '{"stop_reason": "max_tokens"}');
 select is((select regexp_replace(request, 'data-[0-9a-f]{12}', 'data-x', 'g') from first), regexp_replace(pg_temp.last(), 'data-[0-9a-f]{12}', 'data-x', 'g'), 'before the first request that one is shown, but for markers that are drawn when it is made');
 select iteration_finish(item(), lease());
 select is(pg_temp.shown()::json ->> 'max_tokens', '2000', 'after a response that was cut off the output limit that was raised is shown');
@@ -33,7 +33,7 @@ select submit('Read it all', 'small');
 select play(format('[[["look", "%s"]]]', repeat('x', 8000))::jsonb, p_more => jsonb_build_object('model', 'm', 'usage', jsonb_build_object('input_tokens', n * 2500, 'output_tokens', 10))) from generate_series(1, 2) n;
 select claim();
 select alike(pg_temp.shown(), format('%%"tool_use_id":"%s"%%', (select provider_id from tool_calls where turn_id = turn())), 'before a summary is asked for what it will shorten is shown');
-select isnt(begin() ->> 'turn_id', null, 'while a summary is written …');
+select isnt(begin_iteration() ->> 'turn_id', null, 'while a summary is written …');
 select is(array[pg_temp.shown(), (pg_temp.shown()::json #>> '{system,0,text}' like 'You summarize%')::text], array[pg_temp.last(), 'true'], '… the request that asks for it is shown');
 
 select submit('Not begun');

@@ -20,7 +20,7 @@ $$;
 
 select is(pg_temp.taken_over(3), 'claimed', 'an iteration may lose two workers of three');
 select is((select crash_count from foci), 2, 'each lost worker is counted');
-select begin(), answer('[["look"]]'), run();
+select begin_iteration(), answer('[["look"]]'), run();
 select is(iteration_finish(item(), lease()) ->> 'kind', 'continued', 'the third worker finishes the iteration');
 select is((select crash_count from foci), 0, 'a finished iteration sets the count back');
 select is(pg_temp.taken_over(3), 'claimed', 'the next iteration may lose two again');

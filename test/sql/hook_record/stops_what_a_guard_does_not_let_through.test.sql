@@ -15,7 +15,7 @@ select is((select state_reason from item), 'the before_model_call command printe
 select work_resume(item());
 select is(drive() #>> '{input,hook}', 'before_model_call', 'resumed, the guard is asked again');
 select is(pg_temp.recorded('{"stdout": " \n", "exit_code": 0}'), 'recorded', 'a guard that says nothing has nothing against it');
-select is(begin() ->> 'kind', 'call_model', 'a guard that has nothing against it lets the model be asked');
+select is(begin_iteration() ->> 'kind', 'call_model', 'a guard that has nothing against it lets the model be asked');
 
 select * from finish();
 rollback;

@@ -7,7 +7,7 @@ select agent('{"tools": ["look", "pay"]}'), submit();
 select drive(), answer('[["look"], ["pay"], ["pay"]]');
 
 select tool_call_begin(item(), lease(), call('t1_1')), tool_call_begin(item(), lease(), call('t1_2'));
-select is(begin() ->> 'kind', 'run_tools', 'the model is not asked again while calls are open');
+select is(begin_iteration() ->> 'kind', 'run_tools', 'the model is not asked again while calls are open');
 select is(json_array_length(stage() -> 'calls'), 2, 'two calls are to be run');
 select is((select status from tool_calls where id = call('t1_1')), 'pending', 'a pure call that was running runs again');
 select is((select status from tool_calls where id = call('t1_2')), 'uncertain', 'an unsafe call that was running is uncertain');
@@ -16,7 +16,7 @@ select is((select status from tool_calls where id = call('t1_3')), 'pending', 'a
 select is((select call_count from turns), 1, 'no request was made for the resumption');
 
 delete from abilities where name = 'look';
-select is(begin() #>> '{calls,0,name}', 'look', 'a call of a tool that is gone is still answered');
+select is(begin_iteration() #>> '{calls,0,name}', 'look', 'a call of a tool that is gone is still answered');
 
 select * from finish();
 rollback;

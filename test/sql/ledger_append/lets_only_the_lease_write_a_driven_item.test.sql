@@ -12,7 +12,7 @@ select is((select seq from ledger_append(item(), 'note', 'his', p_lease => lease
 select is((select attempt from ledger_read(item())), 1, 'the entry belongs to the first attempt');
 select isnt((select focus_id from ledger_read(item())), null, 'the entry belongs to its focus');
 
-select begin(), iteration_release(item(), lease());
+select begin_iteration(), iteration_release(item(), lease());
 select throws_ok($$ select ledger_append(item(), 'note', 'zombie', p_lease => lease()) $$, 'WL004', null, 'a lease that was given back writes nothing');
 update work_items set focus_id = null, state = 'queued';
 select throws_ok($$ select ledger_append(item(), 'note', 'zombie', p_lease => lease()) $$, 'WL004', null, 'a lease whose attempt is over writes nothing, though nobody drives the item now');

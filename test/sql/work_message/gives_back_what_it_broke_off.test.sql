@@ -11,7 +11,7 @@ begin
   perform drive();
   if stage() ->> 'kind' = 'run_hook' then
     perform hook_record(item(), lease(), (stage() ->> 'hook_run_id')::uuid,
-      jsonb_build_object('exit_code', 0, 'stdout', jsonb_build_object('say', format('Hook %s', (select count(*) from hook_runs)))::text)), begin();
+      jsonb_build_object('exit_code', 0, 'stdout', jsonb_build_object('say', format('Hook %s', (select count(*) from hook_runs)))::text)), begin_iteration();
   end if;
   return concat_ws(' ', stage() ->> 'kind', stage() #>> '{request,messages}');
 end
