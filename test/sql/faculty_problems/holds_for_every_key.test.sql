@@ -1,3 +1,4 @@
+-- What is said of one key of a faculty holds for every key: type, least, most, choices, default.
 begin;
 select plan(7);
 
@@ -11,7 +12,7 @@ create function pg_temp.is_problem(p_path text, p_value jsonb) returns boolean l
 
 select is_empty(
   $$ select path, says from faculty_problems(_faculty_defaults() || '{"name": "a"}') $$,
-  'the defaults are no problem');
+  'the defaults of all keys are no problem');
 select is_empty(
   $$ select k.path, v from _faculty_keys() k, unnest(array['3', '"3"', 'true', '[]', '{}']::jsonb[]) v
       where pg_temp.is_problem(k.path, v) = (jsonb_typeof(v) = case
@@ -20,11 +21,11 @@ select is_empty(
   'a value of another type is a problem at its key, whatever the key');
 select is_empty(
   $$ select path, least from _faculty_keys() where type in ('whole number', 'number') and (pg_temp.is_problem(path, to_jsonb(least)) or not pg_temp.is_problem(path, to_jsonb(least - 0.01))) $$,
-  'the least is taken, less is not');
+  'the least of every number is taken, less is not');
 select is_empty(
   $$ select k.path, m.most from _faculty_keys() k, lateral (select coalesce(k.most, 2147483647)) m(most)
       where k.type in ('whole number', 'number') and (pg_temp.is_problem(k.path, to_jsonb(m.most)) or not pg_temp.is_problem(k.path, to_jsonb(m.most + 1))) $$,
-  'the most is taken, more is not');
+  'the most of every number is taken, more is not');
 select is_empty(
   $$ select path from _faculty_keys() where type = 'whole number' and not pg_temp.is_problem(path, to_jsonb(least + 1.5)) $$,
   'a whole number has no fraction');
@@ -35,7 +36,7 @@ select is_empty(
   $$ select k.path from _faculty_keys() k where k.type not in ('table', 'boolean', 'whole number', 'number', 'size', 'string', 'command', 'list of strings')
         or (k.type in ('whole number', 'number') and k.least is null) or k.says !~ '\S' or pg_temp.is_problem(k.path, k.default_value)
         or (k.path ~ '\.' and not exists (select from _faculty_keys() s where s.path = split_part(k.path, '.', 1) and s.type = 'table')) $$,
-  'each is of a type that is checked, in a section, says what it is for and takes its default');
+  'every key is of a type that is checked, in a section, says what it is for and takes its default');
 
 select * from finish();
 rollback;

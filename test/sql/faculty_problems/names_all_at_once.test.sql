@@ -1,3 +1,4 @@
+-- All problems of a configuration are named at once, each with its path.
 begin;
 select plan(6);
 
@@ -18,11 +19,11 @@ select results_eq(
             ('{nam}', 'unknown key nam; did you mean name?'),
             ('{name}', 'a faculty needs a name'),
             ('{orient}', 'orient must be a table of keys, not 3') $$,
-  'each with its path and what is allowed there');
-select is_empty($$ select * from faculty_problems('{"name": "a"}') $$, 'a name is enough');
+  'every problem has its path and what is allowed there');
+select is_empty($$ select * from faculty_problems('{"name": "a"}') $$, 'a faculty with a name has no problem');
 select is_empty($$ select * from faculty_problems('{"name": "a", "accepts": null, "engage": null, "hooks": {"timeout": null}}') $$, 'null is a key that is left out');
 select results_eq($$ select path::text, says from faculty_problems('[1]') $$, $$ values ('{}', 'a faculty is a table of keys, not a list') $$, 'a list is no faculty');
-select results_eq($$ select path::text, says from faculty_problems(null) $$, $$ values ('{}', 'a faculty is a table of keys, not null') $$, 'nor is null');
+select results_eq($$ select path::text, says from faculty_problems(null) $$, $$ values ('{}', 'a faculty is a table of keys, not null') $$, 'null is no faculty');
 select is((select says from faculty_problems('{"name": "a", "engage.max_turns": 1, "a \" b": {"c": 1}}') limit 1), 'unknown key "a \" b"', 'a key that is no plain word stands in quotes');
 
 select * from finish();

@@ -15,13 +15,13 @@ select is_empty(
   'no function is listed twice');
 select is_empty(
   $$ select call from ledger_help() where says is null or serves not in ('people', 'clients', 'workers') $$,
-  'each says what it does and whom it serves');
+  'each function says what it does and whom it serves');
 select is(
   (select call || ' -> ' || returns from ledger_help('WORK_CANC')),
   'work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) -> SETOF work_items',
   'a part of a name finds a function, with its arguments and what it returns');
 select is(
-  (select array_agg(distinct serves) from ledger_help('workers')), array['workers'], 'those for workers are found by whom they serve');
+  (select array_agg(distinct serves) from ledger_help('workers')), array['workers'], 'functions for workers are found by whom they serve');
 select is(
   (select count(*) from ledger_help('session_import')), 2::bigint, 'each form of a function has a row of its own');
 

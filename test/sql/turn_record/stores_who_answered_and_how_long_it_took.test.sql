@@ -17,7 +17,7 @@ select results_eq($$ select role, workspace_path, duration_ms, first_token_ms fr
 select is((select count(*) from turns where error is not null), 0::bigint, 'a turn that was answered has no error');
 select is((select persona_id from sessions), 'Anna', 'a session knows as whom it speaks');
 select is((select persona_id from threads), 'Anna', 'a thread knows as whom it speaks');
-select results_eq($$ select source, metadata ->> 'kind', context ->> 'work_item' = item()::text, context #>> '{shown,0,0}' = (select id::text from other) from messages where role = 'user' order by sequence limit 1 $$,
+select results_eq($$ select source::text, metadata ->> 'kind', context ->> 'work_item' = item()::text, context #>> '{shown,0,0}' = (select id::text from other) from messages where role = 'user' order by sequence limit 1 $$,
   $$ values ('webhook', 'task', true, true) $$, 'a task comes from where its item does, with what was put in');
 select is((select context ->> 'inbox' from messages where source = 'human'), (select id::text from inbox), 'a message of a person knows where it lay');
 select results_eq($$ select language, file_path, line_start, line_end from message_codeblocks order by idx $$,

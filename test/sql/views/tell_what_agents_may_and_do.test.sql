@@ -22,13 +22,13 @@ select is((select is_expired from v_leases), true, 'v_leases: a lease that was n
 
 select from budget_set(item(), 'tokens', 50000);
 create temporary table held as select lease_token as lease, (iteration_begin(id, lease_token) ->> 'turn_id')::uuid as turn from item;
-select results_eq($$ select resource, amount, spent, reserved > 0, remaining = amount - reserved from v_budgets order by 1 $$,
+select results_eq($$ select resource::text, amount, spent, reserved > 0, remaining = amount - reserved from v_budgets order by 1 $$,
   $$ values ('calls', 3::numeric, 0::numeric, true, true), ('tokens', 50000, 0, true, true) $$, 'v_budgets: while the model is asked, what it may use is reserved');
 select from held, turn_record(item(), lease, turn, '{"model": "claude-sonnet-5-5", "stop_reason": "tool_use", "usage": {"input_tokens": 3000, "output_tokens": 200}, "content": [
   {"type": "thinking", "thinking": "Hm", "signature": "s"}, {"type": "text", "text": "I look at it."}, {"type": "text", "text": "And fix it."},
   {"type": "tool_use", "id": "a", "name": "look", "input": {}}, {"type": "tool_use", "id": "b", "name": "edit_file", "input": {"path": "a.ts"}}]}');
 select from held, tool_calls k, tool_call_settle(item(), lease, k.id, 'seen') where k.provider_id = 'a';
-select results_eq($$ select resource, spent, reserved, remaining from v_budgets order by 1 $$,
+select results_eq($$ select resource::text, spent, reserved, remaining from v_budgets order by 1 $$,
   $$ values ('calls', 1::numeric, 0::numeric, 2::numeric), ('tokens', 3200, 0, 46800) $$, 'v_budgets: when the model has answered, what it used is spent');
 select from budget_set(item(), 'tokens', 1000);
 select is((select remaining from v_budgets where resource = 'tokens'), 0::numeric, 'v_budgets: less than nothing is never left');

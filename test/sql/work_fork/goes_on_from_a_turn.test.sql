@@ -14,9 +14,9 @@ select play('[
 create function pg_temp.turn(p_n integer) returns uuid language sql as $$ select turn_id from request where n = p_n $$;
 select take(work_fork(pg_temp.turn(3), 'Rather add the index', p_idempotency_key => 'once'));
 
-select results_eq('select work_type, description, params, state, source, ledger_count from item',
+select results_eq('select work_type, description, params, state, source::text, ledger_count from item',
   $$ values ('analyze', 'Find why the import is slow', '{"table": "t"}'::jsonb, 'queued', 'human', 2) $$, 'a fork is the same task, queued');
-select results_eq('select seq, entry_type, content from ledger_read(item())', $$ values (1, 'finding', 'The index is missing'), (2, 'step', 'Looked') $$, 'a fork has the ledger as it was then');
+select results_eq('select seq, entry_type::text, content from ledger_read(item())', $$ values (1, 'finding', 'The index is missing'), (2, 'step', 'Looked') $$, 'a fork has the ledger as it was then');
 
 select play('[[["look", "saw f"]]]');
 select is((select parent_turn_id from turns where id = pg_temp.turn(5)), pg_temp.turn(3), 'the turns up to the fork are shared');
