@@ -1,4 +1,4 @@
--- What the tables stand on: identifiers in time order and a clock that tests can freeze.
+-- What the tables need first: time-ordered identifiers and a clock that tests can freeze.
 
 do $do$
 begin
@@ -7,8 +7,8 @@ begin
       language sql volatile
       return pg_catalog.uuidv7();
   else
-    -- A random UUID whose first 64 bits are replaced by the milliseconds, the version and, as PostgreSQL 18 has it, the
-    -- fraction of the millisecond in 12 bits: what is made later in a transaction sorts later.
+    -- A random UUID whose first 64 bits are replaced by the milliseconds, the version and, as in PostgreSQL 18, the
+    -- fraction of the millisecond in 12 bits: ids made later in a transaction sort later.
     create function _uuidv7() returns uuid
       language sql volatile
       return (

@@ -1,4 +1,4 @@
--- What is known of each model: how much it takes, and how many tokens its texts have.
+-- What is known of each model: its context window, its tokens per character, its prices.
 
 create table models (
   name text primary key,
@@ -22,11 +22,11 @@ create table models (
   constraint samples_are_positive check (sample_chars > 0 and sample_tokens > 0)
 ) with (fillfactor = 50);
 
-comment on table models is 'Models in use: context window and tokens per character. Starts with what is known of the family and learns from the usage that the provider reports; model_save() sets a window and what writing to the cache costs.';
-comment on column models.context_window is 'Tokens that a request and its response may have.';
-comment on column models.sample_chars is 'Characters of tool results that were measured, older ones counting less; begins with a family''s figure as if 20,000 had been.';
+comment on table models is 'Models in use: context window, tokens per character, prices. Starts with the figures of the model''s family and learns from the usage that the provider reports; model_save() sets the window and the cost of writing to the cache.';
+comment on column models.context_window is 'Tokens that a request and its response may have together.';
+comment on column models.sample_chars is 'Characters of tool results measured so far, older ones counting less. Starts at 20,000, with the figure of the model''s family.';
 comment on column models.sample_tokens is 'Tokens that the provider counted for them.';
 comment on column models.sample_count is 'Requests measured.';
-comment on column models.input_price is 'Of a million tokens, in any one currency; null: not known. Set by model_price_save().';
-comment on column models.cache_write is 'What a token that is written to the provider''s cache costs, in input tokens: 1.25, or 2.0 where caches live for an hour. Set by model_save(), and by model_price_save() where it is given both prices.';
-comment on column models.cooldown_ends_at is 'Until then nobody asks it: its provider said that it was asked too much.';
+comment on column models.input_price is 'Price of a million input tokens; all prices are in one currency of your choice. Null: not known. Set by model_price_save().';
+comment on column models.cache_write is 'Cost of a token written to the provider''s cache, in input tokens: 1.25, or 2.0 where caches live for an hour. Set by model_save(), and by model_price_save() when it is given both prices.';
+comment on column models.cooldown_ends_at is 'No worker calls the model before this time: its provider reported a rate limit.';

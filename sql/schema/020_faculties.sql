@@ -12,6 +12,6 @@ create table faculties (
 create unique index faculties_one_is_current on faculties (name) where is_current;
 
 comment on table faculties is
-  'Agent configurations (the TOML as jsonb, every default filled in), one row for each content ever saved. Written by faculty_save().';
+  'Agent configurations (the TOML as jsonb, with every default filled in), one row for each distinct content ever saved. Written by faculty_save().';
 comment on column faculties.content_hash is 'SHA-256 of config, in hex; foci.faculty_hash pins it.';
-comment on column faculties.is_current is 'Exactly one row of a name is current: new foci run with it.';
+comment on column faculties.is_current is 'Exactly one row of each name is current; new foci run with that one.';

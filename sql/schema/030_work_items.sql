@@ -1,6 +1,6 @@
 -- Units of work, in a tree. The row lock of a work item orders everything that is written for it.
--- root_id has no foreign key: its check would write to the root's row for every child that is spawned. Only work_submit()
--- sets it.
+-- root_id has no foreign key: its check would write to the root's row for every child that is submitted. Only
+-- work_submit() sets it.
 
 create table work_items (
   id uuid primary key default _uuidv7(),
@@ -71,24 +71,24 @@ create index work_items_root_queued_new on work_items (created_at desc, id desc)
 create index work_items_root on work_items (root_id);
 
 comment on table work_items is
-  'Units of work in a tree by parent_id. Made by work_submit(); states: created, queued, claimed, running, waiting, paused, and the final completed, failed, dead, cancelled.';
-comment on column work_items.fork_turn_id is 'The turn that its conversation goes on from, where work_fork() made it. No foreign key: turns point at work items.';
-comment on column work_items.spawn_tool_call_id is 'The call of its parent''s agent, or of a SQL tool of that, which made it; null: no call did. No foreign key: calls point at work items.';
-comment on column work_items.workspace_dir is 'The directory of the host that it is worked on in, whatever its faculty says of workspace_dir; what is delegated from it has the same. Null: what the faculty says.';
-comment on column work_items.faculty is 'Name of the faculty asked for; null routes by work_type through the faculties'' accepts.';
+  'Units of work, in trees by parent_id. Made by work_submit(). States: created, queued, claimed, running, waiting, paused; final: completed, failed, dead, cancelled.';
+comment on column work_items.fork_turn_id is 'The turn from which its conversation continues, if work_fork() made the item. No foreign key: turns reference work items.';
+comment on column work_items.spawn_tool_call_id is 'The tool call of the parent''s agent that submitted this item; null: no call did. No foreign key: tool calls reference work items.';
+comment on column work_items.workspace_dir is 'The directory on the host in which the item is worked on; overrides the faculty''s engage.workspace_dir, and children inherit it. Null: the faculty''s.';
+comment on column work_items.faculty is 'Name of the requested faculty; null: the first faculty whose accepts lists work_type.';
 comment on column work_items.priority is 'Higher is more urgent.';
 comment on column work_items.dedup_key is 'At most one unfinished work item has a given key.';
 comment on column work_items.external_id is 'The caller''s own identifier, unique in this ledger.';
-comment on column work_items.state_reason is 'Why the item is in its state, in words, where that is not plain.';
-comment on column work_items.is_pausing is 'Paused as soon as the iteration under way is over.';
+comment on column work_items.state_reason is 'Why the item is in its state, in plain text; null where the state says it all.';
+comment on column work_items.is_pausing is 'True: the item pauses as soon as the iteration under way is over.';
 comment on column work_items.attempts is 'Foci started so far.';
-comment on column work_items.max_attempts is 'Null: what the faculty''s recover.max_attempts says.';
-comment on column work_items.run_at is 'Not worked on before this time; of a waiting item, when its wait times out.';
-comment on column work_items.focus_id is 'The focus that drives the item; null when nothing does, and then any client may write its ledger.';
-comment on column work_items.lease_token is 'The fencing token of the worker that drives the focus just now. It stands here, not on the focus, so that one statement can check it under the row lock.';
-comment on column work_items.slot_faculty is 'The faculty of which it takes one of max_concurrent places; null: none, or the faculty has no such limit.';
+comment on column work_items.max_attempts is 'Null: the faculty''s recover.max_attempts.';
+comment on column work_items.run_at is 'Not worked on before this time. Of a waiting item: when its wait times out.';
+comment on column work_items.focus_id is 'The attempt under way; null: there is none, and any client may write to the ledger.';
+comment on column work_items.lease_token is 'The lease of the worker that drives the focus now: a fencing token, without which nothing is written. It is here, not on the focus, so that one statement can check it under the row lock.';
+comment on column work_items.slot_faculty is 'The faculty of whose max_concurrent slots the item holds one; null: it holds none, or the faculty has no limit.';
 comment on column work_items.ledger_count is 'Sequence number of the newest ledger entry.';
-comment on column work_items.ledger_epoch is 'Entries up to this number belong to attempts that were given up: an attempt that starts afresh (recover.mode) does not read them.';
-comment on column work_items.watch_ends_at is 'Until then each append sends a notification; see ledger_watch().';
-comment on column work_items.heartbeat_ends_at is 'Of a session that another program drives: until then the program is taken to be alive; see journal_heartbeat().';
-comment on column work_items.outcome_data is 'What came of it: {summary, evidence, ...} or {error, ...}.';
+comment on column work_items.ledger_epoch is 'Entries up to this number belong to attempts that were given up: an attempt that starts fresh (recover.mode = "fresh") does not read them.';
+comment on column work_items.watch_ends_at is 'Each append until then sends a notification; see ledger_watch().';
+comment on column work_items.heartbeat_ends_at is 'Of a session that another program drives: the program counts as alive until then; see journal_heartbeat().';
+comment on column work_items.outcome_data is 'The result: {summary, evidence, ...} or {error, ...}.';

@@ -1,4 +1,4 @@
--- Stable labels that point at the head of a chain of turns, and the log of every move of the pointer.
+-- Stable labels that point to the head of a chain of turns, and the log of every move of the pointer.
 
 create table sessions (
   label text primary key,
@@ -38,12 +38,12 @@ create table session_aliases (
 create index session_aliases_label on session_aliases (session_label);
 create index sessions_parent on sessions (parent_session_label) where parent_session_label is not null;
 
-comment on table session_aliases is 'Other names of sessions: looked up where no session has the name itself.';
-comment on table sessions is 'Stable labels pointing at the newest turn of a conversation. A session holds no turns; the chain does.';
-comment on column sessions.persona_id is 'As whom it speaks: of work of our own the faculty''s persona, else its name.';
-comment on column sessions.head_turn_id is 'Newest turn; null before the first. Moved only by functions, each move logged in session_history.';
-comment on column sessions.is_subagent is 'It is an attempt at work that another agent delegated, here or in an imported run.';
-comment on column sessions.parent_session_label is 'The conversation that delegated it, or that it was forked from.';
-comment on column sessions.parent_turn_id is 'The turn of that conversation which delegated it, or from which it was forked.';
-comment on column sessions.spawn_tool_call_id is 'The call that delegated it; null: it was forked, or no call did.';
+comment on table session_aliases is 'Other names of sessions; looked up when no session has the name as its label.';
+comment on table sessions is 'Stable labels that point to the newest turn of a conversation. A session holds no turns; the chain does.';
+comment on column sessions.persona_id is 'Who speaks. Of a work item''s session: the faculty''s persona or, without one, the faculty''s name.';
+comment on column sessions.head_turn_id is 'Newest turn; null before the first. Only functions move it, and each move is logged in session_history.';
+comment on column sessions.is_subagent is 'True: an attempt at work that another agent delegated, here or in an imported run.';
+comment on column sessions.parent_session_label is 'The session that delegated this one, or from which it was forked.';
+comment on column sessions.parent_turn_id is 'The turn that delegated this session, or from which it was forked.';
+comment on column sessions.spawn_tool_call_id is 'The tool call that delegated this session; null: it was forked, or no call did.';
 comment on table session_history is 'Append-only log of every move of a session''s head.';

@@ -1,7 +1,7 @@
--- Activations of a faculty on a work item, the leases under which workers drive them, and the workers themselves.
--- No foreign key may close a circle: a dump of an extension restores its rows table by table with the keys in place.
+-- Attempts at work items (foci), the leases under which workers drive them, and the workers themselves.
+-- Foreign keys must not form a cycle: a dump of an extension restores its rows table by table with the keys in place.
 -- So foci.session_label and work_items.focus_id have none; both are set only where the row they name is made, and
--- neither sessions nor foci can be deleted (120_append_only.sql).
+-- neither sessions nor foci can be deleted (api/00_ground/append_only.sql).
 
 create table workers (
   id text primary key,
@@ -51,20 +51,20 @@ create table foci (
 create index workers_tree on workers (tree_id) where tree_id is not null;
 create index foci_leased on foci (lease_owner) where lease_owner is not null;
 
-comment on table workers is 'Worker processes that are alive or were until lately; id is graphile-worker''s pool id, by which it locks jobs.';
-comment on column workers.tree_id is 'The work item at the root of the only tree that this worker takes up, and nobody else while it lives; null: it takes up what is queued. See work_keep().';
-comment on table foci is 'One activation of a faculty on a work item: one attempt, driven iteration by iteration under a lease.';
-comment on column foci.faculty_hash is 'The configuration that this focus runs with, whatever is saved later.';
+comment on table workers is 'Worker processes that are alive or were until recently. id is graphile-worker''s pool id, under which it locks jobs.';
+comment on column workers.tree_id is 'Root of the tree that this worker keeps for itself: it works on no other tree, and no other worker works on this one while it lives. Null: it takes any queued item. See work_keep().';
+comment on table foci is 'One row for each attempt at a work item: one activation of a faculty, driven iteration by iteration under a lease.';
+comment on column foci.faculty_hash is 'The configuration that this focus runs with, even if a newer one is saved meanwhile.';
 comment on column foci.iteration is 'Iterations finished.';
 comment on column foci.max_tokens is 'Output limit of the next model call; doubled once when a response was cut off.';
-comment on column foci.lease_generation is 'Grows with every claim: how many times a worker took this focus up.';
-comment on column foci.leased_at is 'When the lease was taken; the seconds since count against budgets.';
+comment on column foci.lease_generation is 'How many times a worker has claimed this focus.';
+comment on column foci.leased_at is 'When the lease was taken; the seconds since then count against budgets.';
 comment on column foci.crash_count is 'Leases lost since the last finished iteration.';
-comment on column foci.model_error_count is 'Model calls failed in a row.';
-comment on column foci.nudge_iteration is 'The iteration whose request carried the newest nudge; 0: none did.';
+comment on column foci.model_error_count is 'Model calls in a row that failed.';
+comment on column foci.nudge_iteration is 'The iteration whose request carried the newest nudge (a reminder to write to the ledger); 0: none did.';
 comment on column foci.unheeded_nudge_count is 'Nudges in a row after which the agent wrote nothing to its ledger.';
-comment on column foci.compaction_trigger is 'Set: the next request is compacted whatever its size.';
-comment on column foci.overflow_count is 'Requests in a row that the model refused for their size.';
-comment on column foci.round_hash is 'Calls and results of the last iteration; null: none, or one that does not count, see _round_hash().';
-comment on column foci.round_count is 'Iterations in a row that had these calls and results.';
-comment on column foci.stall_count is 'Responses in a row that neither called a tool nor ended the work, pauses with text apart.';
+comment on column foci.compaction_trigger is 'Not null: the next request is compacted whatever its size.';
+comment on column foci.overflow_count is 'Requests in a row that the model refused because of their size.';
+comment on column foci.round_hash is 'Hash of the calls and results of the last iteration; null: there was none, or it does not count, see _round_hash().';
+comment on column foci.round_count is 'Iterations in a row with these same calls and results.';
+comment on column foci.stall_count is 'Responses in a row that neither called a tool nor ended the work; a pause with text is not counted.';

@@ -1,4 +1,4 @@
--- Large outputs, stored once for each content and read through a handle.
+-- Large outputs, stored once for each distinct content and read through a handle.
 
 create table artifacts (
   content_hash text collate "C" primary key,
@@ -9,6 +9,6 @@ create table artifacts (
   constraint content_is_at_most_32_mib check (octet_length(content) <= 33554432)
 );
 
-comment on table artifacts is 'Outputs too large for a model''s context, once for each content; artifact_read() reads them. Append-only.';
-comment on column artifacts.media_type is 'Of an image, whose content is in base64; null: text.';
+comment on table artifacts is 'Outputs too large for a model''s context, one row for each distinct content; artifact_read() reads them. Append-only.';
+comment on column artifacts.media_type is 'Of an image, whose content is base64; null: the content is text.';
 comment on column artifacts.content_hash is 'SHA-256 of the content in UTF-8, in hexadecimal; its first 16 digits are the handle.';

@@ -1,4 +1,4 @@
--- What has arrived of a response that is still coming, for whoever watches.
+-- The part of a response that has arrived so far, for those who watch.
 
 create unlogged table turn_streams (
   turn_id uuid primary key references turns (id),
@@ -8,5 +8,5 @@ create unlogged table turn_streams (
   constraint content_is_at_most_4_mib check (octet_length(content::text) <= 4194304)
 );
 
-comment on table turn_streams is 'The blocks of a response as far as they have arrived, at most once a second, of watched work items only; gone when the turn is stored or asked again. Unlogged: a crash empties it, and nothing is lost. Written by turn_stream(), read by work_activity() and v_streaming.';
-comment on column turn_streams.content is 'As in messages; of a call that is still being written, input is the beginning of its JSON, a string.';
+comment on table turn_streams is 'The blocks of a response that have arrived so far; of watched work items only, written at most once a second, and deleted when the turn is stored or asked again. Unlogged: a crash of the database empties it, and nothing is lost. Written by turn_stream(), read by work_activity() and v_streaming.';
+comment on column turn_streams.content is 'As in messages, except that the input of a call that is still arriving is a string: the beginning of its JSON.';

@@ -1,6 +1,6 @@
 -- The ledger: append-only, typed, numbered 1..n without a gap for each work item.
 -- No foreign key to work_items: ledger_append() updates the item's counter in the same transaction, which proves that
--- it exists, and the key would cost a fifth of the append rate. Work items cannot be deleted (120_append_only.sql).
+-- it exists, and the key would cost a fifth of the append rate. Work items cannot be deleted (api/00_ground/append_only.sql).
 
 create table work_ledger (
   work_item_id uuid not null,
@@ -47,11 +47,11 @@ create index work_ledger_plans on work_ledger (work_item_id, seq desc) where ent
 comment on table work_ledger is
   'What matters about each work item, in order: plans, findings, decisions, completed steps, errors, notes. Append-only; written by ledger_append().';
 comment on column work_ledger.seq is '1, 2, 3, ... within the work item, without gaps, in the order of commit.';
-comment on column work_ledger.id is 'For references from outside; look entries up by (work_item_id, seq).';
-comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before any focus started.';
-comment on column work_ledger.keep is 'Of a step: paths, URLs and artifact handles whose newest content stays verbatim in the context when its block leaves, most needed first.';
+comment on column work_ledger.id is 'For references from outside; to look up an entry, use (work_item_id, seq).';
+comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before the first attempt started.';
+comment on column work_ledger.keep is 'Of a step: paths, URLs and artifact handles whose newest content stays verbatim in the context when the step''s block leaves it, most needed first.';
 comment on column work_ledger.is_auto is 'Drafted by the engine, not by the agent.';
-comment on column work_ledger.is_watched is 'Somebody watched when it was written, so a notification went out.';
-comment on column work_ledger.is_inherited is 'Copied by work_fork() from the item whose conversation goes on here.';
-comment on column work_ledger.is_child_work is 'Its work item has a parent: a digest without child work does not read past it.';
-comment on table ledger_data_schemas is 'What the data of a type of entry must look like, where somebody has said so with ledger_data_schema_save().';
+comment on column work_ledger.is_watched is 'True: someone watched the work item when the entry was written, so a notification was sent.';
+comment on column work_ledger.is_inherited is 'True: copied by work_fork() from the item that was forked.';
+comment on column work_ledger.is_child_work is 'True: the work item has a parent. A digest without child work finds the other entries by index.';
+comment on table ledger_data_schemas is 'JSON Schemas for the data of ledger entries, at most one for each entry type. Written by ledger_data_schema_save().';

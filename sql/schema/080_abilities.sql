@@ -24,9 +24,9 @@ create table abilities (
 
 create unique index abilities_tool_name on abilities (tool_name);
 
-comment on table abilities is 'Everything that can be called: its schemas, what a crash does to a call (effect), how dangerous it is (risk) and what runs it. Written by ability_register().';
-comment on column abilities.tool_name is 'The name as providers accept it, by which a model calls it: as _tool_name() makes it.';
+comment on table abilities is 'Everything that can be called: its schemas, what a crash does to a call (effect), how dangerous it is (risk) and what runs it (implementation). Written by ability_register().';
+comment on column abilities.tool_name is 'The name by which a model calls it, in the characters that providers accept; see _tool_name().';
 comment on column abilities.implementation is
   'engine: a function of this ledger, always offered. sql: a user''s SQL function, run in the transaction that stores its result. runtime: run by the worker.';
 comment on column abilities.function_name is 'Schema-qualified name of the SQL function f(input jsonb).';
-comment on column abilities.is_builtin is 'Comes with Work Ledger (not dumped: the extension brings it).';
+comment on column abilities.is_builtin is 'True: comes with Work Ledger (not dumped: the extension brings it).';

@@ -1,4 +1,4 @@
--- What calls touch: the rules by which a call's input says it, and what each call said when it was stored.
+-- What calls touch: the rules that read it from a call's input, and what they read when each call was stored.
 
 create table touch_rules (
   tool_name text not null,
@@ -31,11 +31,11 @@ create table touches (
 
 create index touches_target on touches (work_item_id, kind, target);
 
-comment on table touch_rules is 'Which part of a tool''s input names a file, a URL or a record, and what a call does to it. Those of the tools of known agents come with Work Ledger; ability_register() adds a user''s, which stand for all others of that name.';
-comment on column touch_rules.tool_name is 'As calls name it; of a built-in rule in lower case, for any case.';
-comment on column touch_rules.is_builtin is 'Comes with Work Ledger (not dumped: the extension brings it).';
-comment on column touch_rules.place is 'Where in the input it stands: a text, a number or a list of them.';
-comment on column touch_rules.form is 'name: the target itself. patch: a patch in the format of apply_patch, which says what it does to each file. command: a shell''s, which may hold such a patch.';
-comment on column touch_rules.is_of_servers is 'The name of an MCP server may stand before it: mcp__files__read_file, files:read_file, files_read_file.';
-comment on table touches is 'What each call touches, as its input says, or what a before_tool hook made of that. Written with the call. create: the target is written whole; search: it is looked through or listed.';
+comment on table touch_rules is 'Which part of a tool''s input names a file, a URL or a record, and what a call does to it. The rules for the tools of well-known agents come with Work Ledger; those that ability_register() adds replace all others for that name.';
+comment on column touch_rules.tool_name is 'The tool''s name as in calls; of a built-in rule in lower case, and it matches any case.';
+comment on column touch_rules.is_builtin is 'True: comes with Work Ledger (not dumped: the extension brings it).';
+comment on column touch_rules.place is 'Where in the input the target is: a string, a number or a list of them.';
+comment on column touch_rules.form is 'name: the target itself. patch: a patch in the format of apply_patch, which names its files and what it does to each. command: a shell command, which may contain such a patch.';
+comment on column touch_rules.is_of_servers is 'True: the name of an MCP server may precede the tool''s: mcp__files__read_file, files:read_file, files_read_file.';
+comment on table touches is 'What each call touches, read from its input or from the input as a before_tool hook rewrote it. Written with the call. Action create: the target is written whole; search: it is searched or listed.';
 comment on column touches.target is 'A path without leading ./, a URL or a key; at most 600 characters.';

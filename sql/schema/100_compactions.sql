@@ -1,4 +1,4 @@
--- Cuts that a full context forced, and what each of them cost and freed.
+-- Compactions: cuts made when the context is full, or on request; what each of them cost and freed.
 
 create table compactions (
   turn_id uuid primary key references turns (id),
@@ -35,12 +35,12 @@ create table compactions (
 
 create index compactions_work_item on compactions (work_item_id, created_at);
 
-comment on table compactions is 'One row for each compaction turn: what replaced old turns, why, and what it cost and freed. What stands for them is in elisions; v_compactions shows both.';
-comment on column compactions.compaction_type is 'ledger: the formatted ledger stands for old turns. summary: a model''s summary. sliding_window: nothing does, they are left out. selective: they stay, and of their results those of pure calls are shortened. floor: what is left when nothing else fits: task, ledger, last exchange.';
-comment on column compactions.trigger is 'context_limit: the faculty''s compact_threshold. context_overflow: the model refused the request or stopped for its size. manual: context_compact(). periodic: the faculty''s compact_every.';
+comment on table compactions is 'One row for each compaction turn: what replaced old turns, why, and what it cost and freed. The replacement itself is in elisions; v_compactions shows both.';
+comment on column compactions.compaction_type is 'What replaces old turns. ledger: the formatted ledger. summary: a model''s summary. sliding_window: nothing. selective: the turns stay, but results of pure calls are shortened. floor: all but the task, the ledger and the last exchange is left out, because nothing else fitted.';
+comment on column compactions.trigger is 'context_limit: the faculty''s compact_threshold was reached. context_overflow: the model refused the request, or stopped, because of its size. manual: context_compact(). periodic: the faculty''s compact_every.';
 comment on column compactions.is_applied is 'Null: the summary is being written. False: it failed or freed too little, and another cut was made.';
-comment on column compactions.metadata is 'What the strategy went by: keep_recent (messages); every (iterations), of a periodic one; effect, max_result_chars and results (how many were shortened), of a selective one.';
-comment on column compactions.base_elision_id is 'What was left out before the cut.';
-comment on column compactions.max_transcript_chars is 'The most characters that the summarizing model was given.';
-comment on column compactions.tokens_before is 'Tokens of the next request without the cut: the last reported usage and an estimate of what came since.';
-comment on column compactions.tokens_after is 'Estimated tokens of the request with it.';
+comment on column compactions.metadata is 'Parameters of the strategy: keep_recent (messages); every (iterations), if periodic; effect, max_result_chars and results (how many were shortened), if selective.';
+comment on column compactions.base_elision_id is 'The cut in force before this one.';
+comment on column compactions.max_transcript_chars is 'Limit on the characters of the transcript given to the summarizing model.';
+comment on column compactions.tokens_before is 'Tokens of the next request without this cut: the last reported usage plus an estimate of what came since.';
+comment on column compactions.tokens_after is 'Estimated tokens of the request with this cut.';

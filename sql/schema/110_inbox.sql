@@ -1,4 +1,4 @@
--- What waits for an agent: results of its children, words of people. Delivered at the next iteration boundary, once.
+-- What waits for an agent: results of its children, messages from people. Delivered once, at the next iteration boundary.
 
 create table inbox (
   id uuid primary key default _uuidv7(),
@@ -24,7 +24,7 @@ create index inbox_messages on inbox (work_item_id, created_at) where kind = 'me
 create unique index inbox_child_results on inbox (source_work_item_id) where kind = 'child_result';
 
 comment on table inbox is
-  'What waits for the agent of a work item, and where it was delivered: results of children, written in the transaction that ends them, and messages of people. No foreign key to work_items: a child that ends must not wait for its parent''s row.';
-comment on column inbox.is_interrupt is 'Ends the parent''s waiting for children.';
-comment on column inbox.turn_id is 'The turn whose request carried it.';
-comment on column inbox.tool_call_id is 'The await_child_work call whose result carried it.';
+  'What waits for the agent of a work item, and where it was delivered: results of children, written in the transaction that ends the child, and messages from people. No foreign key to work_items: a child that ends must not wait for its parent''s row.';
+comment on column inbox.is_interrupt is 'True: ends the item''s wait for its children.';
+comment on column inbox.turn_id is 'The turn whose request delivered the message.';
+comment on column inbox.tool_call_id is 'The await_child_work call whose result delivered it.';

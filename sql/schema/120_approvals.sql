@@ -1,4 +1,4 @@
--- Calls that a person has to allow, and what the person said.
+-- Calls that need approval, and the decision on each.
 
 create table approvals (
   tool_call_id uuid primary key references tool_calls (id),
@@ -18,6 +18,6 @@ create table approvals (
 create index approvals_open on approvals (work_item_id) where decision is null;
 create index approvals_decided on approvals (work_item_id, decided_at);
 
-comment on table approvals is 'One row for each tool call that needed a person''s word: asked with its turn, answered by tool_call_approve() or tool_call_reject(), once.';
-comment on column approvals.input_hash is 'SHA-256 of the arguments that the word is for; a call with others does not run.';
-comment on column approvals.decided_by is 'Who said so: the database role, or as given.';
+comment on table approvals is 'One row for each tool call that needs approval: requested with its turn, decided once, by tool_call_approve() or tool_call_reject().';
+comment on column approvals.input_hash is 'SHA-256 of the approved arguments; a call with other arguments does not run.';
+comment on column approvals.decided_by is 'Who decided: the name given, else the database role.';

@@ -1,4 +1,4 @@
--- What each agent was told of the others.
+-- What each agent was told about the others.
 
 create table awareness_shown (
   focus_id uuid not null references foci (id),
@@ -13,4 +13,4 @@ create table awareness_shown (
 create index awareness_shown_of on awareness_shown (work_item_id, seq);
 
 comment on table awareness_shown is 'Which entry of which work item was in the digest of which focus, and in which turn: who knew what, and when.';
-comment on column awareness_shown.seq is 'The ledger entry; 0: that the item was completed; -1: that it was under way; -2: that it works on the file path; -3: that it was queued.';
+comment on column awareness_shown.seq is 'The ledger entry; 0: the item was completed; -1: it was running; -2: it works on the file in path; -3: it was queued.';

@@ -1,4 +1,4 @@
--- Commands of the people who run a faculty, at fixed points of a focus.
+-- Runs of hooks: commands that a faculty names for fixed points of a focus.
 
 create table hook_runs (
   id uuid primary key default _uuidv7(),
@@ -22,6 +22,6 @@ create table hook_runs (
   constraint one_run_a_point unique nulls not distinct (focus_id, hook, turn_id, tool_call_id)
 ) with (fillfactor = 70);
 
-comment on table hook_runs is 'One row for each command that a faculty has at a point of a focus: what it said, and what came of it. A command whose worker died runs again.';
-comment on column hook_runs.status is 'refused: it worked, and said no. failed: it could not be run, ended with an error or in time, or printed what nobody understands; what follows says the faculty''s on_failure.';
-comment on column hook_runs.output is 'What it printed on stdout.';
+comment on table hook_runs is 'One row for each run of a hook at a point of a focus: its output and its outcome. A command whose worker died runs again.';
+comment on column hook_runs.status is 'refused: the command ran and said no. failed: it could not be run, ended with an error, timed out, or printed output that cannot be used; on_failure of the faculty then decides.';
+comment on column hook_runs.output is 'What the command printed on stdout.';

@@ -1,4 +1,4 @@
--- What work may cost: limits of a work item and everything below it.
+-- What work may cost: limits for a work item and everything below it.
 
 create table budgets (
   work_item_id uuid not null references work_items (id),
@@ -13,7 +13,7 @@ create table budgets (
 ) with (fillfactor = 50);
 
 comment on table budgets is
-  'What a work item and everything below it may use together. Reserved before a model is asked, settled by what the provider counted; written by budget_set() and the stages of an iteration.';
-comment on column budgets.resource is 'tokens: input and output, cached ones too. money: by the prices in models. seconds: that workers drove it. calls: of models. children: spawned below it.';
+  'What a work item and everything below it may use together. Reserved before a model is asked, settled by what the provider counted. Written by budget_set() and the stages of an iteration.';
+comment on column budgets.resource is 'tokens: input and output, cached input included. money: at the prices in models. seconds: during which workers drove the items. calls: model calls. children: items submitted below it.';
 comment on column budgets.amount is 'The limit; money in the currency of the prices.';
-comment on column budgets.reserved is 'Held by model calls under way.';
+comment on column budgets.reserved is 'Reserved by model calls under way.';

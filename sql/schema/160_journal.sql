@@ -1,5 +1,5 @@
--- What is said to the journal and stands nowhere else, and the checkpoints that are derived from it all. The rest of the
--- journal is a view over ledger, turns and tool calls (api/920_work_journal.sql).
+-- Journal entries that are stored nowhere else, and the checkpoints that are derived from the whole journal. The rest of
+-- the journal is a view over ledger, turns and tool calls (api/90_journal/work_journal.sql).
 
 create table journal_entries (
   id uuid primary key default _uuidv7(),
@@ -68,14 +68,14 @@ create table session_records (
   primary key (session_label, line, ordinal)
 );
 
-comment on table journal_entries is 'Journal entries that somebody logged by journal_log(): append-only, but that one can be deleted, which leaves an empty one.';
-comment on table work_checkpoints is 'Where a work item stood at a moment, derived from its ledger and calls: by checkpoint_create(), or by itself after 50 journal entries, 100,000 tokens, 15 minutes or a closed block.';
-comment on column work_checkpoints.trigger is 'manual: somebody wanted it. automatic: a program made it by itself. The others: after so much, see checkpoint_create().';
-comment on column work_checkpoints.entry_count is 'Journal entries until then.';
-comment on column work_checkpoints.token_estimate is 'Tokens that they would take.';
-comment on column work_checkpoints.completed_tasks is 'Its newest 20 steps, oldest first, a line each.';
-comment on column work_checkpoints.ledger_seq is 'The newest ledger entry that it covers.';
-comment on column work_checkpoints.turn_id is 'The newest turn that it covers.';
-comment on table message_lints is 'What linters said of files at the time of a message.';
-comment on table session_records is 'What the file of an imported session holds besides what was read into turns, as it stands there: records of kinds that nobody reads, images, lines that are no JSON.';
-comment on column session_records.line is 'Of the file, from 1; of a Cursor database, the bubble.';
+comment on table journal_entries is 'Entries logged by journal_log(). Append-only, except that an entry can be deleted, which leaves an empty one.';
+comment on table work_checkpoints is 'Where a work item stood at a moment, derived from its ledger and calls. Made by checkpoint_create(), or automatically after 50 journal entries, 100,000 tokens, 15 minutes or a closed block.';
+comment on column work_checkpoints.trigger is 'manual: someone asked for it. automatic: a program made it unasked. The others name the limit that was reached, see checkpoint_create().';
+comment on column work_checkpoints.entry_count is 'Journal entries up to that moment.';
+comment on column work_checkpoints.token_estimate is 'Estimated tokens of those entries.';
+comment on column work_checkpoints.completed_tasks is 'The newest 20 steps of the item, oldest first, one line each.';
+comment on column work_checkpoints.ledger_seq is 'The newest ledger entry that the checkpoint covers.';
+comment on column work_checkpoints.turn_id is 'The newest turn that the checkpoint covers.';
+comment on table message_lints is 'Findings of linters at the time of a message.';
+comment on table session_records is 'What the file of an imported session holds beyond the turns read from it, as it is in the file: records of unrecognised kinds, images, lines that are not JSON.';
+comment on column session_records.line is 'Line of the file, from 1; in a Cursor database, the number of the bubble.';
