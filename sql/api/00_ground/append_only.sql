@@ -1,5 +1,5 @@
--- What was said stays said. Statement triggers, so that they cost nothing per row; always enabled, so that neither a
--- replication role nor a cascade gets past them.
+-- What is recorded is never changed or deleted. Statement triggers, so that they cost nothing per row; always enabled, so
+-- that neither a replication role nor a cascade gets past them.
 
 create or replace function _refuse_change()
   returns trigger
@@ -35,7 +35,7 @@ begin
       raise exception using errcode = 'WL007', message = 'a journal entry can be deleted, not changed';
     end if;
   elsif tg_table_name = 'turns' and to_jsonb(new) - '{archived_at,total_tokens}'::text[] = to_jsonb(old) - '{archived_at,total_tokens}'::text[] then
-    null; -- it is put away, or taken out again; what is generated is not there yet
+    null; -- archived, or taken out of the archive; generated columns have no value yet in a before trigger
   elsif old.completed_at is not null then
     raise exception using
       errcode = 'WL007',
@@ -45,7 +45,7 @@ begin
 end
 $$;
 
-comment on function _refuse_rewrite() is 'Trigger: a settled tool call or turn (but whether it is archived) and the final state of a work item are written once; a journal entry can only lose its content.';
+comment on function _refuse_rewrite() is 'Trigger: a settled tool call, a settled turn (except archived_at) and the final state of a work item are written once; a journal entry can only lose its content. Raises WL003, WL007.';
 
 create or replace function _refuse_number()
   returns trigger
@@ -55,8 +55,8 @@ as $$
 declare
   v_count integer := (select ledger_count from work_items where id = new.work_item_id);
 begin
-  -- Numbers up to the counter are taken, but for the one that was drawn from it just now. A dump that is restored brings
-  -- entries of items that are there, or not yet: those of an item that nobody knows are in nobody's way.
+  -- Only the newest number that the counter gave out is free: the primary key refuses the others up to it. Restoring a dump
+  -- may insert entries before their item; those pass.
   if new.seq not between 1 and coalesce(v_count, new.seq) then
     raise exception using
       errcode = 'WL002',
@@ -67,7 +67,7 @@ begin
 end
 $$;
 
-comment on function _refuse_number() is 'Trigger: an entry of a ledger has the number that its item''s counter gave. Raises WL002.';
+comment on function _refuse_number() is 'Trigger: a ledger entry has a number that its item''s counter has given out. Raises WL002.';
 
 do $do$
 declare
@@ -82,7 +82,7 @@ begin
     execute format('alter table %I enable always trigger refuse_delete', v_table);
   end loop;
   create or replace trigger refuse_number before insert on work_ledger for each row execute function _refuse_number();
-  -- The column lists keep them away from appends, heartbeats and claims.
+  -- With these column lists, appends, heartbeats and claims do not fire them.
   create or replace trigger refuse_rewrite before update of state, resolved_at, outcome_data on work_items
     for each row when (old.resolved_at is not null) execute function _refuse_rewrite();
   create or replace trigger refuse_rewrite before update on tool_calls

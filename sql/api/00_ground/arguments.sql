@@ -1,4 +1,4 @@
--- What arguments must be like: one check for each kind, so that each bad one is refused in words and with a code of ours.
+-- Checks of arguments, one for each kind, so that a bad one is refused with a clear message and one of our codes.
 
 create or replace function _check_key(p_what text, p_key text)
   returns void
@@ -8,12 +8,12 @@ create or replace function _check_key(p_what text, p_key text)
 as $$
 begin
   if octet_length(p_key) > 1000 then
-    perform _raise_invalid(format('%s has at most 1,000 bytes, not %s', p_what, octet_length(p_key)));
+    perform _raise_invalid(format('%s can have at most 1,000 bytes, not %s', p_what, octet_length(p_key)));
   end if;
 end
 $$;
 
-comment on function _check_key(text, text) is 'Refuses a key or a name that no index holds; null is none. Raises WL002.';
+comment on function _check_key(text, text) is 'Refuses a key or a name that is too long for an index (over 1,000 bytes); null passes. Raises WL002.';
 
 create or replace function _check_word(p_what text, p_word text, p_known text[])
   returns void
@@ -28,7 +28,7 @@ begin
 end
 $$;
 
-comment on function _check_word(text, text, text[]) is 'Refuses what is none of the known words. Raises WL002.';
+comment on function _check_word(text, text, text[]) is 'Refuses a value that is not in p_known; p_what names it in the error. Raises WL002.';
 
 create or replace function _check_time(p_what text, p_at timestamptz)
   returns void
@@ -38,12 +38,12 @@ create or replace function _check_time(p_what text, p_at timestamptz)
 as $$
 begin
   if not p_at between '0001-01-01' and '9999-12-31' then
-    perform _raise_invalid(format('%s is a time that comes, not %s', p_what, p_at));
+    perform _raise_invalid(format('%s must be a time in the years 1 to 9999, not %s', p_what, p_at));
   end if;
 end
 $$;
 
-comment on function _check_time(text, timestamptz) is 'Refuses a time that never comes; null is none. Raises WL002.';
+comment on function _check_time(text, timestamptz) is 'Refuses infinity and other times outside the years 1 to 9999; null passes. Raises WL002.';
 
 create or replace function _check_span(p_what text, p_span interval)
   returns void
@@ -53,12 +53,12 @@ create or replace function _check_span(p_what text, p_span interval)
 as $$
 begin
   if p_span is null or not p_span between '0' and '1000 years' then
-    perform _raise_invalid(format('%s is a span of 0 to 1,000 years, not %s', p_what, p_span));
+    perform _raise_invalid(format('%s must be between 0 and 1,000 years, not %s', p_what, p_span));
   end if;
 end
 $$;
 
-comment on function _check_span(text, interval) is 'Refuses a span of time that is missing, negative or longer than anything. Raises WL002.';
+comment on function _check_span(text, interval) is 'Refuses an interval that is null, negative or over 1,000 years. Raises WL002.';
 
 create or replace function _count(p_what text, p_count text)
   returns integer
@@ -68,13 +68,13 @@ create or replace function _count(p_what text, p_count text)
 as $$
 begin
   if p_count !~ '^\d{1,9}(\.0+)?$' or p_count::numeric > 100000000 then
-    perform _raise_invalid(format('%s is a whole number up to 100,000,000, not %s', p_what, _one_line(p_count, 60)));
+    perform _raise_invalid(format('%s must be a whole number from 0 to 100,000,000, not %s', p_what, _one_line(p_count, 60)));
   end if;
   return p_count::numeric::integer;
 end
 $$;
 
-comment on function _count(text, text) is 'A count from JSON, as text; null for none. Raises WL002.';
+comment on function _count(text, text) is 'A count given as text, from JSON; null for null. Raises WL002.';
 
 create or replace function _budget_amount(p_resource text, p_amount jsonb)
   returns numeric
@@ -85,10 +85,10 @@ as $$
 begin
   perform _check_word('a resource of budgets', p_resource, _budget_resources());
   if jsonb_typeof(p_amount) is distinct from 'number' or p_amount::numeric < 0 then
-    perform _raise_invalid(format('a budget of %s is a number from 0, not %s', p_resource, p_amount));
+    perform _raise_invalid(format('a budget of %s must be a number, 0 or more, not %s', p_resource, p_amount));
   end if;
   return p_amount::numeric;
 end
 $$;
 
-comment on function _budget_amount(text, jsonb) is 'The amount, if it is one of such a resource. Raises WL002.';
+comment on function _budget_amount(text, jsonb) is 'The amount of a budget, checked: a known resource and a number, 0 or more. Raises WL002.';

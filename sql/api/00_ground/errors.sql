@@ -1,4 +1,4 @@
--- What is refused is refused in words and with a code of ours (WL...): sql/README.md lists them.
+-- Errors that many functions raise. Every refusal has a clear message and one of our codes (WL...); sql/README.md lists them.
 
 create or replace function _raise_not_found(p_what text, p_id uuid)
   returns void
@@ -22,11 +22,14 @@ create or replace function _raise_invalid(p_message text, p_hint text default nu
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  if coalesce(p_hint, '') = '' then
+    raise exception using errcode = 'WL002', message = p_message; -- an empty hint would be shown as an empty line
+  end if;
   raise exception using
     errcode = 'WL002',
     message = p_message,
-    hint = coalesce(p_hint, '');
+    hint = p_hint;
 end
 $$;
 
-comment on function _raise_invalid(text, text) is 'Raises WL002: an argument that cannot be used.';
+comment on function _raise_invalid(text, text) is 'Raises WL002: an argument that cannot be used. p_hint: what to do instead; null: no hint.';

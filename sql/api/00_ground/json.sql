@@ -1,5 +1,5 @@
--- JSON as it is written, read and stored. Requests are text in the one form that JSON.stringify writes (no white space, keys in
--- order of writing), so that what context_at() rebuilds equals the bytes that went over the wire.
+-- JSON as it is written, read and stored. Requests are text in the form that JSON.stringify writes (no white space, keys in
+-- the order given), so that context_at() rebuilds exactly the bytes that were sent.
 
 create or replace function _json_compact(p_json json)
   returns text
@@ -65,14 +65,14 @@ begin
     return p_json;
   end if;
   v_json := regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\u0000', '\1␀', 'g');
-  -- Whole characters step aside, as an escape that no JSON has, while halves are replaced.
+  -- Surrogate pairs are first rewritten with an escape that JSON does not have (\p), then lone surrogates are replaced.
   v_json := regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})', '\1\\p\2\3', 'g');
   v_json := regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\u[dD][89a-fA-F][0-9a-fA-F]{2}', '\1\\ufffd', 'g');
   return regexp_replace(v_json, '(?<!\\)((?:\\\\)*)\\p(.{4})(.{4})', '\1\\u\2\\u\3', 'g')::json;
 end
 $$;
 
-comment on function _storable(json) is 'JSON whose texts and keys jsonb and text can hold: NUL stands as ␀ (U+2400), half of a character as U+FFFD, as storableText() of the runtime has it; else the same bytes.';
+comment on function _storable(json) is 'The JSON with its strings and keys made storable as jsonb and text: NUL becomes ␀ (U+2400), a lone surrogate becomes U+FFFD, as in storableText() of the runtime. All other bytes stay.';
 
 create or replace function _jsonb_of(p_json json)
   returns jsonb
@@ -87,7 +87,7 @@ exception when untranslatable_character or invalid_text_representation then
 end
 $$;
 
-comment on function _jsonb_of(json) is 'JSON as jsonb, also where its texts hold what jsonb cannot, see _storable().';
+comment on function _jsonb_of(json) is 'JSON as jsonb, even if its strings hold what jsonb cannot; those are replaced, see _storable().';
 
 create or replace function _try_json(p_text text)
   returns jsonb
@@ -102,7 +102,7 @@ exception when others then
 end
 $$;
 
-comment on function _try_json(text) is 'The text as JSON; null where it is none.';
+comment on function _try_json(text) is 'The text as JSON; null if it is not JSON.';
 
 create or replace function _ms(p_at timestamptz)
   returns bigint

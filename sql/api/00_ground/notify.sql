@@ -1,11 +1,11 @@
--- Hints for listeners. Each carries an id only; the listener reads again. Polling remains the truth.
+-- Notifications. Each carries only an id, and the listener reads the rows again. They may be lost: a listener polls, too.
 --   work_item_completed   a work item reached a final state; payload: its id
---   work_approval_requested  a tool call waits for a person; payload: its id
---   work_lease_revoked    a lease was taken away by a person; payload: the token, which is void
+--   work_approval_requested  a tool call waits for approval; payload: its id
+--   work_lease_revoked    a person's action revoked a lease; payload: the lease, no longer valid
 --   work_journal          an entry was logged to a work item's journal; payload: the work item's id
 --   work_ledger           an entry was appended to a watched work item; payload: the work item's id
 --   work_activity         a watched work item has something new to show in work_activity(); payload: its id
---   work_watched          somebody began to watch a work item, or goes on to; payload: its id
+--   work_watched          someone began to watch a work item or renewed the watch; payload: its id
 
 create or replace function _notify_completed()
   returns trigger
@@ -18,7 +18,7 @@ begin
 end
 $$;
 
-comment on function _notify_completed() is 'Trigger: tells channel work_item_completed the id of a work item that reached a final state.';
+comment on function _notify_completed() is 'Trigger: notifies channel work_item_completed of a work item that reached a final state (payload: its id).';
 
 create or replace function _notify_ledger()
   returns trigger
@@ -31,7 +31,7 @@ begin
 end
 $$;
 
-comment on function _notify_ledger() is 'Trigger: tells channel work_ledger the id of a watched work item that got an entry.';
+comment on function _notify_ledger() is 'Trigger: notifies channel work_ledger of a new entry of a watched work item (payload: the item''s id).';
 
 create or replace function _notify_journal()
   returns trigger
@@ -44,7 +44,7 @@ begin
 end
 $$;
 
-comment on function _notify_journal() is 'Trigger: tells channel work_journal the id of a work item to whose journal somebody logged an entry.';
+comment on function _notify_journal() is 'Trigger: notifies channel work_journal of an entry logged to a work item''s journal (payload: the item''s id).';
 
 create or replace function ledger_watch(
     p_work_item_id uuid,
@@ -70,7 +70,7 @@ end
 $$;
 
 comment on function ledger_watch(uuid, integer) is
-  'Watches a work item for the next p_seconds (60; at most 3600): each append sends a notification on channel work_ledger (payload: the work item''s id), each step of its agent one on work_activity, and what the model says is shown as it arrives, see work_activity(). Renew before it ends; returns when it does. Read the ledger again at each hint and every few seconds without one. Raises WL001.';
+  'Watches a work item for the next p_seconds (default 60; at most 3600). Meanwhile each append sends a notification on channel work_ledger (payload: the work item''s id), each step of its agent one on channel work_activity, and work_activity() shows the model''s response as it arrives. Returns when the watch ends; call it again before then to renew. Read the ledger again at each notification, and every few seconds without one. Raises WL001.';
 
 create or replace trigger notify_journal after insert on journal_entries
   for each row execute function _notify_journal();
@@ -79,6 +79,6 @@ create or replace trigger notify_completed after update of state on work_items
   for each row when (new.resolved_at is not null and old.resolved_at is null) execute function _notify_completed();
 
 -- Measured: a NOTIFY for every append costs two thirds of the append rate of 16 clients (the commit lock), a trigger
--- whose WHEN clause tests a flag in the row 2 %. So appends notify only while somebody watches.
+-- whose WHEN clause tests a flag in the row 2 %. So appends notify only while someone watches.
 create or replace trigger notify_ledger after insert on work_ledger
   for each row when (new.is_watched) execute function _notify_ledger();

@@ -1,4 +1,4 @@
--- Values held against a JSON Schema: by a JavaScript engine where the database has one, otherwise by what SQL can tell.
+-- Values checked against a JSON Schema: fully where the database has a JavaScript engine, otherwise as far as SQL can.
 
 create or replace function _schema_check(p_what text, p_schema jsonb, p_value jsonb)
   returns void
@@ -13,11 +13,11 @@ declare
   v_errors jsonb;
 begin
   if jsonb_typeof(p_value) is distinct from 'object' then
-    perform _raise_invalid(p_what || ' is a JSON object');
+    perform _raise_invalid(p_what || ' must be a JSON object');
   end if;
   for v_key in select jsonb_array_elements_text(p_schema -> 'required') loop
     if p_value -> v_key is null then
-      perform _raise_invalid(format('%s needs "%s"', p_what, v_key), coalesce(p_schema #>> array['properties', v_key, 'description'], ''));
+      perform _raise_invalid(format('%s needs "%s"', p_what, v_key), p_schema #>> array['properties', v_key, 'description']);
     end if;
   end loop;
   for v_key, v_value in select key, value from jsonb_each(p_value) loop
@@ -29,10 +29,10 @@ begin
       perform _raise_invalid(format('"%s" of %s must be %s, not %s', v_key, p_what, array_to_string(v_types, ' or '), jsonb_typeof(v_value)));
     end if;
     if p_schema #> array['properties', v_key, 'enum'] is not null and not p_schema #> array['properties', v_key, 'enum'] @> jsonb_build_array(v_value) then
-      perform _raise_invalid(format('"%s" of %s is one of %s', v_key, p_what, p_schema #> array['properties', v_key, 'enum']));
+      perform _raise_invalid(format('"%s" of %s must be one of %s', v_key, p_what, p_schema #> array['properties', v_key, 'enum']));
     end if;
     if p_schema -> 'properties' -> v_key is null and p_schema -> 'additionalProperties' = 'false' then
-      perform _raise_invalid(format('%s knows no "%s"', p_what, v_key));
+      perform _raise_invalid(format('%s has no key "%s"', p_what, v_key));
     end if;
   end loop;
   if _has_javascript() then
@@ -45,7 +45,7 @@ end
 $$;
 
 comment on function _schema_check(text, jsonb, jsonb) is
-  'Holds a value against a JSON Schema: required keys, types and enums of the top level, additionalProperties = false; where there is a JavaScript engine, all of it. p_what is how the error names it. Raises WL002.';
+  'Checks a value against a JSON Schema: required keys, types and enums of the top level, additionalProperties = false; the whole schema where the database has a JavaScript engine. p_what names the value in the error. Raises WL002.';
 
 create or replace function _has_javascript()
   returns boolean
@@ -57,4 +57,4 @@ as $$
                   where p.oid = to_regprocedure(format('%I._js_json_schema_errors(text, text)', _ledger_schema())) and l.lanname in ('pljs', 'plv8'));
 $$;
 
-comment on function _has_javascript() is 'Whether work-ledger javascript has put the JavaScript functions in.';
+comment on function _has_javascript() is 'Whether the JavaScript functions are installed (by "work-ledger javascript").';

@@ -1,4 +1,4 @@
--- Text from agents and tools, made harmless for listing: no text can forge the structure around it.
+-- Text from agents and tools, made safe to list: no text can forge the structure around it.
 
 create or replace function _indent(p_text text, p_prefix text)
   returns text
@@ -7,7 +7,7 @@ create or replace function _indent(p_text text, p_prefix text)
   parallel safe
   return regexp_replace(p_text, '\r\n|[\n\r\x0B\x0C\u0085\u2028\u2029]', E'\n' || p_prefix, 'g');
 
-comment on function _indent(text, text) is 'The text with every line after the first prefixed, so that no line of it can pass for a listed entry.';
+comment on function _indent(text, text) is 'The text with every line after the first prefixed, so that no line of it can be mistaken for a listed entry.';
 
 create or replace function _one_line(p_text text, p_max_chars integer)
   returns text
@@ -18,11 +18,11 @@ create or replace function _one_line(p_text text, p_max_chars integer)
     select case when char_length(v.line) > p_max_chars then left(v.line, p_max_chars - 1) || '…' else v.line end
       from (select btrim(regexp_replace(
               p_text,
-              -- Of the invisible ones: soft hyphen, joiners, directions, fillers (Hangul among them), selectors of variants, tags.
+              -- Invisible characters: soft hyphen, joiners, directional marks, fillers (also Hangul), variation selectors, tags.
               '[\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]+',
               ' ', 'g'))) as v(line));
 
-comment on function _one_line(text, integer) is 'The text on one line: runs of white space, control and invisible characters become one blank; longer text ends in an ellipsis.';
+comment on function _one_line(text, integer) is 'The text on one line of at most p_max_chars: each run of white space, control and invisible characters becomes one space; longer text ends in an ellipsis.';
 
 create or replace function _fenced(p_says text, p_text text)
   returns text
@@ -36,7 +36,7 @@ as $$
 $$;
 
 comment on function _fenced(text, text) is
-  'What others say (agents, commands, packets) as a model is shown it: p_says, in the engine''s words, then the text between random markers that it cannot know. Null for null.';
+  'Text of others (agents, commands, packets) as a model is shown it: p_says, the engine''s introduction, then the text between random markers that the text cannot contain. Null for null.';
 
 create or replace function _content_hash(p_text text)
   returns text
@@ -65,13 +65,13 @@ begin
   loop
     v_capped := left(p_text, v_keep) || format(E'\n\n[engine: %s characters left out here]\n\n', v_chars - 2 * v_keep) || right(p_text, v_keep);
     exit when octet_length(v_capped) <= p_max_bytes or v_keep = 0;
-    v_keep := v_keep * 9 / 10; -- its ends have more bytes to a character than the rest
+    v_keep := v_keep * 9 / 10; -- head and tail have more bytes per character than the rest
   end loop;
   return v_capped;
 end
 $$;
 
-comment on function _cap_text(text, integer) is 'Text of at most about p_max_bytes: head and tail with a note of what was left out between.';
+comment on function _cap_text(text, integer) is 'The text shortened to about p_max_bytes: head and tail, and between them a note of how much was left out.';
 
 create or replace function _list(p_items text[], p_max integer)
   returns text
@@ -80,4 +80,4 @@ create or replace function _list(p_items text[], p_max integer)
   parallel safe
   return array_to_string(p_items[: p_max], ', ') || case when cardinality(p_items) > p_max then format(' and %s more', cardinality(p_items) - p_max) else '' end;
 
-comment on function _list(text[], integer) is 'The items with commas between, of many the first and how many more there are; null for none.';
+comment on function _list(text[], integer) is 'The items separated by commas; beyond p_max only their number. Null if there are none.';

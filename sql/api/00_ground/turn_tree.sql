@@ -1,5 +1,5 @@
--- What must hold of the tree of turns, whoever writes it. Deferred, so that a function may write in the order it likes;
--- on updates only where a dump restores the other table later.
+-- Invariants of the tree of turns, whatever writes it. Deferred, so that a function may write in any order. The check of a
+-- session's head runs on updates only: a dump restores session_history after sessions.
 
 create or replace function _check_turn()
   returns trigger
@@ -9,7 +9,7 @@ as $$
 declare
   v_parent turns;
 begin
-  -- A dump's COPY brings the details behind the turns.
+  -- The COPY of a dump restores compactions after turns.
   if new.turn_type = 'compaction' and new.status = 'completed' and (tg_op = 'UPDATE' or current_query() !~* '^\s*copy\s') then
     if not exists (select from compactions where turn_id = new.id) then
       raise exception using errcode = 'WL007', message = format('compaction turn %s has no row in compactions', new.id);
@@ -23,13 +23,13 @@ begin
     raise exception using errcode = 'WL007', message = format('turn %s has depth %s, its parent %s', new.id, new.depth, v_parent.depth);
   end if;
   if exists (select from tool_calls where turn_id = v_parent.id and completed_at is null) then
-    raise exception using errcode = 'WL007', message = format('turn %s follows one whose tool calls are not all resolved', new.id);
+    raise exception using errcode = 'WL007', message = format('turn %s follows a turn with open tool calls', new.id);
   end if;
   return null;
 end
 $$;
 
-comment on function _check_turn() is 'Trigger: a turn is one deeper than its parent, whose calls are resolved; a compaction turn that is over has its details. Raises WL007.';
+comment on function _check_turn() is 'Trigger: the depth of a turn is one more than its parent''s, whose calls are all settled; a completed compaction turn has its row in compactions. Raises WL007.';
 
 create or replace function _check_head()
   returns trigger

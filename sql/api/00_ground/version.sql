@@ -17,7 +17,7 @@ create or replace function work_ledger_build()
   return '@build@';
 
 comment on function work_ledger_build() is
-  'Digests of the sources that the ledger was installed from: of its tables and, behind the slash, of its functions. A program compares them with its own before it works, since a version under development changes without its number.';
+  'Digests of the sources from which the ledger was installed: of the tables and, after a slash, of the functions. A program compares them with its own before it works, since the sources of a version under development change while its number does not.';
 
 create or replace function _ledger_schema()
   returns text
@@ -31,4 +31,4 @@ as $$
    where c.oid = 'work_items'::regclass;
 $$;
 
-comment on function _ledger_schema() is 'The schema that this ledger lives in.';
+comment on function _ledger_schema() is 'The schema of this ledger.';

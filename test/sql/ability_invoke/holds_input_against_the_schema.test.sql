@@ -10,7 +10,7 @@ select throws_ok($$ select ability_invoke('double', '{}') $$, 'WL002', 'the inpu
 select throws_ok($$ select ability_invoke('double', '{"n": "x"}') $$, 'WL002', '"n" of the input of double must be integer, not string', 'a value of another type is named');
 select throws_ok($$ select ability_invoke('double', '{"n": 1.5}') $$, 'WL002', null, 'a fraction is no integer');
 select throws_ok($$ select ability_invoke('double', '{"n": 1, "how": "so"}') $$, 'WL002', null, 'a value that is not one of the enum is refused');
-select throws_ok($$ select ability_invoke('double', '{"n": 1, "m": 1}') $$, 'WL002', 'the input of double knows no "m"', 'a key that the schema does not have is named');
+select throws_ok($$ select ability_invoke('double', '{"n": 1, "m": 1}') $$, 'WL002', 'the input of double has no key "m"', 'a key that the schema does not have is named');
 select throws_ok($$ select ability_invoke('double', '[]') $$, 'WL002', null, 'input that is no object is refused');
 
 select * from finish();

@@ -5,7 +5,7 @@ select plan(9);
 select submit('Find why the import is slow');
 select lives_ok($$ select ledger_append(item(), 'decision', 'Use B', '[1]') $$, 'without a schema data may be anything');
 select ledger_data_schema_save('decision', '{"type": "object", "required": ["chosen"], "properties": {"chosen": {"type": "string", "enum": ["A", "B"]}, "cost": {"type": "integer"}}, "additionalProperties": false}');
-select throws_ok($$ select ledger_append(item(), 'decision', 'Use B', '[1]') $$, 'WL002', 'the data of a decision is a JSON object', 'with a schema data has to be an object');
+select throws_ok($$ select ledger_append(item(), 'decision', 'Use B', '[1]') $$, 'WL002', 'the data of a decision must be a JSON object', 'with a schema data has to be an object');
 select throws_ok($$ select ledger_append(item(), 'decision', 'Use B', '{"cost": 1}') $$, 'WL002', 'the data of a decision needs "chosen"', 'what is required and missing is named');
 select throws_ok($$ select ledger_append(item(), 'decision', 'Use B', '{"chosen": "C"}') $$, 'WL002', null, 'a value that the schema does not allow is refused');
 select throws_ok($$ select ledger_append(item(), 'decision', 'Use B', '{"chosen": "B", "cost": 1.5}') $$, 'WL002', null, 'a value of another type is refused');
