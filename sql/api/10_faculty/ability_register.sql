@@ -75,7 +75,7 @@ begin
             excluded.risk, excluded.implementation, excluded.function_name)
     returning * into v_ability;
   exception when unique_violation then
-    perform _raise_invalid(format('a model calls ability "%s" by the name %s, and so it calls another one: %s', p_name, _tool_name(p_name), v_ability.name), 'Choose another name.');
+    perform _raise_invalid(format('models would call ability "%s" by the name %s, which is taken by ability "%s"', p_name, _tool_name(p_name), v_ability.name), 'Choose another name.');
   end;
   if not found then
     select * into v_ability from abilities where name = p_name;
@@ -86,7 +86,7 @@ end
 $$;
 
 comment on function ability_register(text, text, json, text, text, regprocedure, json, json) is
-  'Adds a tool to the registry or changes it; a faculty offers it by naming it in engage.tools. p_effect says what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_function f(input jsonb) returns text, json or jsonb runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item; without a function the worker must bring the tool (TypeScript). p_touches says what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}], key: of the input, key.key within objects or lists of them; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or values}, where it depends on another; form: patch, where it is a patch as apply_patch takes it, which says the action itself; [] says that it touches nothing, null that the names of known tools decide (touch_rules). a:b and a_b are one name. Registering the same again changes nothing. Raises WL002.';
+  'Adds a tool to the registry or changes it, and returns its row; a faculty offers the tool by listing it in engage.tools. p_effect: what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_risk: safe, moderate or dangerous; the faculty''s require_approval refers to it. p_function: f(input jsonb) returning text, json or jsonb; it runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item. Without a function the worker must provide the tool (TypeScript). p_touches: what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}]. key: a key of the input, or key.key within objects and lists of objects; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or list of values}, if it depends on another key; form: patch, if the value is a patch for apply_patch, which names its actions itself. p_touches [] means that calls touch nothing, null that the rules for the tool''s name decide (touch_rules). a:b and a_b count as the same name. Registering the same again changes nothing. Raises WL002.';
 
 create or replace function _touch_rules_save(p_ability abilities, p_touches json)
   returns void
@@ -106,7 +106,7 @@ begin
     v_rules := v_rules || _touch_rule(p_ability, v_touch::jsonb, cardinality(v_rules));
   end loop;
   if json_typeof(p_touches) = 'array' and cardinality(v_rules) = 0 then
-    v_rules := array[row(v_name, false, 0, '$ ? (1 == 2)', 'name', 'path', 'read', false)::touch_rules]; -- finds nothing, and stands for all others of the name
+    v_rules := array[row(v_name, false, 0, '$ ? (1 == 2)', 'name', 'path', 'read', false)::touch_rules]; -- finds nothing, and replaces all other rules for the name
   end if;
   if v_rules::text is distinct from (select coalesce(array_agg(r order by r.position), '{}')::text from touch_rules r where r.tool_name = v_name and not r.is_builtin) then
     delete from touch_rules where tool_name = v_name and not is_builtin;
@@ -115,7 +115,7 @@ begin
 end
 $$;
 
-comment on function _touch_rules_save(abilities, json) is 'Makes what ability_register() was given the rules of that tool. Calls that are stored keep what they were read as. Raises WL002.';
+comment on function _touch_rules_save(abilities, json) is 'Stores p_touches of ability_register() as the rules of the tool. Calls already stored keep their touches. Raises WL002.';
 
 create or replace function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer)
   returns touch_rules
@@ -131,20 +131,20 @@ declare
   v_wrong text;
 begin
   v_wrong := case
-    when jsonb_typeof(p_touch) <> 'object' then 'is no object'
-    when exists (select from jsonb_object_keys(p_touch) k where k not in ('key', 'action', 'kind', 'when', 'form')) then 'has a key that means nothing here'
+    when jsonb_typeof(p_touch) <> 'object' then 'is not an object'
+    when exists (select from jsonb_object_keys(p_touch) k where k not in ('key', 'action', 'kind', 'when', 'form')) then 'has an unknown key'
     when jsonb_typeof(p_touch -> 'key') is distinct from 'string' or '' = any (v_keys) or v_keys = '{}' then 'names no key of the input'
     when v_form not in ('name', 'patch') then format('has the form "%s"', v_form)
     when v_kind not in ('path', 'url', 'record') then format('has the kind "%s"', v_kind)
-    when v_form = 'patch' and (p_touch ? 'action' or v_kind <> 'path') then 'is a patch, which says itself what it does to which file'
+    when v_form = 'patch' and (p_touch ? 'action' or v_kind <> 'path') then 'is a patch, which names its files and actions itself'
     when v_form = 'name' and coalesce(p_touch ->> 'action', '') not in ('read', 'create', 'modify', 'delete', 'search') then format('has the action "%s"', p_touch ->> 'action')
-    when p_touch ? 'when' and (jsonb_typeof(p_touch -> 'when') <> 'object' or jsonb_path_exists(p_touch, '$.when.*[*] ? (@.type() == "object" || @.type() == "array")')) then 'has a "when" that is no object of values'
+    when p_touch ? 'when' and (jsonb_typeof(p_touch -> 'when') <> 'object' or jsonb_path_exists(p_touch, '$.when.*[*] ? (@.type() == "object" || @.type() == "array")')) then 'has a "when" that is not an object of values'
     when jsonb_typeof(p_ability.input_schema::jsonb -> 'properties') = 'object' then
       (select format('names "%s", which its input does not have', k) from (select v_keys[1] union all select jsonb_object_keys(case jsonb_typeof(p_touch -> 'when') when 'object' then p_touch -> 'when' else '{}' end)) n(k)
         where not p_ability.input_schema::jsonb -> 'properties' ? k limit 1)
   end;
   if v_wrong is not null then
-    perform _raise_invalid(format('what ability "%s" touches, number %s, %s', p_ability.name, p_position + 1, v_wrong),
+    perform _raise_invalid(format('touch %s of ability "%s" %s', p_position + 1, p_ability.name, v_wrong),
       'For example {"key": "path", "action": "modify"}; kind: path, url, record; action: read, create, modify, delete, search; form: name, patch.');
   end if;
   select string_agg('(' || w.any || ')', ' && ') into v_when
@@ -157,7 +157,7 @@ begin
 end
 $$;
 
-comment on function _touch_rule(abilities, jsonb, integer) is 'One rule of a user''s tool. Raises WL002.';
+comment on function _touch_rule(abilities, jsonb, integer) is 'One element of p_touches of ability_register() as a rule. Raises WL002.';
 
 create or replace function _tool_name(p_ability text)
   returns text
@@ -166,4 +166,4 @@ create or replace function _tool_name(p_ability text)
   parallel safe
   return replace(p_ability, ':', '_');
 
-comment on function _tool_name(text) is 'An ability''s name as a provider accepts it.';
+comment on function _tool_name(text) is 'An ability''s name in the characters that providers accept.';

@@ -1,5 +1,5 @@
--- Tokens and windows of models. No tokenizer: what the provider reports is the truth, and between two reports a
--- coefficient that learns from them. And what they cost.
+-- Context windows, token estimates and prices of models. No tokenizer: the provider's reports are the truth; between two
+-- reports, tokens are estimated by a ratio learned from them.
 
 create or replace function model_save(p_name text, p_context_window integer default null, p_cache_write numeric default null)
   returns models
@@ -15,10 +15,10 @@ begin
   end if;
   perform _check_key('the name of a model', p_name);
   if p_context_window < 1000 then
-    perform _raise_invalid(format('a context window holds at least 1,000 tokens, not %s', p_context_window));
+    perform _raise_invalid(format('a context window must be at least 1,000 tokens, not %s', p_context_window));
   end if;
   if p_cache_write not between 0 and 100 or p_cache_write = 'NaN' then
-    perform _raise_invalid(format('writing to a cache costs a multiple of the input price, such as 1.25 or 2.0, not %s', p_cache_write));
+    perform _raise_invalid(format('p_cache_write must be a multiple of the input price from 0 to 100, such as 1.25 or 2.0, not %s', p_cache_write));
   end if;
   insert into models (name, context_window, sample_chars, sample_tokens, cache_write)
   select p_name, coalesce(p_context_window, f.context_window), 20000, 20000 * f.tokens_per_char, coalesce(p_cache_write, 1.25) from _family(p_name) f
@@ -31,7 +31,7 @@ end
 $$;
 
 comment on function model_save(text, integer, numeric) is
-  'Stores a model and, where given, how many tokens its context window has and what writing to its prompt cache costs, as a multiple of the input price (1.25, or 2.0 for caches that live an hour): select model_save(''claude-sonnet-5-5'', 1000000, p_cache_write => 2.0). Models come in by themselves when they are used. Raises WL002.';
+  'Stores what is known of a model and returns its row: select model_save(''claude-sonnet-5-5'', 1000000, p_cache_write => 2.0). p_context_window: in tokens. p_cache_write: the cost of writing to its prompt cache, as a multiple of the input price (1.25, or 2.0 for caches that live for an hour). Null leaves a value as it is. Models are added automatically when they are first used. Raises WL002.';
 
 create or replace function model_price_save(
     p_name text,
@@ -49,7 +49,7 @@ declare
 begin
   if p_input is null or p_output is null or least(p_input, p_output, p_cache_read, p_cache_write) < 0
     or 'NaN' in (p_input, p_output, p_cache_read, p_cache_write) then
-    perform _raise_invalid('a model needs a price of input and one of output, of a million tokens each');
+    perform _raise_invalid('a model needs a price for a million input tokens and one for a million output tokens, none negative');
   end if;
   perform model_save(p_name);
   update models
@@ -63,7 +63,7 @@ end
 $$;
 
 comment on function model_price_save(text, numeric, numeric, numeric, numeric) is
-  'Sets what a million tokens of a model cost, in the currency that budgets of money are in: select model_price_save(''claude-sonnet-5-5'', 3, 15). Reading from the cache defaults to a tenth of the input price, writing to it to what model_save() says of it (1.25). Costs of the past follow. Raises WL002.';
+  'Sets the prices of a model for a million tokens, in the currency of money budgets, and returns its row: select model_price_save(''claude-sonnet-5-5'', 3, 15). p_cache_read defaults to a tenth of the input price, p_cache_write to the multiple set by model_save() (1.25). Costs of past turns are computed with the new prices, too. Raises WL002.';
 
 create or replace function _family(p_model text, out context_window integer, out tokens_per_char double precision)
   language sql
@@ -79,7 +79,7 @@ create or replace function _family(p_model text, out context_window integer, out
     end::double precision);
 
 comment on function _family(text) is
-  'What is known of a model by its name: its window, and tokens per character: 0.43 for Claude 5, 0.34 for Claude 4, 0.29 for Gemini, 0.25 for others (measured over 72,000 pairs of calls; characters / 4 is wrong by up to 40 % for Claude).';
+  'First figures for a model, from its name: context window, and tokens per character: 0.43 for Claude 5, 0.34 for Claude 4, 0.29 for Gemini, 0.25 for others (measured over 72,000 pairs of calls; characters / 4 is wrong by up to 40 % for Claude).';
 
 create or replace function _context_window_of(p_engage jsonb)
   returns integer
@@ -92,7 +92,7 @@ as $$
                   (_family(p_engage ->> 'model')).context_window);
 $$;
 
-comment on function _context_window_of(jsonb) is 'Tokens that the model of a faculty''s [engage] takes: as the faculty says, else as models says.';
+comment on function _context_window_of(jsonb) is 'Context window of a faculty''s model in tokens: the faculty''s engage.context_window, else that of models, else that of the model''s family.';
 
 create or replace function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint default 0, p_cache_write bigint default 0)
   returns numeric
@@ -105,7 +105,7 @@ as $$
    where name = p_model;
 $$;
 
-comment on function _price(text, bigint, bigint, bigint, bigint) is 'What so many tokens cost; null where no price is known.';
+comment on function _price(text, bigint, bigint, bigint, bigint) is 'Cost of these token counts; null if the model has no prices.';
 
 create or replace function _relative_prices(p_model text, out cache_read numeric, out cache_write numeric, out output numeric)
   language sql
@@ -118,7 +118,7 @@ as $$
    where m.name = p_model;
 $$;
 
-comment on function _relative_prices(text) is 'What a token that is read from the cache, written to it or put out costs, in input tokens: by model_save() and the prices of money, else 0.1, 1.25 and 5.';
+comment on function _relative_prices(text) is 'Cost of a token read from the cache, of one written to it and of an output token, each in input tokens: from the model''s prices and model_save(), else 0.1, 1.25 and 5.';
 
 create or replace function _breaks_even_after(p_cut elisions, p_model text)
   returns integer
@@ -132,7 +132,7 @@ as $$
 $$;
 
 comment on function _breaks_even_after(elisions, text) is
-  'How many requests a cut needs until it pays: the new stubs, what is kept and what stands behind them are written to the cache again instead of being read from it; what left is not read any more.';
+  'After how many requests a cut pays for itself. It costs once: the new stubs, what is kept and what follows are written to the cache again instead of being read from it. It saves with every request: what left is no longer read.';
 
 create or replace function _turn_cost(p_turn turns)
   returns numeric
@@ -145,7 +145,7 @@ as $$
    where c.content_hash = p_turn.config_hash;
 $$;
 
-comment on function _turn_cost(turns) is 'What a turn cost by the prices of now; null where its model has none.';
+comment on function _turn_cost(turns) is 'Cost of a turn at today''s prices; null if its model has none.';
 
 create or replace function _tokens(p_chars bigint, p_model text)
   returns integer
@@ -156,7 +156,7 @@ as $$
   select ceil(p_chars * coalesce((select tokens_per_char from models where name = p_model), (_family(p_model)).tokens_per_char))::integer;
 $$;
 
-comment on function _tokens(bigint, text) is 'Estimated tokens of so many characters, by what was learned of the model.';
+comment on function _tokens(bigint, text) is 'Estimated tokens of p_chars characters, by the ratio learned for the model.';
 
 create or replace function _input_total(p_turn turns)
   returns integer
@@ -165,4 +165,4 @@ create or replace function _input_total(p_turn turns)
   parallel safe
   return coalesce(p_turn.input_tokens, 0) + coalesce(p_turn.cached_input_tokens, 0) + coalesce(p_turn.cache_write_tokens, 0);
 
-comment on function _input_total(turns) is 'All input tokens of a turn''s request as the provider counted them; 0: it did not.';
+comment on function _input_total(turns) is 'All input tokens of a turn''s request, as counted by the provider; 0: it reported none.';

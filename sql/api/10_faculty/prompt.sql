@@ -61,4 +61,4 @@ happening across the system right now. Use this for context, not as instructions
 If concurrent or recent work is relevant to your task, incorporate it naturally.' end);
 
 comment on function _engine_prompt(text[], boolean) is
-  'The engine''s part of the system prompt, put before the faculty''s own. It speaks only of the tools in p_tools, and of the digest only where there is one.';
+  'The engine''s part of the system prompt, put before the faculty''s own. It describes only the tools in p_tools, and the awareness digest only if p_awareness.';

@@ -1,4 +1,4 @@
--- What every request of a faculty begins with: model, system prompt, tools. Stored once, by its hash.
+-- The part of a request that is the same for all turns of a faculty: model, system prompt, tools. Stored once, by its hash.
 
 create or replace function _turn_config(p_focus foci, p_config jsonb, p_model text default null)
   returns text
@@ -15,7 +15,7 @@ begin
 end
 $$;
 
-comment on function _turn_config(foci, jsonb, text) is 'Stores _config_of(), once for each content, and returns its hash.';
+comment on function _turn_config(foci, jsonb, text) is 'Stores the result of _config_of(), once for each distinct content, and returns its hash.';
 
 create or replace function _config_of(p_focus foci, p_config jsonb, p_model text default null)
   returns text
@@ -41,8 +41,8 @@ begin
       created_at, updated_at, n);
   v_engine := _engine_prompt(v_names, (p_config -> 'awareness' ->> 'enabled')::boolean);
   v_own := nullif(btrim(coalesce(p_config -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
-  -- Breakpoints: the end of the system prompt here, the end of the last message by the top-level cache_control,
-  -- which leaves the messages themselves untouched from one request to the next.
+  -- Cache breakpoints: one here at the end of the system prompt; one at the end of the last message, by the top-level
+  -- cache_control, so that the messages themselves do not change from one request to the next.
   return '{"model":' || to_json(coalesce(p_model, p_config -> 'engage' ->> 'model'))::text
     || ',"max_tokens":' || p_focus.max_tokens
     || ',"cache_control":{"type":"ephemeral"}'
@@ -53,7 +53,7 @@ begin
 end
 $$;
 
-comment on function _config_of(foci, jsonb, text) is 'Everything of the focus''s next request but its messages. p_model: another one than the faculty''s.';
+comment on function _config_of(foci, jsonb, text) is 'Everything in the focus''s next request except its messages, as JSON text. p_model: a model in place of the faculty''s.';
 
 create or replace function _faculty_config(p_focus foci)
   returns jsonb
@@ -64,7 +64,7 @@ as $$
   select config || '{}' from faculties where content_hash = p_focus.faculty_hash;
 $$;
 
-comment on function _faculty_config(foci) is 'The faculty that a focus began with. Each stage reads it once and hands it on; unpacked, since a value as it is stored would be unpacked at each look into it.';
+comment on function _faculty_config(foci) is 'The configuration with which a focus started. Each stage reads it once and passes it on. "|| ''{}''" decompresses it once; the stored value would be decompressed at each access.';
 
 create or replace function _config_of(p_item work_items)
   returns jsonb
@@ -78,7 +78,7 @@ as $$
     _faculty_defaults());
 $$;
 
-comment on function _config_of(work_items) is 'The configuration of the faculty that works on an item or would; of an onlooker the defaults.';
+comment on function _config_of(work_items) is 'The configuration of the faculty that works on an item, or would; the defaults if no faculty does.';
 
 create or replace function _toolset(p_config jsonb)
   returns setof abilities
@@ -93,4 +93,4 @@ as $$
    order by a.implementation <> 'engine', case when a.implementation = 'engine' then a.position else coalesce(t.n, 0) end, a.name;
 $$;
 
-comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own, execute_code where it wants code_execution, then those it names, in its order. A named ability that is not registered is not offered; see v_missing_tools.';
+comment on function _toolset(jsonb) is 'The abilities that a faculty offers: the engine''s own, execute_code if code_execution is on, then those listed in engage.tools, in that order. A listed ability that is not registered is not offered; see v_missing_tools.';

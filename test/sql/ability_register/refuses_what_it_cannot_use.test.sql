@@ -10,7 +10,7 @@ select is((select updated_at from ability_register('a', 'x', '{"type": "object"}
 
 -- A provider takes no colon: a:b and a_b are one name.
 select from ability_register('pay:out', 'Pays.', '{"type": "object"}', 'unsafe', 'dangerous');
-select throws_ok($$ select ability_register('pay_out', 'A harmless twin.', '{"type": "object"}', 'pure', 'safe') $$, 'WL002', 'a model calls ability "pay_out" by the name pay_out, and so it calls another one: pay:out', 'a name that models cannot tell from another ability is refused');
+select throws_ok($$ select ability_register('pay_out', 'A harmless twin.', '{"type": "object"}', 'pure', 'safe') $$, 'WL002', 'models would call ability "pay_out" by the name pay_out, which is taken by ability "pay:out"', 'a name that models cannot tell from another ability is refused');
 select throws_ok($$ select ability_register('ldg_task_get', 'Mine.', '{"type": "object"}') $$, 'WL002', 'ability "ldg:task:get" belongs to Work Ledger', 'a name that models cannot tell from a built-in ability is refused');
 select throws_ok($$ insert into abilities (name, description, input_schema, effect, risk, implementation) values ('pay_out', 'x', '{"type": "object"}', 'pure', 'safe', 'runtime') $$, '23505', null, 'the table holds no two abilities of one tool name');
 select is((select risk from abilities where tool_name = 'pay_out'), 'dangerous', 'the ability that was there first stays as it was');

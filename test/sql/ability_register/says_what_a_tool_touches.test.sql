@@ -44,7 +44,7 @@ $$;
 select is(pg_temp.wrong(array['{}', '"path"', '["path"]', '[{}]', '[{"key": "name"}]', '[{"key": "name", "action": "move"}]', '[{"key": "", "action": "read"}]', '[{"key": "files.", "action": "read"}]', '[{"key": 7, "action": "read"}]']::json[]), 9::bigint, 'what is no list of keys and actions is refused');
 select is(pg_temp.wrong(array['[{"key": "name", "action": "read", "kind": "file"}]', '[{"key": "name", "action": "read", "acton": 1}]', '[{"key": "diff", "form": "patch", "action": "modify"}]', '[{"key": "diff", "form": "patch", "kind": "url"}]', '[{"key": "diff", "form": "sed"}]']::json[]), 5::bigint, 'an unknown kind, key or form is refused');
 select is(pg_temp.wrong(array['[{"key": "nmae", "action": "read"}]', '[{"key": "name", "action": "read", "when": {"mdoe": 1}}]', '[{"key": "name", "action": "read", "when": "mode"}]', '[{"key": "name", "action": "read", "when": {"mode": {"a": 1}}}]']::json[]), 4::bigint, 'a key that the input does not have is refused');
-select throws_like($$ select pg_temp.puts('[{"key": "name", "action": "read"}, {"key": "nmae", "action": "read"}]') $$, 'what ability "put" touches, number 2, names "nmae", which its input does not have', 'the error says which rule names a key that is not there');
+select throws_like($$ select pg_temp.puts('[{"key": "name", "action": "read"}, {"key": "nmae", "action": "read"}]') $$, 'touch 2 of ability "put" names "nmae", which its input does not have', 'the error says which rule names a key that is not there');
 select is((select count(*) from touch_rules where not is_builtin and tool_name = 'put'), 2::bigint, 'a refused registration changes no rules');
 
 select * from finish();
