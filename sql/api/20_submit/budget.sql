@@ -1,5 +1,5 @@
--- Budgets: what an item and everything below it may use together. A model call reserves in every budget above it before it
--- is made and is settled by what the provider counted, so that no number of children can use more than there is.
+-- Budgets: what an item and everything below it may use together. A model call is reserved in the budgets of its item and
+-- all ancestors before it is made, and settled by what the provider counted, so that no number of children can overspend.
 
 create or replace function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric)
   returns budgets
@@ -17,18 +17,19 @@ begin
   end if;
   perform _budget_amount(p_resource, to_jsonb(p_amount));
   perform from work_items where id = p_work_item_id for no key update;
-  -- Those that are parked wait for nobody, so that nobody waits here for one while another is held; who is locked is rung for all the same.
+  -- Parked items are locked with skip locked, so that this statement never waits while it holds a lock. An item that is
+  -- locked elsewhere just now gets its job below, too.
   v_parked := array(select id from work_items where root_id = v_root_id and state = 'waiting' and run_at = 'infinity' for no key update skip locked);
   v_budget := _budget_store(p_work_item_id, p_resource, p_amount);
   update work_items set run_at = _now() where id = any (v_parked);
-  -- In a new statement, and so with those that parked just before the new amount was theirs to see.
+  -- A new statement, which also sees the items that parked just before they could see the new amount.
   perform _enqueue_all(array(select id from work_items where root_id = v_root_id and state = 'waiting' and (run_at = 'infinity' or id = any (v_parked))));
   return v_budget;
 end
 $$;
 
 comment on function budget_set(uuid, text, numeric) is
-  'Sets how much a work item and everything below it may use together: select budget_set(''…'', ''tokens'', 200000). Resources: tokens, money (in the currency of model_price_save()), seconds (of workers driving it), calls (of models), children. What was used already counts. Work that would exceed it is parked (state waiting) and goes on by itself when the budget is raised. Returns the budgets row. Raises WL001, WL002.';
+  'Sets how much a work item and everything below it may use together: select budget_set(''…'', ''tokens'', 200000). Resources: tokens, money (in the currency of model_price_save()), seconds (during which workers drive the items), calls (of models), children. What was already used counts. Work that would exceed the budget is parked (state waiting) and continues automatically when the budget is raised. Returns the budgets row. Raises WL001, WL002.';
 
 create or replace function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric)
   returns budgets
@@ -42,7 +43,7 @@ as $$
   returning *;
 $$;
 
-comment on function _budget_store(uuid, text, numeric) is 'Writes the amount of a budget.';
+comment on function _budget_store(uuid, text, numeric) is 'Stores the amount of a budget and returns its row.';
 
 create or replace function _budgets_above(p_work_item_ids uuid[])
   returns setof budgets
@@ -61,7 +62,7 @@ as $$
      for no key update;
 $$;
 
-comment on function _budgets_above(uuid[]) is 'Locks the budgets that items draw on: their own and those of their ancestors, the oldest first.';
+comment on function _budgets_above(uuid[]) is 'Locks and returns the budgets that items draw on: their own and those of their ancestors, the oldest items first.';
 
 create or replace function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb default '{}')
   returns void
@@ -76,7 +77,7 @@ as $$
    where (b.work_item_id, b.resource) = (a.work_item_id, a.resource) and (p_deltas ? b.resource or p_released ? b.resource);
 $$;
 
-comment on function _budget_spend(uuid, jsonb, jsonb) is 'Counts what was used, and lets go of what was reserved, in every budget that an item draws on.';
+comment on function _budget_spend(uuid, jsonb, jsonb) is 'Adds p_deltas, {resource: amount}, to what is spent and releases the reservation p_released in every budget that an item draws on.';
 
 create or replace function _budget_charge(p_due jsonb)
   returns void
@@ -88,10 +89,10 @@ begin
   if p_due = '{}' then
     return;
   end if;
-  -- Of several items the budgets of all before the first is written.
+  -- The budgets of all items are locked before the first is written.
   perform from _budgets_above(array(select k::uuid from jsonb_object_keys(p_due) k));
   perform _budget_spend(d.key::uuid, d.value -> 'spent', d.value -> 'released') from jsonb_each(p_due) d;
 end
 $$;
 
-comment on function _budget_charge(jsonb) is 'Charges what _lease_due() said of one item or of several, their objects joined by ||.';
+comment on function _budget_charge(jsonb) is 'Charges the budgets with results of _lease_due(), of one item or of several joined by ||.';

@@ -1,10 +1,10 @@
--- The job row is a doorbell, the work item is the truth: a lost, doubled or late job does no harm.
+-- A job only says "look at this item"; the work item is the truth. So a lost, duplicate or late job does no harm.
 
 create or replace function _enqueue(p_work_item_id uuid)
   returns boolean
   language plpgsql
   volatile
-  -- Whoever may submit must be able to ring; graphile-worker's schema is open to its owner only.
+  -- Everyone who may submit must be able to add the job, and only the owner of graphile-worker's schema has access to it.
   security definer
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
@@ -34,7 +34,7 @@ end
 $$;
 
 comment on function _enqueue(uuid) is
-  'Adds the job that drives the next iteration of a runnable work item (one key for each iteration, so that ringing twice is harmless). False where graphile-worker is not installed: the sweeper of the first worker to start rings then.';
+  'Adds the job that drives the next iteration of a runnable work item. The job''s key names the iteration, so enqueueing twice is harmless. Returns whether a job was added: not for an item that is not runnable, nor where graphile-worker is not installed; there the sweep of the first worker to start enqueues the item.';
 
 create or replace function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] default '{}')
   returns void
@@ -43,7 +43,7 @@ create or replace function _enqueue_all(p_work_item_ids uuid[], p_faculties text
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- A job row is a lock that others wait for: in order of id, and after everything else.
+  -- A job row is a lock that others wait for: jobs are added in order of id, and after everything else.
   perform _enqueue(i.id)
      from (select unnest(p_work_item_ids) as id union select _slot_next(f) from unnest(p_faculties) f order by id) i
     where i.id is not null;
@@ -51,7 +51,7 @@ end
 $$;
 
 comment on function _enqueue_all(uuid[], text[]) is
-  'Enqueues these work items, and of each faculty that gave a place back the most urgent that is queued. Last statement of whoever enqueues more than one: nothing is locked after it. Nulls stand for none.';
+  'Enqueues these work items and, of each faculty in p_faculties, which have a slot free again, the most urgent queued item. The last statement of a function that enqueues more than one item: nothing is locked after it. Nulls are ignored.';
 
 create or replace function _slot_next(p_faculty text, p_but uuid default null)
   returns uuid
@@ -68,7 +68,7 @@ as $$
    limit 1;
 $$;
 
-comment on function _slot_next(text, uuid) is 'The most urgent queued item of a faculty; null: there is none.';
+comment on function _slot_next(text, uuid) is 'The most urgent queued item of a faculty, other than p_but; null: there is none.';
 
 create or replace function _job_task(p_tree_id uuid default null)
   returns text
@@ -80,4 +80,4 @@ as $$
 $$;
 
 comment on function _job_task(uuid) is
-  'graphile-worker''s identifier of the engage job for the items of a tree. It names the schema, so that the workers of one ledger never take up the jobs of another one in the same database, and the tree, while a worker lives that keeps it for itself.';
+  'graphile-worker''s task identifier of the engage jobs of a tree. It names the schema, so that the workers of one ledger never take the jobs of another ledger in the same database, and the tree, as long as a living worker keeps it for itself.';

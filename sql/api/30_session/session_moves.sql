@@ -1,4 +1,4 @@
--- Pointers move: a fork, a step back, the next turn. Nothing is copied, and every move is logged.
+-- Moves of session heads: a fork, a rollback, the next turn. Nothing is copied, and every move is logged.
 
 create or replace function session_fork(p_session text, p_turn_id uuid, p_new_label text)
   returns sessions
@@ -20,7 +20,7 @@ end
 $$;
 
 comment on function session_fork(text, uuid, text) is
-  'Makes a session that begins at a turn of another one''s past or present: both share the turns up to there, nothing is copied. To let an agent go on from a turn, use work_fork(). Raises WL001 (session, turn), WL002 (the turn was never in that session; label), 23505 (label taken).';
+  'Makes a session that begins at a turn that another session has or once had, and returns its row. Both share the turns up to there; nothing is copied. To let an agent continue from a turn, use work_fork(). Raises WL001 (session, turn), WL002 (the turn was never in that session; label), WL006 (label taken).';
 
 create or replace function session_rollback(p_session text, p_turn_id uuid)
   returns sessions
@@ -32,7 +32,7 @@ declare
   v_session sessions := _session(p_session);
   v_item work_items;
 begin
-  -- The item that the session belongs to first, then the session: the order of all.
+  -- The item of the session is locked first, then the session: the one order of locks.
   select w.* into v_item
     from foci f join work_items w on w.focus_id = f.id
    where f.session_label = v_session.label
@@ -45,7 +45,7 @@ begin
   perform _turn_of_session(v_session, p_turn_id);
   perform _turn_settled(p_turn_id);
   if v_item.id is not null and (select focus_id from turns where id = p_turn_id) is distinct from v_item.focus_id then
-    perform _raise_invalid('that turn belongs to another attempt', 'work_fork() goes on from any turn.');
+    perform _raise_invalid('that turn belongs to another attempt', 'work_fork() continues from any turn.');
   end if;
   perform _session_advance(v_session.label, p_turn_id);
   return _session(v_session.label);
@@ -53,7 +53,7 @@ end
 $$;
 
 comment on function session_rollback(text, uuid) is
-  'Moves a session back (or forward again) to a turn that it has been at: what came after stays in the tree and in session_history, the ledger keeps its entries, files and the outside world are not taken back. Raises WL001, WL002, WL008 (it is being driven; calls of the turn are open).';
+  'Moves a session back (or forward again) to a turn that was in it before, and returns its row. Later turns stay in the tree and in session_history, the ledger keeps its entries, and neither files nor the outside world are changed back. Raises WL001, WL002, WL008 (it is being driven; calls of the turn are open).';
 
 create or replace function session_head_at(p_session text, p_at timestamptz)
   returns uuid
@@ -64,7 +64,7 @@ as $$
   select turn_id from session_history where session_label = (session_find(p_session)).label and changed_at <= p_at order by id desc limit 1;
 $$;
 
-comment on function session_head_at(text, timestamptz) is 'The turn that was a session''s head at a time; null before its first.';
+comment on function session_head_at(text, timestamptz) is 'The turn that was a session''s head at a given time; null before its first turn.';
 
 create or replace function _session_advance(p_label text, p_turn_id uuid)
   returns void
@@ -96,4 +96,4 @@ begin
 end
 $$;
 
-comment on function _turn_of_session(sessions, uuid) is 'Raises WL001 where there is no such turn, WL002 where the session never had it.';
+comment on function _turn_of_session(sessions, uuid) is 'Raises WL001 if there is no such turn, WL002 if it was never in the session.';

@@ -1,5 +1,5 @@
--- Sessions: stable names for heads in the tree of turns. Forking, rolling back and archiving move or make a pointer and
--- copy nothing; every move is logged, so that any earlier state can be asked for.
+-- Sessions: stable names for heads in the tree of turns. Forking and rolling back only make or move a pointer; every move
+-- is logged, so that any earlier state can be looked up.
 
 create or replace function session_create(
     p_label text,
@@ -22,14 +22,14 @@ begin
     perform _raise_not_found('turn', p_turn_id);
   end if;
   if exists (select from session_aliases where alias = p_label) then
-    raise exception using errcode = 'WL006', message = format('"%s" is another name of session "%s"', p_label, (session_find(p_label)).label);
+    raise exception using errcode = 'WL006', message = format('"%s" is an alias of session "%s"', p_label, (session_find(p_label)).label);
   end if;
-  perform _check_key('whose a session is', p_persona_id), _check_key('an origin', p_origin), _check_key('an id elsewhere', p_origin_session_id);
+  perform _check_key('a persona id', p_persona_id), _check_key('an origin', p_origin), _check_key('an origin session id', p_origin_session_id);
   insert into sessions (label, persona_id, origin, origin_session_id)
   values (p_label, coalesce(p_persona_id, 'default'), coalesce(p_origin, 'work-ledger'), p_origin_session_id)
   on conflict (label) do nothing;
   if not found then
-    raise exception using errcode = 'WL006', message = format('there is a session "%s"', p_label);
+    raise exception using errcode = 'WL006', message = format('there is already a session "%s"', p_label);
   end if;
   if p_turn_id is not null then
     perform _session_advance(p_label, p_turn_id);
@@ -40,7 +40,7 @@ end
 $$;
 
 comment on function session_create(text, uuid, text, text, text) is
-  'Makes a session, whose head is p_turn_id or nothing yet: select session_create(''main''). p_persona_id: whose it is; p_origin and p_origin_session_id: where it was imported from. Raises WL001 (turn), WL002, WL006 (label taken).';
+  'Makes a session, and returns its row: select session_create(''main''). p_turn_id: its head; null: it has no turns yet. p_persona_id: who speaks in it. p_origin and p_origin_session_id: where it was imported from. Raises WL001 (turn), WL002, WL006 (label taken).';
 
 create or replace function session_open(p_name text)
   returns sessions
@@ -55,14 +55,14 @@ begin
     begin
       return session_create(p_name);
     exception when unique_violation then
-      v_session := session_find(p_name); -- somebody else has just made it
+      v_session := session_find(p_name); -- another transaction has just made it
     end;
   end loop;
   return v_session;
 end
 $$;
 
-comment on function session_open(text) is 'The session of that label, else of that alias, else a new one. Raises WL002.';
+comment on function session_open(text) is 'The session with that label, else with that alias, else a new one. Raises WL002.';
 
 create or replace function session_find(p_name text)
   returns sessions
@@ -75,7 +75,7 @@ as $$
    where s.label = coalesce((select label from sessions where label = p_name), (select session_label from session_aliases where alias = p_name));
 $$;
 
-comment on function session_find(text) is 'The session of that label or else of that alias; null where there is neither.';
+comment on function session_find(text) is 'The session with that label, else with that alias; null if there is neither.';
 
 create or replace function session_alias(p_alias text, p_session text, p_reason text default 'manual')
   returns session_aliases
@@ -88,11 +88,11 @@ declare
   v_alias session_aliases;
 begin
   if coalesce(p_alias, '') !~ '\S' then
-    perform _raise_invalid('an alias is not blank');
+    perform _raise_invalid('an alias must not be blank');
   end if;
   perform _check_key('an alias', p_alias), _check_word('a reason for an alias', p_reason, '{identity_promotion,identity_merge,manual}');
   if exists (select from sessions where label = p_alias) then
-    raise exception using errcode = 'WL006', message = format('there is a session "%s", which would hide the alias', p_alias);
+    raise exception using errcode = 'WL006', message = format('there is already a session "%s", which would hide the alias', p_alias);
   end if;
   insert into session_aliases (alias, session_label, reason) values (p_alias, v_session.label, p_reason)
   on conflict (alias) do update set session_label = excluded.session_label, reason = excluded.reason
@@ -102,7 +102,7 @@ end
 $$;
 
 comment on function session_alias(text, text, text) is
-  'Gives a session another name, or lets a name that is an alias already mean another one. p_reason: identity_promotion, identity_merge or manual. Raises WL001, WL002, WL006 (a session has that label).';
+  'Gives a session another name; an existing alias is moved to this session. Returns the session_aliases row. p_reason: identity_promotion, identity_merge or manual. Raises WL001, WL002, WL006 (a session has that label).';
 
 create or replace function session_archive(p_session text, p_status text default 'archived')
   returns sessions
@@ -119,7 +119,7 @@ begin
 end
 $$;
 
-comment on function session_archive(text, text) is 'Marks a session as archived, deleted or active again. Its turns stay. Raises WL001, WL002.';
+comment on function session_archive(text, text) is 'Marks a session as archived, deleted or active again, and returns its row. Its turns stay. Raises WL001, WL002.';
 
 create or replace function _session(p_name text, p_is_locked boolean default false)
   returns sessions
@@ -140,4 +140,4 @@ begin
 end
 $$;
 
-comment on function _session(text, boolean) is 'session_find(), its row locked where wanted. Raises WL001.';
+comment on function _session(text, boolean) is 'The session that session_find() finds, its row locked if p_is_locked. Raises WL001.';

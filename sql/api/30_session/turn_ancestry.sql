@@ -1,4 +1,4 @@
--- Turns and what they belong to: who has them in a conversation, what led to them, whether one may go on from them.
+-- Turns in the tree: which sessions have them, what led to them, whether a conversation can continue from them.
 
 create or replace function sessions_with_turn(p_turn_id uuid)
   returns table (session_label text, is_current boolean, first_at timestamptz)
@@ -19,7 +19,7 @@ as $$
    order by min(h.changed_at), h.session_label;
 $$;
 
-comment on function sessions_with_turn(uuid) is 'The sessions that have ever had a turn in their conversation, whether they still do (is_current), and since when.';
+comment on function sessions_with_turn(uuid) is 'The sessions that have or once had a turn in their conversation, whether they still do (is_current), and since when (first_at).';
 
 create or replace function turn_ancestry(p_turn_id uuid)
   returns setof turns
@@ -37,7 +37,7 @@ as $$
   select (c.turn).* from chain c order by (c.turn).depth;
 $$;
 
-comment on function turn_ancestry(uuid) is 'A turn and all that led to it, from the root.';
+comment on function turn_ancestry(uuid) is 'A turn and all its ancestors, from the root.';
 
 create or replace function turn_workspace_set(p_turn_id uuid, p_ref text)
   returns void
@@ -47,21 +47,21 @@ create or replace function turn_workspace_set(p_turn_id uuid, p_ref text)
 as $$
 begin
   if coalesce(p_ref, '') !~ '\S' or char_length(p_ref) > 1000 then
-    perform _raise_invalid('the state of the files is a name of at most 1,000 characters');
+    perform _raise_invalid('p_ref must be a name of at most 1,000 characters');
   elsif p_turn_id is null then
     perform _raise_not_found('turn', p_turn_id);
   end if;
   insert into turn_workspaces (turn_id, ref) values (p_turn_id, p_ref);
 exception
   when unique_violation then
-    raise exception using errcode = 'WL007', message = format('the state of the files at turn %s is noted already', p_turn_id);
+    raise exception using errcode = 'WL007', message = format('the state of the files at turn %s is already noted', p_turn_id);
   when foreign_key_violation then
     perform _raise_not_found('turn', p_turn_id);
 end
 $$;
 
 comment on function turn_workspace_set(uuid, text) is
-  'Notes the state of the files at a turn, by which somebody finds them again (a git commit, a snapshot): a fork says it. Once for each turn. Raises WL001, WL002, WL007 (noted already).';
+  'Notes the state of the files at a turn: p_ref, by which to find them again (a git commit, a snapshot). The agent of a fork from that turn is told it. Once for each turn. Raises WL001, WL002, WL007 (already noted).';
 
 create or replace function turn_archive(p_turn_id uuid, p_is_archived boolean default true)
   returns turns
@@ -76,7 +76,7 @@ begin
   if not found then
     perform _raise_not_found('turn', p_turn_id);
   elsif v_turn.completed_at is null then
-    raise exception using errcode = 'WL008', message = format('turn %s is being asked', v_turn.id);
+    raise exception using errcode = 'WL008', message = format('turn %s is not over', v_turn.id);
   end if;
   update turns set archived_at = case when p_is_archived then coalesce(archived_at, _now()) end where id = v_turn.id returning * into v_turn;
   return v_turn;
@@ -84,7 +84,7 @@ end
 $$;
 
 comment on function turn_archive(uuid, boolean) is
-  'Marks a turn as kept for the record only, or takes the mark away: turns are never deleted, and conversations that go through it stay as they are. Raises WL001, WL008 (it is not over).';
+  'Marks a turn as kept for the record only, or removes the mark, and returns its row. Turns are never deleted, and conversations that contain it do not change. Raises WL001, WL008 (it is not over).';
 
 create or replace function _fork_turn(p_parent turns, p_work_item_id uuid)
   returns uuid
@@ -93,7 +93,7 @@ create or replace function _fork_turn(p_parent turns, p_work_item_id uuid)
   parallel safe
   return case when p_parent.work_item_id is distinct from p_work_item_id then p_parent.id else p_parent.fork_turn_id end;
 
-comment on function _fork_turn(turns, uuid) is 'The newest turn above a child of p_parent that belongs to another work item than the child''s; null: there is none.';
+comment on function _fork_turn(turns, uuid) is 'For a child turn of p_parent in work item p_work_item_id: the newest ancestor that belongs to another work item; null: there is none.';
 
 create or replace function _session_of(p_turn_id uuid)
   returns text
@@ -106,7 +106,7 @@ as $$
     (select session_label from session_history where turn_id = p_turn_id order by id limit 1));
 $$;
 
-comment on function _session_of(uuid) is 'The session that a turn was made in; null where it is in none.';
+comment on function _session_of(uuid) is 'The session in which a turn was made; null if it is in none.';
 
 create or replace function _turn_settled(p_turn_id uuid)
   returns turns
@@ -122,10 +122,10 @@ begin
     perform _raise_not_found('turn', p_turn_id);
   end if;
   if v_turn.status <> 'completed' or exists (select from tool_calls where turn_id = p_turn_id and completed_at is null) then
-    raise exception using errcode = 'WL008', message = format('turn %s is not over: its response or results of its calls are still to come', p_turn_id);
+    raise exception using errcode = 'WL008', message = format('turn %s is not over: its response or results of its calls are missing', p_turn_id);
   end if;
   return v_turn;
 end
 $$;
 
-comment on function _turn_settled(uuid) is 'The turn, from which a conversation can go on. Raises WL001, WL008.';
+comment on function _turn_settled(uuid) is 'The turn, checked: it is completed and its calls are settled, so a conversation can continue from it. Raises WL001, WL008.';

@@ -1,4 +1,4 @@
--- A second way from a turn on: a work item of its own, whose conversation begins with the turns that led there.
+-- Forks of work: a new work item whose conversation begins with the turns up to a given one.
 
 create or replace function work_fork(
     p_turn_id uuid,
@@ -18,14 +18,14 @@ declare
 begin
   perform _check_key('an idempotency key', p_idempotency_key);
   if octet_length(p_message) > 60000 then
-    perform _raise_invalid('a message needs content of at most 60,000 bytes');
+    perform _raise_invalid('a message can have at most 60,000 bytes');
   end if;
   select * into v_source from work_items where id = v_turn.work_item_id;
   if not found then
     perform _raise_invalid(format('turn %s belongs to no work item', p_turn_id));
   end if;
   if v_turn.turn_type <> 'normal' then
-    perform _raise_invalid(format('turn %s is a compaction', p_turn_id), 'Fork the turn before it.');
+    perform _raise_invalid(format('turn %s is a compaction', p_turn_id), 'Fork from the turn before it.');
   end if;
   select * into v_item from work_items where idempotency_key = p_idempotency_key;
   if found then
@@ -36,7 +36,7 @@ begin
   end if;
   v_item := work_submit(v_source.work_type, v_source.description, v_source.params, coalesce(p_faculty, v_source.faculty), v_source.priority,
                         p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir);
-  -- What the ledger said when the results of that turn were in.
+  -- The ledger as it was when the results of that turn had arrived.
   select coalesce(max(l.seq), 0) into v_last
     from work_ledger l
    where l.work_item_id = v_source.id
@@ -44,7 +44,7 @@ begin
           or l.tool_call_id in (select id from tool_calls where turn_id = v_turn.id));
   update work_items
      set fork_turn_id = p_turn_id, ledger_count = v_last,
-         -- An attempt that began afresh since hides nothing from the one that the turn is of.
+         -- Entries hidden by a later fresh attempt stay visible to the attempt to which the turn belongs.
          ledger_epoch = coalesce((select max(l.seq) from work_ledger l join foci f on f.id = v_turn.focus_id
                                    where l.work_item_id = v_source.id and l.seq <= v_source.ledger_epoch and l.attempt < f.attempt), 0)
    where id = v_item.id
@@ -61,4 +61,4 @@ end
 $$;
 
 comment on function work_fork(uuid, text, text, text) is
-  'Lets an agent go on from a turn of any work item, running, over or imported, on a branch of its own: select id from work_fork(''TURN'', ''Try without the cache''). The new item has the same task, its own lease, budget and session, the turns up to there (shared, not copied), and a copy of the ledger as it was; p_message is said to it first; p_faculty: another configuration. A fork from before a compaction does not see it. Raises WL001 (turn), WL002 (a compaction, or no work item''s), WL006, WL008 (calls of the turn are open).';
+  'Lets an agent continue from a turn of any work item (running, finished or imported) on a separate branch, and returns the new item''s row: select id from work_fork(''TURN'', ''Try without the cache''). The new item has the same task, its own lease, budget and session, the turns up to p_turn_id (shared, not copied) and a copy of the ledger as it was then. p_message: the first message to its agent. p_faculty: another configuration. A fork from before a compaction does not see the compaction. With p_idempotency_key the same call repeated returns the same item. Raises WL001 (turn), WL002 (the turn is a compaction or belongs to no work item), WL006 (key used for another item), WL008 (calls of the turn are open).';

@@ -1,4 +1,4 @@
--- A worker takes up an item: the attempt that was under way goes on, or a new one begins.
+-- A worker claims an item: the attempt under way continues, or a new one begins.
 
 create or replace function focus_claim(
     p_work_item_id uuid,
@@ -36,7 +36,7 @@ begin
   end if;
   if v_item.resolved_at is not null then
     perform _budget_charge(v_due);
-    perform _enqueue_all(array[v_item.parent_id], array[v_place]) where v_due <> '{}'; -- it died here
+    perform _enqueue_all(array[v_item.parent_id], array[v_place]) where v_due <> '{}'; -- it became dead in this call
     return jsonb_build_object('kind', 'finished', 'state', v_item.state);
   end if;
   select * into v_claim from _claim(v_item, p_worker_id, p_lease_seconds);
@@ -47,7 +47,7 @@ end
 $$;
 
 comment on function focus_claim(uuid, text, integer) is
-  'Takes the right to drive a work item for p_lease_seconds, renewed by lease_renew(); starts a focus where none is under way, and takes over one whose lease has expired. Returns {kind: claimed, focus_id, lease, iteration, faculty, ...}, lease being the fencing token that every writing function wants, or why not: {kind: busy | finished | not_due | unroutable}. Raises WL001, WL002.';
+  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. Raises WL001, WL002.';
 
 create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_place text)
   language plpgsql
@@ -128,7 +128,7 @@ end
 $$;
 
 comment on function _claim(work_items, text, integer) is
-  'What focus_claim() answers for an item that nobody drives, whose row lock the caller holds. The caller enqueues next_id, and the next one for a place of the faculty free_place.';
+  'What focus_claim() returns for an item that no worker drives; the caller holds its row lock. The caller then enqueues next_id and, if free_place is set, the next item for the free slot of that faculty.';
 
 create or replace function _at_home(p_config jsonb, p_workspace_dir text)
   returns jsonb
@@ -139,7 +139,7 @@ as $$
   select case when p_workspace_dir is null then p_config else jsonb_set(p_config, '{engage,workspace_dir}', to_jsonb(p_workspace_dir)) end;
 $$;
 
-comment on function _at_home(jsonb, text) is 'The configuration of a faculty as it works on an item that has a directory of its own.';
+comment on function _at_home(jsonb, text) is 'The configuration of a faculty with engage.workspace_dir replaced by the item''s workspace_dir, if the item has one.';
 
 create or replace function _focus_create(p_item work_items)
   returns foci
@@ -162,7 +162,7 @@ begin
   returning * into v_focus;
   insert into sessions (label, persona_id, task_description, is_subagent, spawn_tool_call_id, parent_turn_id, parent_session_label)
   select v_label, coalesce(v_faculty.config ->> 'persona', v_faculty.name), _one_line(p_item.description, 240), p_item.parent_id is not null, p_item.spawn_tool_call_id, f.turn_id,
-         -- Without a call: the attempt that is under way, or was last.
+         -- If no call submitted it: the parent's current or last attempt.
          coalesce(_session_of(f.turn_id), (select session_label from foci where work_item_id = p_item.parent_id order by attempt desc limit 1))
     from (select coalesce(p_item.fork_turn_id, (select turn_id from tool_calls where id = p_item.spawn_tool_call_id))) as f(turn_id);
   if v_attempt = 1 and p_item.fork_turn_id is not null then
@@ -175,4 +175,4 @@ begin
 end
 $$;
 
-comment on function _focus_create(work_items) is 'Starts the next attempt on a work item with the faculty it is routed to, in a session of its own, and with recover.mode = fresh without the ledger of those before.';
+comment on function _focus_create(work_items) is 'Starts the next attempt at a work item with the faculty to which it is routed, in a new session; with recover.mode = "fresh", without the ledger of earlier attempts.';

@@ -1,4 +1,4 @@
--- The state transition of a focus: an attempt ends, whatever the reason, and nothing of it stays open.
+-- The state transition of a focus: an attempt ends, whatever the reason, and leaves nothing open.
 
 create or replace function _focus_end(
     p_item work_items,
@@ -23,7 +23,7 @@ end
 $$;
 
 comment on function _focus_end(work_items, text, text, text, jsonb, jsonb) is
-  'Ends the focus of an item, whose row lock the caller holds, and brings the item into p_state; retry: queued again or, after the last attempt, dead. Nothing of the focus stays open. p_due: what the budgets are charged, where the caller has ended the lease of the focus.';
+  'Ends the focus of an item, whose row lock the caller holds, and puts the item into p_state; retry: queued again or, after the last attempt, dead. Open calls and requests of the focus are ended. Charges the budgets and enqueues whatever waited: the item itself, or its parent, and the next item for its slot. p_due: budget charges, if the caller has already ended the lease.';
 
 create or replace function _focus_close(
     p_item work_items,
@@ -75,7 +75,7 @@ end
 $$;
 
 comment on function _focus_close(work_items, text, text, text, jsonb) is
-  '_focus_end() without what others wait for: the caller charges what is due and then enqueues, of several items only when all are closed.';
+  '_focus_end() without its last steps: the caller charges the budgets with due and then enqueues; of several items, when all are closed.';
 
 create or replace function _turns_abandon(p_focus_id uuid, p_error jsonb)
   returns void
@@ -86,7 +86,7 @@ as $$
 declare
   v_turn_id uuid;
 begin
-  -- A summary tells the agent nothing and takes nothing from it: while the focus lives it is asked for again.
+  -- A request for a summary carries nothing for the agent, so it is not abandoned while the focus is alive: it is asked again.
   update turns t set status = 'failed', completed_at = _now(), error = coalesce(p_error, t.error)
     from foci f
    where t.focus_id = p_focus_id and t.status in ('pending', 'streaming') and f.id = t.focus_id and (t.turn_type = 'normal' or f.ended_at is not null)
@@ -98,7 +98,7 @@ end
 $$;
 
 comment on function _turns_abandon(uuid, jsonb) is
-  'Gives up the request that a focus makes just now: it was not heard. What waited in the inbox waits again; digest and reminder count only with an answer (see _turn_heard()); hooks run for each request anew; a cut made for it by compaction is a turn of its own and stays.';
+  'Gives up the pending request of a focus; it counts as never made. Its inbox messages wait again; a digest or reminder in it does not count as told (see _turn_heard()); hooks run again for the next request. A compaction made for it is a separate turn and stays. p_error: stored with the turn.';
 
 create or replace function _max_attempts(p_item work_items, p_focus foci)
   returns integer
@@ -111,7 +111,7 @@ as $$
    where content_hash = p_focus.faculty_hash;
 $$;
 
-comment on function _max_attempts(work_items, foci) is 'How often a work item is tried: its own max_attempts, else its faculty''s.';
+comment on function _max_attempts(work_items, foci) is 'How often a work item is tried: its max_attempts, else its faculty''s recover.max_attempts.';
 
 create or replace function _retry_delay(p_focus foci)
   returns interval
@@ -127,7 +127,7 @@ as $$
    where content_hash = p_focus.faculty_hash;
 $$;
 
-comment on function _retry_delay(foci) is 'How long to wait before the next attempt: 5 s, doubled with each attempt up to ten minutes; 5 s always where the faculty''s recover.backoff is constant.';
+comment on function _retry_delay(foci) is 'How long to wait before the next attempt: 5 s, doubled with each attempt up to 10 minutes; always 5 s if the faculty''s recover.backoff is constant.';
 
 create or replace function _work_park(p_item work_items, p_reason text, p_due jsonb default '{}')
   returns work_items
@@ -145,4 +145,4 @@ begin
 end
 $$;
 
-comment on function _work_park(work_items, text, jsonb) is 'Pauses an item, whose row lock the caller holds, until a person lets it go on.';
+comment on function _work_park(work_items, text, jsonb) is 'Pauses an item, whose row lock the caller holds, until a person resumes it. p_due: budget charges, if the caller has already ended the lease.';

@@ -1,4 +1,4 @@
--- Leases: who drives an item, for how long, and what is due when one ends, is dropped or runs out.
+-- Leases: who drives an item and for how long; what the budgets are charged when a lease ends.
 
 create or replace function lease_renew(
     p_worker_id text,
@@ -15,13 +15,13 @@ declare
   v_now timestamptz := _now();
 begin
   if coalesce(p_worker_id, '') !~ '\S' then
-    perform _raise_invalid('a worker has an id');
+    perform _raise_invalid('a worker needs an id');
   end if;
   perform _check_key('the id of a worker', p_worker_id);
   insert into workers (id, host, pid, version, tree_id, started_at, seen_at)
   values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), p_tree_id, v_now, v_now)
   on conflict (id) do update set seen_at = v_now;
-  -- It never waits: a focus that its holder is writing just now keeps what it has until the next beat, and is held.
+  -- It never waits: a focus whose row is locked just now keeps its present expiry until the next heartbeat, and counts as held.
   update foci f
      set lease_expires_at = v_now + make_interval(secs => f.lease_seconds)
    where f.id in (
@@ -39,7 +39,7 @@ end
 $$;
 
 comment on function lease_renew(text, uuid[], text, integer, uuid) is
-  'A worker''s heartbeat: registers it (p_tree_id: as one that works on this tree only), renews those of p_leases that are still its own and returns them. A lease that does not come back is lost: its work item is cancelled, finished or taken over. A lease that is not named runs out: a worker names what it is working on, not what it once claimed. Raises WL002.';
+  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_tree_id: the worker works on this tree only, see work_keep(). Raises WL002.';
 
 create or replace function iteration_release(p_work_item_id uuid, p_lease uuid)
   returns void
@@ -58,7 +58,7 @@ end
 $$;
 
 comment on function iteration_release(uuid, uuid) is
-  'Gives an unfinished iteration back, for another worker to take up at once: what a worker does that is asked to stop. Raises WL001, WL003, WL004.';
+  'Gives up the lease in the middle of an iteration, so that another worker can continue at once; a worker that is asked to stop calls it. Raises WL001, WL003, WL004.';
 
 create or replace function _lease_end(p_item work_items)
   returns jsonb
@@ -80,7 +80,7 @@ end
 $$;
 
 comment on function _lease_end(work_items) is
-  'Frees an item from its driver and brings it into the state, with the reason, the time and the place, that p_item has; the caller holds the row lock and charges its budgets with what is returned.';
+  'Ends the lease on an item and stores state, state_reason, run_at and slot_faculty of p_item. The caller holds the row lock and charges the budgets with what is returned, see _lease_due().';
 
 create or replace function _lease_drop(p_item work_items, p_due jsonb default '{}')
   returns void
@@ -91,7 +91,7 @@ as $$
   select _budget_charge(p_due || _lease_end(p_item));
 $$;
 
-comment on function _lease_drop(work_items, jsonb) is '_lease_end(), and what is due is charged: p_due, where the caller has ended the lease of the focus.';
+comment on function _lease_drop(work_items, jsonb) is '_lease_end(), and charges the budgets with its result. p_due: budget charges, if the caller has already ended the lease.';
 
 create or replace function _lease_due(p_focus foci, p_is_refused boolean default false)
   returns jsonb
@@ -112,7 +112,7 @@ begin
   if found then
     update turns set reserved_tokens = null, reserved_money = null where id = v_turn.id;
     v_released := jsonb_build_object('tokens', v_turn.reserved_tokens, 'money', v_turn.reserved_money, 'calls', 1);
-    -- Asked, and the answer never came: the provider charges at least for what it read. What it refused it does not charge.
+    -- A request without an answer: the provider charges at least for the input. It does not charge for a request it refused.
     v_spent := v_spent || coalesce((
       select jsonb_build_object('tokens', v_turn.reserved_tokens - (config ->> 'max_tokens')::bigint, 'calls', 1,
                'money', v_turn.reserved_money - coalesce(_price(config ->> 'model', 0, (config ->> 'max_tokens')::bigint), 0))
@@ -123,7 +123,7 @@ end
 $$;
 
 comment on function _lease_due(foci, boolean) is
-  'What a lease that ends, p_focus as it was under it, costs the budgets above, for _budget_charge(): {work_item_id: {spent, released}}; the seconds that a worker drove the item, and a request that it made and never saw answered, unless the provider refused it. {}: there was no lease.';
+  'What to charge the budgets for a lease that ends, for _budget_charge(): {work_item_id: {spent, released}}. Charged are the seconds during which the worker drove the item and, unless p_is_refused, the request that was never answered; its reservation is released. p_focus: the focus as it was under the lease. {}: there was no lease.';
 
 create or replace function _lease_lost(p_item work_items, p_focus foci, out item work_items, out due jsonb)
   language plpgsql
@@ -134,7 +134,7 @@ declare
   v_end record;
 begin
   p_focus.crash_count := p_focus.crash_count + 1;
-  -- The count starts again with each finished iteration: an item dies of crashes only when it makes no progress.
+  -- Each finished iteration resets the count: crashes kill an item only if it makes no progress.
   if p_focus.crash_count >= _max_attempts(p_item, p_focus) then
     update foci set crash_count = p_focus.crash_count where id = p_focus.id;
     select * into v_end from _focus_close(p_item, 'crashed', 'dead',
@@ -151,19 +151,19 @@ end
 $$;
 
 comment on function _lease_lost(work_items, foci) is
-  'Takes an expired lease away and counts the crash; a work item whose iteration keeps killing its worker dies. The caller holds the item''s row lock, charges its budgets with what is due and enqueues what waits for an item that died.';
+  'Ends an expired lease and counts the crash; a work item whose iteration has killed max_attempts workers becomes dead. The caller holds the item''s row lock, charges the budgets with due and, if the item is dead, enqueues what waits for it.';
 
 create or replace function _unlock_jobs(p_worker_ids text[])
   returns void
   language plpgsql
   volatile
-  security definer -- as _enqueue(): graphile-worker's schema is open to its owner only
+  security definer -- as in _enqueue(): only its owner has access to graphile-worker's schema
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
   if p_worker_ids <> '{}' and to_regnamespace('graphile_worker') is not null and has_schema_privilege('graphile_worker', 'usage') then
-    -- graphile-worker alone would keep the jobs of a dead worker locked for four hours; its force_unlock_workers() waits for
-    -- each in any order. One that somebody else is writing is enqueued anew by the next sweep.
+    -- graphile-worker itself would keep the jobs of a dead worker locked for four hours, and its force_unlock_workers() waits
+    -- for row locks in any order. A job whose row is locked is skipped here; the next sweep enqueues its item again.
     update graphile_worker._private_jobs
        set locked_at = null, locked_by = null
      where id in (select id from graphile_worker._private_jobs where locked_by = any (p_worker_ids) for no key update skip locked);
@@ -171,6 +171,6 @@ begin
 end
 $$;
 
-comment on function _unlock_jobs(text[]) is 'Frees the jobs that these workers hold, and waits for none of them.';
+comment on function _unlock_jobs(text[]) is 'Unlocks the jobs that these workers hold, without waiting for row locks.';
 
 revoke execute on function _unlock_jobs(text[]) from public;

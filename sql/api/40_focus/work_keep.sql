@@ -1,4 +1,4 @@
--- A worker that keeps a tree for itself, and one that leaves.
+-- A worker that keeps a tree for itself, and a worker that stops.
 
 create or replace function work_keep(
     p_work_item_id uuid,
@@ -22,7 +22,7 @@ end
 $$;
 
 comment on function work_keep(uuid, text, text, integer) is
-  'Keeps the tree of a work item, with what will be delegated in it, for one worker: as long as that one lives, by lease_renew(), jobs of the tree are for it alone. When it stops or dies the other workers are told. Raises WL001.';
+  'Reserves the tree of a work item, including children yet to come, for one worker: as long as that worker lives (see lease_renew()), no other takes jobs of the tree. When it stops or dies, the other workers take over. Raises WL001, WL002.';
 
 create or replace function worker_stop(p_worker_id text)
   returns void
@@ -39,7 +39,7 @@ begin
 end
 $$;
 
-comment on function worker_stop(text) is 'Takes a worker that stopped off the list, frees the jobs that it still holds, and leaves the tree that it kept to the others.';
+comment on function worker_stop(text) is 'Removes a stopped worker from workers, unlocks the jobs that it still holds, and releases the tree that it kept to the other workers.';
 
 create or replace function _tree_enqueue(p_tree_id uuid)
   returns void
@@ -53,4 +53,4 @@ as $$
            order by id) w;
 $$;
 
-comment on function _tree_enqueue(uuid) is 'Rings for what is to be done in a tree, as the job that its workers look for now. What waits is found by the sweeper.';
+comment on function _tree_enqueue(uuid) is 'Enqueues the runnable items of a tree again, under the task identifier that its workers now look for. Waiting items are found by the sweep.';

@@ -1,4 +1,4 @@
--- What dead workers and lost jobs leave behind is found again.
+-- The sweep: recovers what dead workers and lost jobs left behind.
 
 create or replace function work_sweep(p_worker_timeout interval default '30 seconds', p_call_timeout interval default '1 hour')
   returns jsonb
@@ -17,9 +17,9 @@ declare
   v_enqueued integer;
   v_dead_workers text[];
 begin
-  perform _check_span('how long a worker may be silent', p_worker_timeout);
-  perform _check_span('how long a call may be in flight', p_call_timeout);
-  -- One sweeper at a time is enough; the others go home.
+  perform _check_span('p_worker_timeout', p_worker_timeout);
+  perform _check_span('p_call_timeout', p_call_timeout);
+  -- One sweep at a time is enough; the others return immediately.
   if not pg_try_advisory_xact_lock(hashtextextended('work_sweep ' || _ledger_schema(), 0)) then
     return jsonb_build_object('expired', 0, 'enqueued', 0, 'calls_given_up', 0, 'dead_workers', '[]'::jsonb);
   end if;
@@ -58,13 +58,13 @@ end
 $$;
 
 comment on function work_sweep(interval, interval) is
-  'Makes good what died: takes expired leases away, frees the jobs of workers not heard of for p_worker_timeout, fails calls of Agent OS clients that were in flight for longer than p_call_timeout, rings for every due work item that has no job, and deletes job rows that ring no more. Every worker runs it at its start and every few seconds. Returns {expired, enqueued, calls_given_up, dead_workers}.';
+  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues every due work item that has no job, and deletes jobs that will never run. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
 
 create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_worker_timeout interval)
   returns integer
   language plpgsql
   volatile
-  security definer -- as _enqueue(): reads graphile-worker's jobs
+  security definer -- as in _enqueue(): reads graphile-worker's jobs
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
@@ -83,7 +83,7 @@ begin
       from work_items w
       left join foci f on f.id = w.focus_id
      where w.state in ('queued', 'claimed', 'running', 'waiting')
-       -- A wait that is over, or that a doorbell lost on the way would have ended.
+       -- Due, or waiting for something that has come: the job that would have ended the wait was lost.
        and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null))
          or (w.state = 'waiting' and exists (
            select from tool_calls k join approvals a on a.tool_call_id = k.id where k.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)))
@@ -94,8 +94,8 @@ begin
          select
            from graphile_worker.jobs j
           where j.key = format('%s:%s:%s:%s', _job_task(), w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
-            -- What rings no more: a job that is used up, or that nobody looks for (its tree is kept by a worker now, or no
-            -- more), that a worker holds which is not alive, or which is and lets it lie.
+            -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for (a worker
+            -- has begun or ceased to keep the tree); locked by a dead worker, or for too long by a living one.
             and case when j.locked_by is null or j.locked_by = any (p_dead_workers) then j.attempts < j.max_attempts and j.task_identifier = _job_task(w.root_id)
                      else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
      order by w.priority desc, w.run_at
@@ -105,7 +105,7 @@ begin
 end
 $$;
 
-comment on function _enqueue_forgotten(timestamptz, text[], interval) is 'Enqueues due work items without a job that will run: submitted before graphile-worker was there, unroutable until now, left behind by a worker that died or does nothing, or let go on by the end of another. Jobs of p_dead_workers are about to be freed.';
+comment on function _enqueue_forgotten(timestamptz, text[], interval) is 'Enqueues the due work items that have no job that will run, at most 1,000, and returns how many: items submitted before graphile-worker was installed, unroutable until now, left behind by a worker that died or hangs, or whose wake-up was lost. The jobs of p_dead_workers are about to be unlocked and count as runnable.';
 
 revoke execute on function _enqueue_forgotten(timestamptz, text[], interval) from public;
 
@@ -113,7 +113,7 @@ create or replace function _dead_jobs()
   returns bigint[]
   language plpgsql
   stable
-  security definer -- as _enqueue(): reads graphile-worker's jobs
+  security definer -- as in _enqueue(): reads graphile-worker's jobs
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
@@ -129,7 +129,7 @@ begin
 end
 $$;
 
-comment on function _dead_jobs() is 'Job rows of this ledger that are used up and held by nobody, at most 1000: a worker that died left them, when another job had taken their key over.';
+comment on function _dead_jobs() is 'Unlocked jobs of this ledger that have no attempts left, at most 1,000: a dead worker left them behind after another job had taken over their key.';
 
 revoke execute on function _dead_jobs() from public;
 
@@ -137,7 +137,7 @@ create or replace function _jobs_tidy()
   returns void
   language plpgsql
   volatile
-  security definer -- as _enqueue(): writes graphile-worker's tables
+  security definer -- as in _enqueue(): writes graphile-worker's tables
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
@@ -145,7 +145,7 @@ begin
     return;
   end if;
   perform graphile_worker.complete_jobs(_dead_jobs());
-  -- The identifiers of trees that were kept once: each has a row of its own.
+  -- Task identifiers of trees that are no longer kept: graphile-worker stores a row for each.
   delete from graphile_worker._private_tasks t
    where starts_with(t.identifier, _job_task() || '/')
      and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id))
@@ -153,7 +153,7 @@ begin
 end
 $$;
 
-comment on function _jobs_tidy() is 'Deletes what graphile-worker never would: job rows that ring no more, and names of jobs that nobody has any more.';
+comment on function _jobs_tidy() is 'Deletes what graphile-worker itself never would: jobs that will not run, and task identifiers no longer in use.';
 
 revoke execute on function _jobs_tidy() from public;
 
@@ -178,4 +178,4 @@ as $$
   select count(*)::integer from failed;
 $$;
 
-comment on function _calls_give_up(interval) is 'Fails the calls in flight of Agent OS tasks of which their client has said nothing for so long; returns how many.';
+comment on function _calls_give_up(interval) is 'Fails calls of Agent OS tasks whose client has reported nothing about them for p_after; returns how many.';
