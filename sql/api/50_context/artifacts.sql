@@ -1,5 +1,5 @@
--- Large results and images: stored once, by their hash, and named by a handle wherever they were shown. A request has images as the
--- provider wants them; so they leave the context with their block, and come back by their handle.
+-- Large results and images: stored once, by their hash, and named by a handle where they are shown. Images are put into a request
+-- only when it is built; they leave the context with their block, and can be read again by their handle.
 
 create or replace function _artifact_store(p_content text)
   returns text
@@ -15,7 +15,7 @@ begin
 end
 $$;
 
-comment on function _artifact_store(text) is 'Stores a text once and returns its hash.';
+comment on function _artifact_store(text) is 'Stores a text as an artifact, once, and returns its hash.';
 
 create or replace function _excerpt(p_text text, p_max_chars integer)
   returns text
@@ -29,7 +29,7 @@ create or replace function _excerpt(p_text text, p_max_chars integer)
         || right(p_text, v.half) end
       from (select char_length(p_text), least(p_max_chars, 8000) / 2) as v(chars, half));
 
-comment on function _excerpt(text, integer) is 'What stands for a text that is an artifact: its first and last characters, at most 8,000, and the handle; a text that is no longer, itself.';
+comment on function _excerpt(text, integer) is 'Excerpt of a text stored as an artifact: its first and last characters, in all p_max_chars but at most 8,000, and the handle; a text that is not longer, unchanged.';
 
 create or replace function _image_store(p_media_type text, p_data text)
   returns text
@@ -45,7 +45,7 @@ begin
 end
 $$;
 
-comment on function _image_store(text, text) is 'Stores an image (base64) once and returns the block that names it.';
+comment on function _image_store(text, text) is 'Stores an image (base64) as an artifact, once, and returns the content block that names it.';
 
 create or replace function _image_block(p_media_type text, p_hash text)
   returns text
@@ -54,7 +54,7 @@ create or replace function _image_block(p_media_type text, p_hash text)
   parallel safe
   return '{"type":"image","source":{"type":"artifact","media_type":"' || p_media_type || '","artifact":"' || p_hash || '"}}';
 
-comment on function _image_block(text, text) is 'The block that names an image which is an artifact, as it is stored in results and messages; null of null.';
+comment on function _image_block(text, text) is 'The content block that names an image stored as an artifact, as in stored results and messages. Null for null.';
 
 create or replace function _with_images(p_blocks text)
   returns text
@@ -68,7 +68,7 @@ begin
   if strpos(p_blocks, '{"type":"image","source":{"type":"artifact"') = 0 then
     return p_blocks;
   end if;
-  -- Inside a text its quotes would be escaped: what matches is a block.
+  -- In a string its quotes would be escaped, so a match is always a block.
   for v_reference in
     select distinct regexp_matches(p_blocks, '\{"type":"image","source":\{"type":"artifact","media_type":"(image/[a-z]+)","artifact":"([0-9a-f]{64})"\}\}', 'g')
   loop
@@ -80,7 +80,7 @@ begin
 end
 $$;
 
-comment on function _with_images(text) is 'Blocks of a user message as text, with its images in the form that a request has.';
+comment on function _with_images(text) is 'Blocks of a user message as text, with image references replaced by the images, as a request has them.';
 
 create or replace function _images_of(p_turn_ids uuid[])
   returns jsonb
@@ -104,7 +104,7 @@ as $$
        limit 10) i;
 $$;
 
-comment on function _images_of(uuid[]) is 'The newest ten images that some turns were shown: [{media_type, artifact}].';
+comment on function _images_of(uuid[]) is 'The newest ten images in the messages and results of these turns: [{media_type, artifact}]; null: none.';
 
 create or replace function _artifact(p_handle text)
   returns artifacts
@@ -145,4 +145,4 @@ begin
 end
 $$;
 
-comment on function _recalled_images(uuid, text, jsonb) is 'The images that an agent is shown with the result of artifact_read or recall_block: [{media_type, artifact}]; null: none.';
+comment on function _recalled_images(uuid, text, jsonb) is 'The images to show with the result of artifact_read or recall_block: [{media_type, artifact}]; null: none.';

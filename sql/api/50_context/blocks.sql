@@ -1,8 +1,8 @@
--- Blocks: the turns between two steps. What a block says is fixed by rows that never change, so that any request can be
--- rebuilt: the steps in the ledger, the calls beside them.
+-- Blocks: the turns between two steps. Which turns make a block follows from rows that never change (the steps in the ledger,
+-- the calls beside them), so that any request can be rebuilt.
 --
--- What walks the conversation goes from row to row through indexes, whatever the statistics say: a plan that was made
--- for a small table, or by a wrong guess at how far a recursion goes, would read ever more of a large one.
+-- Functions that walk the conversation go from row to row through indexes, whatever the statistics say: a plan made for a
+-- small table, or with a wrong guess of how deep a recursion goes, would read ever more of a large table.
 
 create or replace function _boundary(p_turn_id uuid)
   returns text
@@ -20,7 +20,7 @@ as $$
 $$;
 
 comment on function _boundary(uuid) is
-  'Where a turn closes a block: after, when its steps came alone or beside other ledger entries; before, when they rode with other calls or with entries that were refused, whose results the model has yet to see: then the turn''s own exchange opens the next block; null, when it recorded no step. Several steps of one turn close one block.';
+  'Where a turn closes a block. after: its steps came alone or only with other ledger entries. before: they came with other calls, or with entries that were refused, whose results the model has yet to see; so the turn''s own exchange opens the next block. Null: it recorded no step. Several steps of one turn close one block.';
 
 create or replace function _block_of(p_turn turns)
   returns integer
@@ -31,7 +31,7 @@ as $$
   select p_turn.block + case _boundary(p_turn.id) when 'before' then 1 else 0 end;
 $$;
 
-comment on function _block_of(turns) is 'The block that a turn''s exchange (its response and the results) belongs to.';
+comment on function _block_of(turns) is 'The block of a turn''s exchange (its response and the results of its calls).';
 
 create or replace function _next_block(p_head turns, p_focus_id uuid default null)
   returns integer
@@ -44,7 +44,7 @@ as $$
          end;
 $$;
 
-comment on function _next_block(turns, uuid) is 'The block that is open after a turn; of a focus that has none yet its first, which counts on from the attempt before, so that a number means one block of a work item.';
+comment on function _next_block(turns, uuid) is 'The block that is open after turn p_head. If the focus has no turn yet: its first block, numbered on from the previous attempt, so that a number means one block of a work item.';
 
 create or replace function _shown_turns(p_head turns, p_cut elisions)
   returns turns[]
@@ -61,7 +61,7 @@ as $$
   select coalesce(array_agg(s.turn order by (s.turn).depth), '{}') from shown s where (s.turn).turn_type = 'normal';
 $$;
 
-comment on function _shown_turns(turns, elisions) is 'The turns up to p_head that are shown verbatim behind a cut (or null), oldest first. What is cut off already is not walked, so the cost does not grow with history.';
+comment on function _shown_turns(turns, elisions) is 'The turns up to p_head that are shown verbatim after a cut (null: all), oldest first. Turns that are left out are not walked, so the cost does not grow with history.';
 
 create or replace function _turns_of_block(p_head_id uuid, p_block integer)
   returns uuid[]
@@ -74,8 +74,8 @@ as $$
     select t, 1 from turns t where t.id = p_head_id
     union all
     select t, c.age + 1 from chain c join turns t on t.id = coalesce((c.turn).parent_turn_id, _earlier_head((c.turn).focus_id))
-     -- What was asked in an earlier block ends the walk: so was all that led to it. A compaction was not asked; a step that was
-     -- drafted behind it may have closed the block that it stands in.
+     -- A turn of an earlier block ends the walk: its ancestors are in earlier blocks, too. A compaction does not end it: the block
+     -- stored in its turn may have been closed afterwards, by a step that the engine drafted.
      where (c.turn).block >= p_block or (c.turn).turn_type = 'compaction'
   )
   select coalesce(array_agg((c.turn).id order by c.age desc), '{}')
@@ -83,7 +83,7 @@ as $$
    where (c.turn).turn_type = 'normal' and (c.turn).block between p_block - 1 and p_block and _block_of(c.turn) = p_block;
 $$;
 
-comment on function _turns_of_block(uuid, integer) is 'The turns of a block, oldest first, in the conversation that ends with a turn and in the attempts before it.';
+comment on function _turns_of_block(uuid, integer) is 'The turns of a block, oldest first, in the conversation that ends with p_head_id and in earlier attempts.';
 
 create or replace function _newest_turn(p_work_item_id uuid)
   returns uuid
@@ -98,7 +98,7 @@ as $$
    where w.id = p_work_item_id;
 $$;
 
-comment on function _newest_turn(uuid) is 'Where the conversation of a work item ends just now; of a fork that has not run yet, where it begins. Null: nothing was said yet.';
+comment on function _newest_turn(uuid) is 'The newest turn of a work item''s conversation; for a fork that has not run yet, the turn where it was forked. Null: there is none yet.';
 
 create or replace function _earlier_head(p_focus_id uuid)
   returns uuid
@@ -116,4 +116,4 @@ as $$
    limit 1;
 $$;
 
-comment on function _earlier_head(uuid) is 'Where the conversation of the attempt before a focus ended; null: there was none.';
+comment on function _earlier_head(uuid) is 'The newest turn of the attempt before a focus (of the last one that had any); null: there was none.';

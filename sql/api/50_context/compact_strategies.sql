@@ -1,5 +1,5 @@
--- Other strategies of compaction, for faculties that name one (compact_strategy): tried before the ladder, which goes on
--- where they free less than a tenth or too little.
+-- The other strategies of compaction, for faculties that name one in compact_strategy. They are tried first; if they free too
+-- little, the ladder of compaction_due.sql follows.
 
 create or replace function _strategy_cut(
     p_item work_items,
@@ -23,7 +23,7 @@ as $$
 $$;
 
 comment on function _strategy_cut(work_items, foci, jsonb, turns, elisions[], turns[], integer, text, integer) is
-  'The cut (not stored yet) that the faculty''s compact_strategy makes; null: it has none, or there is nothing to leave out. sliding_window: the newest p_keep of the turns shown stay, and nothing stands for the others but what was said in them. selective: all stay, and the results of pure calls before those p_keep are shortened.';
+  'The cut (not stored yet) that the faculty''s compact_strategy makes; null: it names none, or there is nothing to leave out. sliding_window: the newest p_keep of the turns shown stay; of the others only the messages of people and other agents. selective: all turns stay, but results of pure calls before the newest p_keep turns are shortened.';
 
 create or replace function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer)
   returns elisions
@@ -32,10 +32,10 @@ create or replace function _selective_cut(p_item work_items, p_focus foci, p_hea
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_cut elisions := p_current; -- in its place: what left before stays away
+  v_cut elisions := p_current; -- replaces it: what it left out stays out
 begin
   if cardinality(p_shown) <= p_keep or p_current.max_result_depth is not null and p_current.max_result_effect is null then
-    return null; -- nothing is old, or all results are shortened already
+    return null; -- no turn is old, or all results are already shortened
   end if;
   v_cut.id := _uuidv7();
   v_cut.ordinal := coalesce(p_current.ordinal, 0);
@@ -62,7 +62,7 @@ end
 $$;
 
 comment on function _selective_cut(work_items, foci, turns, elisions, turns[], integer) is
-  'The newest cut, or a first one, with the results of pure calls before the newest p_keep turns shortened to head, tail and handle.';
+  'The newest cut (or a first one), with results of pure calls before the newest p_keep turns shortened to head, tail and handle.';
 
 create or replace function _selected(p_turns turns[], p_cut elisions)
   returns jsonb
@@ -77,7 +77,7 @@ as $$
    where k.parent_call_id is null and k.effect = p_cut.max_result_effect and _content_chars(k.result) > p_cut.max_result_chars;
 $$;
 
-comment on function _selected(turns[], elisions) is 'What a selective compaction went by, and how many results of the turns it shortened.';
+comment on function _selected(turns[], elisions) is 'Parameters of a selective compaction, and how many results of these turns it shortened: {effect, max_result_chars, results}.';
 
 create or replace function _with_cut(p_cuts elisions[], p_cut elisions)
   returns elisions[]
@@ -86,4 +86,4 @@ create or replace function _with_cut(p_cuts elisions[], p_cut elisions)
   parallel safe
   return (select array_agg(c order by c.ordinal) from unnest(p_cuts) c where p_cut.previous_id is not null and c.ordinal < p_cut.ordinal) || p_cut;
 
-comment on function _with_cut(elisions[], elisions) is 'The cuts with one of a compaction, which takes the place of all or, where it follows one, of the newest.';
+comment on function _with_cut(elisions[], elisions) is 'The cuts p_cuts after a compaction made p_cut, which replaces all of them; or, if it has a previous cut (selective), only the newest.';

@@ -1,4 +1,4 @@
--- The cut that a compaction makes: what the request before it becomes.
+-- The cut that a compaction makes: which turns stay, and what replaces the others.
 
 create or replace function _compaction_cut(
     p_item work_items,
@@ -24,7 +24,7 @@ declare
   v_kept turns[] := p_shown[cardinality(v_leaving) + 1 :];
 begin
   if cardinality(v_leaving) = 0 and p_current.id is null then
-    return null; -- nothing would leave
+    return null; -- nothing to leave out
   end if;
   v_cut.id := _uuidv7();
   v_cut.ordinal := 0;
@@ -62,7 +62,7 @@ end
 $$;
 
 comment on function _compaction_cut(work_items, foci, turns, elisions, turns[], integer, text, text, integer, text) is
-  'The cut (not stored yet) that leaves of the turns shown the newest p_keep, and in place of everything before them why (p_trigger), a ledger block, what people and other agents said in p_told_chars, and a summary, where there are such; null: nothing would leave.';
+  'The cut (not stored yet) that keeps the newest p_keep of the turns shown. Everything before them is replaced by the reason (p_trigger), the ledger p_ledger, the messages of people and other agents in about p_told_chars characters, and p_summary; each if not null. Null: there is nothing to leave out.';
 
 create or replace function _floor_cut(
     p_item work_items,
@@ -92,7 +92,7 @@ begin
         case v_keep when 0 then '[engine] Your last response and its results did not fit into the context any more and are not shown. recall_block and ledger_read bring back what you need; ask for less at a time.' end),
       v_room * 2 / 10, _cap_text(p_current.summary, v_room / 10));
     continue when v_cut.id is null;
-    v_cut.kept := null; -- what is read again then fits
+    v_cut.kept := null; -- leaves room for what the agent reads again
     v_cut.kept_tokens := 0;
     v_cut.max_result_chars := greatest(200, (v_room * 4 / 10 - v_said) / v_calls);
     v_cut.max_result_depth := p_head.depth + 1;
@@ -100,7 +100,7 @@ begin
     exit when _parts_chars(p_head.id, array[v_cut], p_say) <= p_max_chars;
   end loop;
   if v_cut.id is null then
-    -- The very first exchange is all there is.
+    -- The conversation has only its first exchange.
     v_cut := _compaction_cut(p_item, p_focus, p_head, p_current, p_shown, 0, p_trigger, _ledger_block(p_item.id, v_room * 3 / 10), v_room * 2 / 10, null);
     v_cut.kept := null;
     v_cut.kept_tokens := 0;
@@ -110,4 +110,4 @@ end
 $$;
 
 comment on function _floor_cut(work_items, foci, turns, elisions, turns[], text, text, integer) is
-  'The cut (not stored yet) that leaves the task, the ledger and the last exchange, its results shortened so that all fits into p_max_chars; where even that does not, without the last exchange.';
+  'The cut (not stored yet) that keeps only the task, the ledger and the last exchange, with results shortened so that all fits into p_max_chars; if even that does not fit, without the last exchange.';

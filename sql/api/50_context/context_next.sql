@@ -1,4 +1,4 @@
--- What the next request of a focus is made of. Decides and writes nothing, so that it serves the loop and onlookers alike.
+-- What the next request of a focus is made of. It decides and writes nothing, so that both the loop and context_window() use it.
 
 create or replace function _context_next(
     p_item work_items,
@@ -41,4 +41,4 @@ end
 $$;
 
 comment on function _context_next(work_items, foci, jsonb) is
-  'The next request of a focus: last, the newest turn of its session; head, the newest one that asked for work; cuts, what is left out (the newest may not be stored yet); say, what the engine says, and shown, of what the digest in it tells; compaction, where one is due (a summary has to be written first, then cuts are those before it); reason, why the work cannot go on.';
+  'The next request of a focus. last: the newest turn of its session. head: the newest turn that is not a compaction. cuts: those that apply (the newest may not be stored yet). say: what the engine says; shown: the entries of the digest in it. compaction: not null if one is due; if it needs a summary first, cuts are those before it. reason: why no request is possible; null: it is.';

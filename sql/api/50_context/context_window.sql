@@ -1,4 +1,4 @@
--- Requests rebuilt as they went out, and the next one as it would.
+-- Requests rebuilt as they were sent, and the next one as it would be sent.
 
 create or replace function context_at(p_turn_id uuid)
   returns json
@@ -22,7 +22,7 @@ end
 $$;
 
 comment on function context_at(uuid) is
-  'The request of a turn, rebuilt from rows: byte for byte the JSON body that was sent to the model''s API. Raises WL001.';
+  'The request of a turn, rebuilt from rows: byte for byte the JSON body that was sent to the model''s API. Raises WL001 (no such turn, or it made no request).';
 
 create or replace function context_window(p_focus_id uuid)
   returns table (system json, messages json, tools json, request json)
@@ -37,12 +37,12 @@ declare
   v_next record;
   v_request json;
 begin
-  -- Stable so that it cannot write; what _orient() draws anew each time, its markers, means nothing.
+  -- Stable, so that it cannot write; the random markers that _orient() makes at each call do not matter here.
   select * into v_focus from foci where id = p_focus_id;
   if not found then
     perform _raise_not_found('focus', p_focus_id);
   end if;
-  -- Under way: asked, or answered and not finished, or a summary that is being written. Of a focus that is over, the last.
+  -- The turn under way: asked, or answered and its iteration not finished, or asking for a summary. If the focus is over, its last.
   select id into v_turn_id
     from turns
    where focus_id = p_focus_id and config_hash is not null
@@ -64,7 +64,7 @@ end
 $$;
 
 comment on function context_window(uuid) is
-  'What the model is shown next in a focus: system, messages and tools, and the whole request body around them. From the moment a request is made until its iteration is finished: that request, also while its calls are open; while a summary is being written, the one that asks for it. Before the first request and between two iterations: the one that would come next, without what is decided when it is made (news of the digest, a reminder), and its markers around the words of others are drawn anew; where a summary has to be written first, what that will shorten. Of a focus that is over: its last request; no row where it made none. Writes nothing. Raises WL001.';
+  'The current or next request of a focus, one row: system, messages, tools, and request, the whole body. From the making of a request until its iteration is finished: that request. While a summary is being written: the request for it. Before the first request and between two iterations: the request that would come next, without what is decided only when it is made (news for the digest, a reminder); its random markers differ at each call; if a summary is due first, the request that it will shorten. Of a focus that is over: its last request; no row if it made none. Writes nothing. Raises WL001.';
 
 create or replace function _request(p_config json, p_messages text)
   returns json
@@ -73,7 +73,7 @@ create or replace function _request(p_config json, p_messages text)
   parallel safe
   return (left(p_config::text, -1) || ',"messages":' || p_messages || '}')::json;
 
-comment on function _request(json, text) is 'A whole request body.';
+comment on function _request(json, text) is 'A whole request body: the stored config with the messages.';
 
 create or replace function _query_blocks(p_turn_id uuid)
   returns text
@@ -87,4 +87,4 @@ as $$
    where turn_id = p_turn_id and role = 'user';
 $$;
 
-comment on function _query_blocks(uuid) is 'The content blocks that a turn said to the model besides tool results.';
+comment on function _query_blocks(uuid) is 'The content blocks of a turn''s request to the model other than tool results, as text.';

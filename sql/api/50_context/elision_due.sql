@@ -1,4 +1,4 @@
--- Whether the next request leaves closed blocks out: decided once, when its turn is made.
+-- Whether the next request leaves closed blocks out (an elision): decided once, when its turn is made.
 
 create or replace function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] default null)
   returns elisions[]
@@ -19,7 +19,7 @@ declare
   v_said_chars bigint;
   v_stubs text;
 begin
-  -- Right after a block closed nothing, or only the riding exchange, stands behind it: at no other moment is so little
+  -- Right after a block closes, nothing or only one exchange comes after it: at no other moment does so little have to be
   -- written to the provider's cache again.
   if _boundary(p_head.id) is null or not (p_engage ->> 'truncate_closed_blocks')::boolean then
     return p_cuts;
@@ -27,7 +27,7 @@ begin
   v_shown := _shown_turns(p_head, v_current);
   select coalesce(sum(_exchange_chars(t.id)) filter (where _block_of(t) < v_open), 0),
          coalesce(sum(_exchange_chars(t.id)) filter (where _block_of(t) >= v_open), 0),
-         -- What was said on the way leaves with its block, and comes back in the stub if it was a person's; the task stays.
+         -- What was said during a block leaves with it, and messages from people come back in its stub; the task stays.
          coalesce(sum(char_length(_query_blocks(t.id))) filter (where _block_of(t) < v_open and t.parent_turn_id is not null), 0)
     into v_closed_chars, v_kept_chars, v_said_chars
     from unnest(v_shown) t;
@@ -37,18 +37,18 @@ begin
 
   v_due.id := _uuidv7();
   v_due.ordinal := coalesce(v_current.ordinal, 0) + 1;
-  v_merged_from := v_due.ordinal & (v_due.ordinal - 1); -- without its lowest bit
+  v_merged_from := v_due.ordinal & (v_due.ordinal - 1); -- without its lowest set bit
   select id into v_due.previous_id from unnest(p_cuts) where ordinal <= v_merged_from order by ordinal desc limit 1;
   v_due.work_item_id := p_item.id;
   v_due.focus_id := p_focus.id;
   v_due.iteration := p_focus.iteration + 1;
-  v_due.depth := greatest(p_head.depth + 1, v_current.depth); -- a compaction turn may stand between
+  v_due.depth := greatest(p_head.depth + 1, v_current.depth); -- a compaction turn may be between
   v_due.root_turn_id := coalesce(v_current.root_turn_id, (v_shown[1]).id);
   v_due.first_block := coalesce(v_current.last_block + 1, (v_shown[1]).block);
   v_due.last_block := v_open - 1;
   select t.id into v_due.last_turn_id from unnest(v_shown) t where _block_of(t) < v_open order by t.depth desc limit 1;
   if v_due.last_turn_id is null then
-    return p_cuts; -- a step in the very first response: nothing lies behind it
+    return p_cuts; -- a step in the very first response: no turn is in a closed block
   end if;
   select coalesce(max(l.seq), v_current.last_seq, 0)
     into v_due.last_seq
@@ -73,14 +73,14 @@ begin
   v_due.stub_tokens := _tokens(char_length(v_stubs), v_model);
   v_due.created_at := _now();
   if v_due.tokens_kept + v_due.kept_tokens > 1000 and _breaks_even_after(v_due, v_model) > 15 then
-    return p_cuts; -- what rode with the step or is kept is too large to be written again for this: the next boundary decides
+    return p_cuts; -- too much would be written to the cache again for this; the next boundary decides anew
   end if;
   return (select array_agg(c order by c.ordinal) from unnest(p_cuts) c where c.ordinal <= v_merged_from) || v_due;
 end
 $$;
 
 comment on function _elision_due(work_items, foci, jsonb, turns, elisions[], text[]) is
-  'The cuts that hold for the request after p_head: p_cuts, those before, and a new one (not stored yet) when a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). Where more than 1,000 tokens stand behind the stubs and it would pay only after more than 15 requests, it waits. p_engage: the [engage] part of a faculty; p_keep: what to keep in place of what the newest step named.';
+  'The cuts for the request after p_head: p_cuts, those so far, and a new elision (not stored yet) if a block has just closed and the closed blocks hold more than elide_budget tokens (0: at every step). It waits if more than 1,000 tokens come after the stubs and it would pay only after more than 15 requests. p_engage: the [engage] part of a faculty. p_keep: what to keep, in place of what the newest step named.';
 
 create or replace function _keep_of(p_turn turns)
   returns text[]
@@ -96,7 +96,7 @@ as $$
    limit 1;
 $$;
 
-comment on function _keep_of(turns) is 'What the newest step of a turn named to be kept; null: nothing.';
+comment on function _keep_of(turns) is 'The keep of the newest step of a turn; null: it named nothing.';
 
 create or replace function _elision_chain(p_elision_id uuid)
   returns elisions[]
@@ -113,4 +113,4 @@ as $$
   select array_agg(c.cut order by (c.cut).ordinal) from chain c;
 $$;
 
-comment on function _elision_chain(uuid) is 'The cuts that a request has, oldest first; null: it has none.';
+comment on function _elision_chain(uuid) is 'The cuts that a request uses, given the newest, oldest first; null: none.';

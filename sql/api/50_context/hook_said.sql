@@ -1,4 +1,4 @@
--- What a command said, for the agent to read.
+-- The output of a command, for the agent to read.
 
 create or replace function _hook_said(p_run hook_runs, p_key text)
   returns text
@@ -14,7 +14,7 @@ as $$
     from (select _try_json(p_run.output)) as v(said);
 $$;
 
-comment on function _hook_said(hook_runs, text) is 'What a command answered under a key; text that is no JSON object stands for the one that is not a word to the engine.';
+comment on function _hook_said(hook_runs, text) is 'The value of a key in a command''s output; null: the run has not succeeded, or has no such key. Output that is not a JSON object is taken as the value of context or summary.';
 
 create or replace function _hook_words(p_hook text, p_words text)
   returns text
@@ -25,4 +25,4 @@ as $$
   select _fenced(format('What the %s command of your faculty says, as data between the markers', p_hook), p_words);
 $$;
 
-comment on function _hook_words(text, text) is 'What a command says, as a model is shown it. Null for null.';
+comment on function _hook_words(text, text) is 'Text from a command, as a model is shown it. Null for null.';

@@ -1,6 +1,6 @@
--- What an agent still needs of the blocks that leave, kept verbatim behind their stubs: what its newest step named (keep)
--- or, where it named nothing, files that it read lately and has not changed since. Which calls are kept is fixed with the
--- cut; their words are read from their rows, which never change, so that nothing is stored twice.
+-- What an agent still needs of elided blocks, kept verbatim after their stubs: what its newest step named (keep) or, if it named
+-- nothing, files that it read recently and has not changed since. Which calls are kept is fixed with the cut; their text comes
+-- from their rows, which never change, so that nothing is stored twice.
 
 create or replace function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb)
   returns json
@@ -10,7 +10,7 @@ create or replace function _kept(p_head turns, p_last_turn_id uuid, p_names text
 as $$
 declare
   v_last_depth integer := (select depth from turns where id = p_last_turn_id);
-  -- A small window is not filled with what is kept.
+  -- At most a tenth of the window, so that a small one is not filled with what is kept.
   v_room integer := least((p_engage ->> case when p_names is null then 'keep_auto' else 'keep_budget' end)::integer, _context_window_of(p_engage) / 10);
   v_found record;
   v_tokens integer;
@@ -45,7 +45,7 @@ end
 $$;
 
 comment on function _kept(turns, uuid, text[], jsonb) is
-  'What a cut after p_last_turn_id keeps for the request after p_head: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}, or null for nothing. p_names: what the newest step named, most needed first, in at most keep_budget tokens of p_engage (and a tenth of the window); null: it named nothing, and files that were read lately are kept in at most keep_auto.';
+  'What a cut after p_last_turn_id keeps for the request after p_head: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}; null: nothing. p_names: what the newest step named, most needed first, kept in at most keep_budget tokens (and a tenth of the window). p_names null: it named nothing; recently read files are kept in at most keep_auto tokens.';
 
 create or replace function _kept_named(p_head turns, p_last_depth integer, p_names text[])
   returns table (n bigint, target text, calls uuid[], artifact text)
@@ -65,8 +65,8 @@ declare
   v_parts text[] := '{}';
   v_touch record;
 begin
-  -- Back through the conversation until the content of each is found: where it was last read or written as a whole, and
-  -- what changed it since. A thousand turns bound what a name costs that was never seen.
+  -- Back through the conversation until the content of each name is found: where it was last read or written whole, and what
+  -- changed it since. At most a thousand turns, for names that never occurred.
   for v_i in 1 .. 1000 loop
     exit when v_turn.id is null or v_missing = '{}';
     for v_touch in
@@ -76,15 +76,15 @@ begin
         join touches x on x.tool_call_id = k.id
         join unnest(v_missing) as m(name) on x.target = m.name or right(x.target, char_length(m.name) + 1) = '/' || m.name or right(m.name, char_length(x.target) + 1) = '/' || x.target
        where k.turn_id = v_turn.id and k.status = 'completed' and x.action <> 'search'
-         and (k.parent_call_id is null or x.action <> 'read') -- what code reads the model does not see
+         and (k.parent_call_id is null or x.action <> 'read') -- the model does not see what code reads
        order by coalesce(p.ordinal, k.ordinal) desc, k.parent_call_id is null, k.ordinal desc, x.ordinal desc
     loop
       continue when v_touch.name <> all (v_missing)
-        or v_touch.action = 'read' and v_parts @> array[v_touch.name || E'\n' || v_touch.input]; -- the same part, as it was before
+        or v_touch.action = 'read' and v_parts @> array[v_touch.name || E'\n' || v_touch.input]; -- an earlier read of the same part
       if v_touch.action = 'read' then
         v_parts := v_parts || (v_touch.name || E'\n' || v_touch.input);
       end if;
-      if v_turn.depth <= p_last_depth then -- what is newer is still there to be read
+      if v_turn.depth <= p_last_depth then -- newer calls are still shown
         v_calls := v_calls || jsonb_build_object(v_touch.name, to_jsonb(v_touch.id) || coalesce(v_calls -> v_touch.name, '[]'));
       end if;
       v_missing := case when v_touch.is_whole then array_remove(v_missing, v_touch.name) else v_missing end;
@@ -104,7 +104,7 @@ end
 $$;
 
 comment on function _kept_named(turns, integer, text[]) is
-  'For each name (path, URL, handle) the calls, oldest first, that hold its newest content up to p_head, so far as they stand at p_last_depth or before it: the last read or write of the whole, then its parts and edits since.';
+  'For each name (path, URL, handle): the calls, oldest first, that hold its newest content up to p_head, of turns no deeper than p_last_depth: the last read or write of the whole, then reads of parts and edits since; or the artifact with that handle.';
 
 create or replace function _kept_read(p_head turns, p_last_depth integer)
   returns table (n bigint, target text, call_id uuid)
@@ -137,7 +137,7 @@ as $$
 $$;
 
 comment on function _kept_read(turns, integer) is
-  'Files that were read in the last 40 calls that touched one and not changed since, newest first, so far as the read stands at p_last_depth or before it.';
+  'Files read in the last 40 calls that touched a file and not changed since, newest first, if the read is in a turn no deeper than p_last_depth.';
 
 create or replace function _is_partial(p_call tool_calls)
   returns boolean
@@ -149,7 +149,7 @@ as $$
                   where i.key ~* '(offset|limit|line|range|start|end|page)' and i.value::text not in ('null', '0', '""'));
 $$;
 
-comment on function _is_partial(tool_calls) is 'Whether a call reads a part of what it names, as far as its input tells.';
+comment on function _is_partial(tool_calls) is 'Whether a call reads only a part of its target, as far as its input shows.';
 
 create or replace function _kept_call(p_call tool_calls)
   returns text
@@ -164,7 +164,7 @@ as $$
    where t.id = p_call.turn_id;
 $$;
 
-comment on function _kept_call(tool_calls) is 'A call that is kept, exactly as it was shown, and where: of one that reads with its result.';
+comment on function _kept_call(tool_calls) is 'A kept call as text: name, input, where it was made and, if it reads, its result as it was shown.';
 
 create or replace function _kept_block(p_cut elisions)
   returns text
@@ -190,7 +190,7 @@ as $$
         from json_array_elements(p_cut.kept -> 'kept') with ordinality as f(value, n)) p;
 $$;
 
-comment on function _kept_block(elisions) is 'What a cut keeps, as the model is shown it; null: nothing.';
+comment on function _kept_block(elisions) is 'What a cut keeps, as text for the model; null: nothing.';
 
 create or replace function _kept_store(p_cut elisions)
   returns void
@@ -203,4 +203,4 @@ as $$
     join tool_calls k on k.id = (o ->> 'call')::uuid;
 $$;
 
-comment on function _kept_store(elisions) is 'Stores what a cut names and has no room for, so that its handles can be read.';
+comment on function _kept_store(elisions) is 'Stores as artifacts what a cut names but has no room for, so that its handles can be read.';

@@ -1,8 +1,8 @@
--- The messages of a request, rebuilt from the chain of turns. Per turn: its user part (the results of its parent's calls,
--- then what was said to the model besides), then the response. A turn without a response (it was empty) lets two user
--- parts meet: they become one message. Of what was elided stay the first message, which says what is to be done, and the
--- stubs. Breakpoints of the provider's cache: behind the last stub, and where the request before ended when the exchange
--- since then is long; two more stand in the config (see _turn_config()), and four is the most that the API takes.
+-- The messages of a request, rebuilt from the chain of turns. For each turn: its user part (the results of its parent's calls,
+-- then whatever else was said to the model), then the response. After a turn with an empty response two user parts meet and
+-- become one message. Of turns that were cut, the first message (the task) and the stubs stay. Cache breakpoints: after the
+-- last stub, and where the previous request ended if the exchange since then is long; two more are in the config (see
+-- _turn_config()), and the API takes at most four.
 
 create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
   returns text
@@ -11,7 +11,7 @@ create or replace function _messages(p_parent_turn_id uuid, p_elisions elisions[
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with previous as (
-    -- Where the request before this one ended, if this one begins with it.
+    -- Where the previous request ended, if this one begins with it.
     select t.depth * 2 as "position" from turns t
      where t.id = p_parent_turn_id and t.turn_type = 'normal' and t.elision_id is not distinct from (p_elisions[cardinality(p_elisions)]).id
   ),
@@ -30,8 +30,8 @@ as $$
       from part p
   ),
   message as (
-    -- The provider looks 20 blocks back from a breakpoint for what it has cached: behind an exchange with more, a
-    -- breakpoint stands where the previous request had its last one. The stubs have theirs.
+    -- The provider looks back 20 blocks from a breakpoint for what it has cached: after a longer exchange, a breakpoint is put
+    -- where the previous request had its last one. The stubs have their own.
     select n.message, n.role,
            string_agg(case when n.is_end and n.is_far and n.kind <> 'stubs' then _with_breakpoint(w.blocks) else w.blocks end, ',' order by n."position", n.rank, n.ordinal) as blocks
       from numbered n
@@ -42,7 +42,7 @@ as $$
     from message m;
 $$;
 
-comment on function _messages(uuid, elisions[], text) is 'The messages of a request that follows the given turn; the arguments are those of _message_parts().';
+comment on function _messages(uuid, elisions[], text) is 'The messages of the request after a turn, as JSON text; arguments as in _message_parts().';
 
 create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
   returns table (kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
@@ -83,7 +83,7 @@ as $$
                 else _with_breakpoint(_blocks(e.stubs)) end, null
       from unnest(p_elisions) with ordinality as e
     union all
-    -- Before the first stub; what a compaction left stands before it and speaks for itself.
+    -- Before the first stub; the text of a compaction comes before it and needs no introduction.
     select 'stubs', null, -1, 2 * min(e.ordinality)::integer - 1, 0, 'user',
            _text_block('[engine] Closed blocks of your work follow, each by what you recorded; recall_block(n, query) brings their calls and results back.'), null
       from unnest(p_elisions) with ordinality as e
@@ -111,7 +111,7 @@ as $$
 $$;
 
 comment on function _message_parts(uuid, elisions[], text) is
-  'What the messages of a request consist of, in order: the task, the stubs of each cut, what the newest keeps, then of each turn that follows what was said, the response, each result and the images of calls that failed. p_elisions: the cuts, oldest first, or null; p_query_blocks: what the request says to the model besides the results.';
+  'The parts of a request''s messages, in order: the task, the stubs of each cut, what the newest cut keeps, then for each turn shown: what was said, the response, each result, images of failed calls. p_elisions: the cuts, oldest first; null: none. p_query_blocks: what the request says to the model besides results.';
 
 create or replace function _blocks(p_content json)
   returns text
@@ -130,7 +130,7 @@ create or replace function _with_breakpoint(p_blocks text)
   parallel safe
   return convert_from(substring(convert_to(p_blocks, 'UTF8') from 1 for octet_length(p_blocks) - 1), 'UTF8') || ',"cache_control":{"type":"ephemeral"}}';
 
-comment on function _with_breakpoint(text) is 'Blocks as text, the last one with a cache breakpoint.';
+comment on function _with_breakpoint(text) is 'Blocks as text, with a cache breakpoint on the last one.';
 
 create or replace function _shortened(p_call tool_calls, p_max_chars integer)
   returns json
@@ -142,7 +142,7 @@ as $$
               else to_json(_excerpt(coalesce((select content from artifacts where content_hash = p_call.artifact_hash), _result_text(p_call.result)), p_max_chars)) end;
 $$;
 
-comment on function _shortened(tool_calls, integer) is 'A result as it is or, when it is longer, its head, tail and handle.';
+comment on function _shortened(tool_calls, integer) is 'A result as it is or, if longer than p_max_chars, its head, tail and handle.';
 
 create or replace function _shown_result(p_call tool_calls, p_content json)
   returns table (kind text, rank integer, blocks text, chars integer)
@@ -170,4 +170,4 @@ as $$
 $$;
 
 comment on function _shown_result(tool_calls, json) is
-  'How requests show a result (p_content: it, or what is left of it): one block and, of a call that failed, its images as content behind the results, since the API takes nothing but text in a result that is an error.';
+  'How requests show a result (p_content: the result, or the shortened one): one tool_result block; the images of a failed call follow after the results, since the API accepts only text in an error result.';

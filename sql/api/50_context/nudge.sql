@@ -1,5 +1,5 @@
--- An agent that keeps no ledger is reminded; where reminding does not help, the engine writes the step itself, so that
--- blocks close all the same.
+-- An agent that writes nothing to its ledger is reminded (a nudge); if that does not help, the engine drafts a step itself, so
+-- that blocks still close.
 
 create or replace function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, out says text, out unheeded integer, out has_drafted boolean)
   language plpgsql
@@ -35,7 +35,7 @@ end
 $$;
 
 comment on function _nudge(work_items, foci, turns, integer) is
-  'The reminder that the next request carries after p_interval iterations (ledger_nudge_interval) without a ledger entry, or null, and how many in a row before it changed nothing; after two that did not, the engine drafts a step instead, and says so. It counts once its turn is answered: see _turn_heard().';
+  'The reminder for the next request after p_interval iterations (ledger_nudge_interval) without a ledger entry; says null: none is due. unheeded: how many reminders in a row were followed by no entry. After two of those the engine drafts a step instead: has_drafted. A reminder counts when its turn is answered: see _turn_heard().';
 
 create or replace function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer)
   returns void
@@ -78,4 +78,4 @@ begin
 end
 $$;
 
-comment on function _draft_step(work_items, foci, turns, integer) is 'Records what the agent did since an iteration as a step (is_auto): files it changed, calls that failed and how, its last words; the block before its last exchange closes.';
+comment on function _draft_step(work_items, foci, turns, integer) is 'Records what the agent did since an iteration as a step (is_auto): files changed, failed calls, its last words, its calls. Closes the block before the last exchange.';

@@ -1,4 +1,4 @@
--- What an agent is told besides the results of its calls: its task at the beginning, later what is new.
+-- What an agent is told besides the results of its calls: first its task, later messages, news and reminders.
 
 create or replace function _orient(p_item work_items, p_focus foci, p_config jsonb, out said text, out shown jsonb)
   language plpgsql
@@ -50,7 +50,7 @@ end
 $$;
 
 comment on function _orient(work_items, foci, jsonb) is
-  'The first user message of a focus: what is to be done, what earlier attempts left, and the awareness digest; shown: what the digest tells of, as _awareness() lists it.';
+  'The first user message of a focus: the task, what earlier attempts left, and the awareness digest. shown: the entries in the digest, as _awareness() lists them.';
 
 create or replace function _engine_message(p_head turns)
   returns text
@@ -74,7 +74,7 @@ as $$
     left join hook_runs h on h.focus_id = p_head.focus_id and h.turn_id = p_head.id and h.hook = 'check' and h.status = 'failed';
 $$;
 
-comment on function _engine_message(turns) is 'What the engine says after a response that neither called a tool nor ended the work, or that ended it against the faculty''s check; null after any other.';
+comment on function _engine_message(turns) is 'What the engine says after a response that neither called a tool nor ended the work, or that ended the work but failed the faculty''s check; null after any other response.';
 
 create or replace function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
   returns void
@@ -86,7 +86,7 @@ declare
   v_every integer := (p_config -> 'awareness' ->> 'refresh_every')::integer;
   v_news record;
 begin
-  -- The first request has the whole digest in its task.
+  -- The first request has the whole digest beside its task.
   if not (p_config -> 'awareness' ->> 'enabled')::boolean or p_turn.iteration = 1 or v_every = 0 or (p_turn.iteration - 1) % v_every <> 0 then
     return;
   end if;
@@ -100,7 +100,7 @@ end
 $$;
 
 comment on function _awareness_tell(work_items, foci, jsonb, turns) is
-  'Every refresh_every iterations says in a turn what is new elsewhere and was not told to this focus. It counts as told once the turn is answered: see _turn_heard().';
+  'Every refresh_every iterations, tells the model in a turn what is new elsewhere and was not yet told to this focus. It counts as told when the turn is answered: see _turn_heard().';
 
 create or replace function _inbox_waiting(p_work_item_id uuid)
   returns table (inbox_id uuid, kind text, n bigint, block text)
@@ -117,7 +117,7 @@ as $$
    limit 700;
 $$;
 
-comment on function _inbox_waiting(uuid) is 'What waits in an item''s inbox for the next request, in order, as the model will be shown it.';
+comment on function _inbox_waiting(uuid) is 'What waits in an item''s inbox for the next request, in order, with the text blocks for the model; at most 700.';
 
 create or replace function _branch_message(p_turn turns)
   returns text
@@ -130,4 +130,4 @@ as $$
                 'Files and the outside world were not taken back and may have changed: look before you rely on them.');
 $$;
 
-comment on function _branch_message(turns) is 'What an agent is told when it goes on from a turn of another one.';
+comment on function _branch_message(turns) is 'What the agent of a fork is told after the turn from which it was forked.';

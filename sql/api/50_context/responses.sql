@@ -1,4 +1,4 @@
--- What a stored response says: its text, its calls with their inputs, their results.
+-- Reading stored responses: their text, the inputs and results of their calls.
 
 create or replace function _response_text(p_turn_id uuid)
   returns text
@@ -12,7 +12,7 @@ as $$
    where m.turn_id = p_turn_id and m.role = 'assistant' and b.value ->> 'type' = 'text' and b.value ->> 'text' ~ '\S';
 $$;
 
-comment on function _response_text(uuid) is 'What the model said in a turn, without its thinking and its calls; null when nothing.';
+comment on function _response_text(uuid) is 'The text of a turn''s response, without thinking and calls; null: it has none.';
 
 create or replace function _result_text(p_result json)
   returns text
@@ -27,7 +27,7 @@ as $$
          end;
 $$;
 
-comment on function _result_text(json) is 'The text of a result; an image is [image HANDLE].';
+comment on function _result_text(json) is 'The text of a result; an image is shown as [image HANDLE].';
 
 create or replace function _call_input(p_call tool_calls)
   returns json
@@ -36,7 +36,7 @@ create or replace function _call_input(p_call tool_calls)
   parallel safe
   return coalesce(p_call.rewritten_input, p_call.input);
 
-comment on function _call_input(tool_calls) is 'What a tool runs with: the model''s input, or what a before_tool hook made of it.';
+comment on function _call_input(tool_calls) is 'The input with which a tool runs: the model''s, or as a before_tool hook rewrote it.';
 
 create or replace function _thought_end(p_stop_reason text)
   returns text
@@ -49,7 +49,7 @@ create or replace function _thought_end(p_stop_reason text)
     when 'pause_turn' then '(The response was paused here, in the middle of a thought.)'
     else '(The response ended here, with a thought.)' end);
 
-comment on function _thought_end(text) is 'The text block that closes a response which ended in thinking: the API refuses an assistant message whose last block is a thought.';
+comment on function _thought_end(text) is 'The text block that closes a response ending with thinking: the API refuses an assistant message whose last block is thinking.';
 
 create or replace function _without_thinking(p_content json)
   returns text
@@ -62,4 +62,4 @@ as $$
    where b.value ->> 'type' not in ('thinking', 'redacted_thinking');
 $$;
 
-comment on function _without_thinking(json) is 'The blocks of a message, commas between, without its thinking: a provider refuses thinking whose preceding messages were changed.';
+comment on function _without_thinking(json) is 'The blocks of a message as text, without its thinking: a provider refuses thinking if the messages before it were changed.';

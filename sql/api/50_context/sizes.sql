@@ -1,4 +1,4 @@
--- How large a request is and will be: characters that are counted, tokens that are estimated from them.
+-- How large a request is or will be: characters, counted, and tokens, estimated from them.
 
 create or replace function _content_chars(p_content json)
   returns integer
@@ -14,7 +14,7 @@ as $$
          end;
 $$;
 
-comment on function _content_chars(json) is 'Characters of content as a request has it; an image counts as 4,700, whose tokens (about 1,600) do not depend on its bytes.';
+comment on function _content_chars(json) is 'Characters of content in a request. An image counts as 4,700 characters: its tokens (about 1,600) do not depend on its bytes.';
 
 create or replace function _results_chars(p_turn_id uuid)
   returns integer
@@ -26,7 +26,7 @@ as $$
   select coalesce(sum(_content_chars(result)), 0)::integer from tool_calls where turn_id = p_turn_id and parent_call_id is null;
 $$;
 
-comment on function _results_chars(uuid) is 'Characters that the results of a turn''s calls take in a request.';
+comment on function _results_chars(uuid) is 'Characters of the results of a turn''s calls in a request.';
 
 create or replace function _exchange_chars(p_turn_id uuid)
   returns integer
@@ -39,7 +39,7 @@ as $$
        + _results_chars(p_turn_id);
 $$;
 
-comment on function _exchange_chars(uuid) is 'Characters that a turn''s exchange takes in a request.';
+comment on function _exchange_chars(uuid) is 'Characters of a turn''s exchange (response and results) in a request.';
 
 create or replace function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_blocks text)
   returns bigint
@@ -50,7 +50,7 @@ as $$
   select coalesce(sum(chars), 0) from _message_parts(p_parent_turn_id, p_cuts, p_query_blocks);
 $$;
 
-comment on function _parts_chars(uuid, elisions[], text) is 'Characters of a request''s messages; the arguments are those of _message_parts().';
+comment on function _parts_chars(uuid, elisions[], text) is 'Characters of a request''s messages; arguments as in _message_parts().';
 
 create or replace function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint default null)
   returns integer
@@ -63,7 +63,7 @@ declare
   v_model text := p_engage ->> 'model';
 begin
   if p_last.id <> p_head.id or _input_total(p_head) = 0 then
-    return _tokens(p_chars, v_model); -- nothing to begin with: a compaction came between, or the provider does not count
+    return _tokens(p_chars, v_model); -- no count to start from: a compaction came between, or the provider reports no usage
   end if;
   return _input_total(p_head) + coalesce(p_head.output_tokens, 0) + _tokens(_results_chars(p_head.id) + char_length(p_say), v_model)
        + case when p_cut.id is distinct from p_head.elision_id then p_cut.stub_tokens + p_cut.kept_tokens - p_cut.tokens_elided else 0 end;
@@ -71,4 +71,4 @@ end
 $$;
 
 comment on function _next_tokens(jsonb, turns, turns, elisions, text, bigint) is
-  'Tokens of the next request: what the provider counted for the last one and its response, and an estimate of what came since. p_chars: the characters of the whole request, for where the provider counted nothing.';
+  'Estimated tokens of the next request: what the provider counted for the last request and its response, plus an estimate of what came since. p_chars: the characters of the whole request, used if the provider counted nothing.';

@@ -1,4 +1,4 @@
--- The one line that stands for a closed block: what its step said, what it changed, what failed, what people said in it.
+-- Stubs: the few lines that replace a closed block: its steps, what it changed, what failed, what people said in it.
 
 create or replace function _block_stub(p_turns turns[], p_after_seq integer, p_block integer)
   returns text
@@ -14,7 +14,7 @@ as $$
      where t.block <= p_block
   ),
   entry as (
-    -- What a response records up to its step belongs to the block that the step closes, even where its calls open the next.
+    -- What a response records up to its step belongs to the block that the step closes, even if its calls open the next one.
     select l.*
       from turn t
       join work_ledger l on l.work_item_id = t.work_item_id and l.seq > p_after_seq and l.turn_id = t.id

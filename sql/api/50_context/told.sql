@@ -22,7 +22,7 @@ as $$
 $$;
 
 comment on function _told(uuid, boolean) is
-  'What people and other agents said up to a turn, oldest first, in the order of the conversation. p_is_compaction: in its own attempt, without what came with the task, which stays; else in all attempts.';
+  'What people and other agents said up to a turn, oldest first. p_is_compaction: only in the turn''s own attempt, without what came with the task, which stays anyway; else in all attempts.';
 
 create or replace function _told_whole(p_told text[])
   returns text
@@ -31,7 +31,7 @@ create or replace function _told_whole(p_told text[])
   parallel safe
   return (select string_agg('- ' || _indent(u.said, '  '), E'\n' order by u.n) from unnest(p_told) with ordinality as u(said, n));
 
-comment on function _told_whole(text[]) is 'What was said, a point for each.';
+comment on function _told_whole(text[]) is 'What was said, as a list.';
 
 create or replace function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars integer)
   returns text
@@ -44,7 +44,7 @@ declare
   v_most integer;
   v_from integer := 1;
 begin
-  -- All of it whole or, where there is no room, as much of each as lets all have their place.
+  -- All of it whole or, if there is no room, as much of each as lets all of them fit.
   select max(m) into v_most
     from unnest(array[2000000000, 8000, 4000, 2000, 1000]) m
    where (select sum(case when char_length(said) <= m then char_length(said) + 4 else m + 200 end) from unnest(v_told) said) <= p_max_chars;
@@ -63,7 +63,7 @@ end
 $$;
 
 comment on function _told_text(uuid, boolean, integer) is
-  'What _told() says, a point for each, in about p_max_chars: whole, or what has no room by its head, its tail and a handle, each by itself; of more than fit even so the newest, and a handle to all. Null: nothing was said.';
+  'What _told() returns, as a list of about p_max_chars characters. Long messages are shortened to head, tail and handle; if not all fit even so, only the newest are listed, with a handle for all. Empty: nothing was said.';
 
 create or replace function _told_block(p_last_turn_id uuid, p_max_chars integer)
   returns text
@@ -74,7 +74,7 @@ as $$
   select E'=== WHAT YOU WERE TOLD ON THE WAY ===\n\n' || nullif(_told_text(p_last_turn_id, true, p_max_chars), '');
 $$;
 
-comment on function _told_block(uuid, integer) is 'What people and other agents said in a conversation up to a turn that leaves; null: nothing. A compaction keeps it, whatever else leaves.';
+comment on function _told_block(uuid, integer) is 'What people and other agents said up to p_last_turn_id, for a compaction, which always keeps it; null: nothing was said.';
 
 create or replace function _told_store(p_turn_id uuid, p_is_compaction boolean, p_shown text)
   returns void
@@ -91,4 +91,4 @@ begin
 end
 $$;
 
-comment on function _told_store(uuid, boolean, text) is 'Stores what p_shown gives a handle of.';
+comment on function _told_store(uuid, boolean, text) is 'Stores as artifacts the messages whose handles are in p_shown.';
