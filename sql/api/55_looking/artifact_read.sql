@@ -1,4 +1,4 @@
--- A large result by range or pattern, and what agents get back of images.
+-- Reading a large output again, by range or pattern.
 
 create or replace function artifact_read(
     p_handle text,
@@ -27,7 +27,7 @@ begin
     v_from := split_part(ltrim(p_range, 'c'), '-', 1)::bigint;
     v_to := coalesce(nullif(split_part(p_range, '-', 2), '')::bigint, v_from);
     if v_from < 1 or v_to < v_from then
-      perform _raise_invalid(format('"%s" is not a range: it counts from 1 and goes upwards', p_range));
+      perform _raise_invalid(format('"%s" is not a range: ranges count from 1 and go upwards', p_range));
     end if;
     if p_range like 'c%' then
       v_text := substr(v_text, v_from::integer, (v_to - v_from + 1)::integer);
@@ -42,7 +42,7 @@ begin
     return _cap_text(array_to_string(v_lines[coalesce(v_from, 1) : coalesce(v_to, cardinality(v_lines))], E'\n'), 65536);
   end if;
   if char_length(p_pattern) > 1000 then
-    perform _raise_invalid(format('a pattern has at most 1,000 characters, not %s', char_length(p_pattern)));
+    perform _raise_invalid(format('a pattern can have at most 1,000 characters, not %s', char_length(p_pattern)));
   end if;
   begin
     select string_agg(format('%s: %s', l.n, _around(l.line, p_pattern)), E'\n' order by l.n)
@@ -57,7 +57,7 @@ end
 $$;
 
 comment on function artifact_read(text, text, text) is
-  'Reads an output that was too large for a model''s context: select artifact_read(''9f86d081884c7d65'', ''100-180''). p_handle: the 16 digits shown with its head and tail, or more of its hash. p_range: lines "from-to", or characters "cfrom-to"; p_pattern: only the lines that match this regular expression (in any case), numbered, long ones cut around the match; both: matches within those lines; none: all of it. Of an image one line; an agent that calls it is shown the image. At most about 64 KiB, head and tail of what is longer. Raises WL001, WL002.';
+  'Reads an output that was too large for a model''s context: select artifact_read(''9f86d081884c7d65'', ''100-180''). p_handle: the 16 digits shown with its head and tail, or more digits of its hash. p_range: lines "from-to", or characters "cfrom-to". p_pattern: only the lines that match this regular expression (ignoring case), numbered; long lines are shortened around the match. Both: matches within those lines. Neither: the whole output. Of an image it returns one line; an agent that calls it is shown the image. Returns at most about 64 KiB: head and tail of longer text. Raises WL001, WL002.';
 
 create or replace function _around(p_line text, p_pattern text)
   returns text
@@ -73,4 +73,4 @@ as $$
     from (select greatest(1, regexp_instr(p_line, p_pattern, 1, 1, 0, 'i') - 150) as start) v;
 $$;
 
-comment on function _around(text, text) is 'A line, or of a long one the 400 characters around what matches.';
+comment on function _around(text, text) is 'A line; of a long line, 400 characters around the match.';

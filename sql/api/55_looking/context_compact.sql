@@ -1,4 +1,4 @@
--- Compaction by hand, and who will need it soon.
+-- Compaction on request, and whether it will be needed soon.
 
 create or replace function context_compact(p_work_item_id uuid, p_focus text default null)
   returns void
@@ -10,17 +10,17 @@ declare
   v_item work_items := _open_item(p_work_item_id);
 begin
   if v_item.focus_id is null then
-    raise exception using errcode = 'WL008', message = format('work item %s has no focus whose context could be compacted', v_item.id);
+    raise exception using errcode = 'WL008', message = format('work item %s has no attempt under way whose context could be compacted', v_item.id);
   end if;
   if octet_length(p_focus) > 4096 then
-    perform _raise_invalid('what a summary is to look at is said in at most 4 KiB');
+    perform _raise_invalid('instructions for a summary can have at most 4 KiB');
   end if;
   update foci set compaction_trigger = 'manual', compaction_instructions = nullif(btrim(p_focus), '') where id = v_item.focus_id;
 end
 $$;
 
 comment on function context_compact(uuid, text) is
-  'Compacts the context of a work item''s focus with its next request, whatever its size: the ledger stands for old turns or, where there is hardly any or with p_focus (what to look at above all), a summary by a model. Where less than a tenth would become free, nothing happens; v_compactions shows what did. Raises WL001, WL002, WL003, WL008 (nobody works on it).';
+  'Compacts the context of a work item''s current attempt with its next request, whatever its size: the ledger replaces old turns or, if it has hardly any entries or p_focus is given, a summary by a model. p_focus: what the summary should preserve above all. If less than a tenth would be freed, nothing happens; v_compactions shows what did. Raises WL001, WL002, WL003, WL008 (no attempt is under way).';
 
 create or replace function work_approaching_limit(p_work_item_id uuid, p_threshold numeric default null)
   returns boolean
@@ -41,4 +41,4 @@ end
 $$;
 
 comment on function work_approaching_limit(uuid, numeric) is
-  'Whether the context of a work item''s newest attempt is nearly full: p_threshold of the model''s window or, without it, four fifths of where it will be compacted. v_context has the figures. Raises WL001.';
+  'Whether the context of a work item''s newest attempt is nearly full: has at least p_threshold (a fraction) of the model''s window or, if null, 0.8 of the size at which it will be compacted. v_context has the figures. Raises WL001.';

@@ -16,7 +16,7 @@ begin
   if not found or v_turn.config_hash is null then
     perform _raise_not_found('turn with a request', p_turn_id);
   elsif v_turn.turn_type <> 'normal' then
-    perform _raise_invalid(format('turn %s asked for a summary, which has one part', p_turn_id), 'context_at() shows it.');
+    perform _raise_invalid(format('turn %s is a request for a summary, which has only one part', p_turn_id), 'context_at() shows it.');
   end if;
   v_config := (select c.config from turn_configs c where c.content_hash = v_turn.config_hash);
   return query
@@ -47,7 +47,7 @@ end
 $$;
 
 comment on function context_parts(uuid) is
-  'What a turn''s request consists of, in order, to be read by people: select part, tokens, content from context_parts(''…''). part: system, tools (their names), task, stubs (of closed blocks, or what a compaction left), kept (word for word, behind them), then what is shown as it was: response, result, image (of calls that failed), message (of people), child_result, digest, nudge, hook, engine. iteration and block: where it is from; tokens: estimated. context_at() has the very bytes. Raises WL001, WL002 (a summary''s turn).';
+  'What a turn''s request consists of, in order, for people to read: select part, tokens, content from context_parts(''…''). part: system, tools (their names), task, stubs (of closed blocks, or what a compaction put in place of old turns), kept (verbatim, after the stubs), then the turns that are shown as they were: response, result, image (of failed calls), message (from people), child_result, digest, nudge, hook, engine. iteration and block: where the part comes from. tokens: estimated. context_at() returns the exact bytes. Raises WL001, WL002 (a summary''s turn).';
 
 create or replace function _part_text(p_blocks text)
   returns text
@@ -65,4 +65,4 @@ as $$
     from json_array_elements(('[' || p_blocks || ']')::json) with ordinality as b(value, n);
 $$;
 
-comment on function _part_text(text) is 'Blocks as people read them.';
+comment on function _part_text(text) is 'Content blocks as text for people to read.';

@@ -1,4 +1,4 @@
--- Why each block is in a request or not, and what cuts cost and save.
+-- Why a request shows each block as it does, and what cuts cost and save.
 
 create or replace function explain_turn(p_turn_id uuid)
   returns table (block integer, shown text, turns integer, estimated_tokens integer, why text)
@@ -24,7 +24,7 @@ begin
   v_cuts := _elision_chain(v_turn.elision_id);
   v_cut := v_cuts[cardinality(v_cuts)];
   v_last_depth := coalesce((select t.depth from turns t where t.id = v_cut.last_turn_id), -1);
-  v_from_depth := case (v_cuts[1]).ordinal when 0 then (v_cuts[1]).depth else 0 end; -- a compaction stands for all before it
+  v_from_depth := case (v_cuts[1]).ordinal when 0 then (v_cuts[1]).depth else 0 end; -- a compaction replaces everything before it
   return query
     with recursive chain(turn) as (
       select h from turns h where h.id = v_turn.parent_turn_id
@@ -42,11 +42,11 @@ begin
            p.turns,
            _tokens(p.chars, v_model),
            case
-             when not p.is_shown and k.compaction_type is null then format('closed; elided in iteration %s, when the closed blocks held %s tokens and %s stood behind them', e.iteration, e.tokens_elided, e.tokens_kept)
+             when not p.is_shown and k.compaction_type is null then format('closed; elided in iteration %s, when the closed blocks held %s tokens and %s tokens came after them', e.iteration, e.tokens_elided, e.tokens_kept)
              when not p.is_shown then format('compacted in iteration %s (%s), when the request had %s tokens', e.iteration, k.trigger, k.tokens_before)
              when p.is_shortened then format('results of %s calls are shortened since iteration %s', v_cut.max_result_effect, v_cut.iteration)
              when p.block = v_turn.block then 'open'
-             else 'closed; the closed blocks are under elide_budget, leaving them out did not pay yet, or eliding is off'
+             else 'closed; the closed blocks are under elide_budget, eliding them would not pay yet, or eliding is off'
            end
       from parts p
       left join lateral (
@@ -68,7 +68,7 @@ end
 $$;
 
 comment on function explain_turn(uuid) is
-  'What became of each block in a turn''s request: shown verbatim, as its stub, or compacted (ledger, summary, sliding_window, selective, floor; of a block cut in two both parts), and what of it is kept word for word behind the stubs; how many turns and about how many tokens it holds, and why. Raises WL001.';
+  'How a turn''s request shows each block, one row each: block; shown: verbatim, stub, the type of compaction that replaced it (ledger, summary, sliding_window, selective, floor), or kept for what of it stays verbatim after the stubs; turns and estimated_tokens: what it holds; why. A block that a compaction cut in two has a row for each part. Raises WL001.';
 
 create or replace function context_cost(p_work_item_id uuid)
   returns table (
@@ -95,11 +95,11 @@ begin
       join foci f on f.id = e.focus_id
       left join compactions k on k.elision_id = e.id
      where e.work_item_id = p_work_item_id
-       -- A request that was given up may have left a cut behind that no other one has.
+       -- A request that was given up may have left a cut that no other request uses.
        and exists (select from turns t where t.focus_id = e.focus_id and t.elision_id = e.id and t.status <> 'failed')
      order by f.attempt, e.iteration;
 end
 $$;
 
 comment on function context_cost(uuid) is
-  'Each elision and compaction of a work item: the forecast (tokens that left the context, of their stubs, kept behind them; after how many requests it pays) and what came of it (requests with it, input tokens that the provider counted in the request before and in the first one with it; null of a replayed run, whose counts are those of requests that had no such cut). Raises WL001.';
+  'Each cut of a work item, with its forecast and its outcome. cut: elision, or the type of compaction. blocks: those it left out. Forecast: tokens_elided (that left the context), stub_tokens, tokens_kept (after the stubs), breaks_even_after (requests). Outcome: requests_since (that use the cut), input_before and input_after (input tokens, as the provider counted them, of the last request without and the first request with the cut; null of a replayed run, whose counts are those of its recorded requests). Raises WL001.';

@@ -1,4 +1,4 @@
--- A block that left the context, word for word.
+-- A block that left the context, verbatim.
 
 create or replace function recall_block(
     p_work_item_id uuid,
@@ -50,4 +50,4 @@ end
 $$;
 
 comment on function recall_block(uuid, integer, text) is
-  'A block of a work item''s conversation in full: what it was told, what the model said, its calls and their results (of images the handle; an agent that calls it is shown the newest ten); with p_query only the lines that hold it (in any case), numbered. The conversation is that of the newest attempt, with the turns that a fork begins with and, below its first number, those of the attempts before. At most about 64 KiB, head and tail of what is longer. Raises WL001, WL002 (no such block).';
+  'A block of a work item''s conversation in full: messages to the agent, what the model said, its calls and their results (of images the handle; an agent that calls it is shown the newest ten). p_query: only the lines that contain this text (ignoring case), numbered. The conversation is that of the newest attempt, including the turns from which it was forked; blocks with lower numbers are those of earlier attempts. Returns at most about 64 KiB: head and tail of longer text. Raises WL001, WL002 (no such block).';

@@ -1,4 +1,4 @@
--- One request of the past under another policy: what it leaves out, what it costs beside the one before it.
+-- One past request under another context policy: what it leaves out, and the size of its parts.
 
 create or replace function _edited_ahead(p_turns turns[], p_ahead integer)
   returns text[]
@@ -21,7 +21,7 @@ as $$
        limit 20) f;
 $$;
 
-comment on function _edited_ahead(turns[], integer) is 'The files that the first so many calls of some turns change, in their order: what an agent that knew would have named to be kept.';
+comment on function _edited_ahead(turns[], integer) is 'The files that the first p_ahead calls of these turns change, in that order, at most 20: what an agent that knew the future would have named in keep.';
 
 create or replace function _replay_compaction(
     p_item work_items,
@@ -65,7 +65,7 @@ end
 $$;
 
 comment on function _replay_compaction(work_items, foci, jsonb, turns[], elisions[], integer, integer) is
-  'The cut (not stored) that a compaction behind the last of p_turns would make, whose request has p_tokens; null: nothing is to be gained. Without a model, so the ledger stands for old turns where the engine might have a summary written.';
+  'The cut (not stored) that a compaction after the last of p_turns would make, if the next request has p_tokens tokens; null: nothing would be gained. No model is asked, so the ledger replaces old turns even where the engine would ask for a summary.';
 
 create or replace function _replay_sizes(p_turns turns[], p_model text, out prefix_tokens integer, out per_char jsonb)
   language plpgsql
@@ -85,7 +85,7 @@ begin
   for v_n in 1 .. cardinality(p_turns) - 1 loop
     v_growth := _input_total(p_turns[v_n + 1]) - _input_total(p_turns[v_n]);
     v_chars := _exchange_chars((p_turns[v_n]).id) + char_length(_query_blocks((p_turns[v_n + 1]).id));
-    -- What was cut in between shrank the request, but not the recorded one; then the estimate serves.
+    -- A cut in between made the request smaller than the conversation; then the default ratio is used.
     if _input_total(p_turns[v_n]) > 0 and v_growth > 0 and v_chars > 0
       and ((p_turns[v_n + 1]).elision_id is not distinct from (p_turns[v_n]).elision_id or (p_turns[v_n]).provider = 'replay') then
       per_char := per_char || jsonb_build_object((p_turns[v_n]).id::text, v_growth::double precision / v_chars);
@@ -95,7 +95,7 @@ end
 $$;
 
 comment on function _replay_sizes(turns[], text) is
-  'Tokens of the system prompt and tools, and for each turn how many tokens a character of its exchange had: by what the provider counted for the next request, else the model''s default.';
+  'prefix_tokens: tokens of system prompt and tools. per_char: tokens per character of each turn''s exchange, {turn id: ratio}, from what the provider counted for the next request; "default": the model''s ratio, for all other turns.';
 
 create or replace function _replay_parts(
     p_turn turns,
@@ -116,9 +116,9 @@ create or replace function _replay_parts(
 as $$
 declare
   v_default double precision := (p_sizes ->> 'default')::double precision;
-  v_results integer[]; -- where they stand
+  v_results integer[]; -- positions of the results
 begin
-  -- The stubs one by one: how rows group them is storage. The task has the same size whether it is said or stands before stubs.
+  -- Stubs are compared one by one, however the rows group them. The task has the same size before stubs and in its own turn.
   select array_agg(hashtextextended(v.text, 0) order by v.n), array_agg(v.tokens order by v.n), array_agg(v.is_end order by v.n),
          array_agg(v.depth order by v.n), array_agg(v.text order by v.n), array_agg(v.n order by v.n) filter (where v.kind = 'result')
     into keys, tokens, ends, depths, texts, v_results
@@ -154,7 +154,7 @@ end
 $$;
 
 comment on function _replay_parts(turns, elisions[], jsonb, jsonb, integer, integer) is
-  'The parts of a turn''s request under a policy, in order: a key for what each says, its tokens, whether a breakpoint stands behind it, the depth of the turn of a response or result, its blocks; and how many results are cleared by now.';
+  'The parts of a turn''s request under a policy, in order, as arrays: keys (hashes of the content), tokens, ends (whether a cache breakpoint follows), depths (of the turn, for responses and results), texts (the blocks); and cleared: how many results are cleared so far.';
 
 create or replace function _sum(p_numbers integer[])
   returns integer
