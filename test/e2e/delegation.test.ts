@@ -168,10 +168,10 @@ test('what may not be spawned is refused and says why; a repeated call finds its
   });
   expect(outcomeOf(item)).toBe('Refused');
   expect(refusals).toEqual([
-    expect.stringContaining('this very work is being done above already'),
+    expect.stringContaining('an ancestor is already doing this very work'),
     expect.stringContaining('priority 5 is above the parent\'s 0'),
     expect.stringContaining('a work item needs a description'),
-    expect.stringContaining('which child work items?'),
+    expect.stringContaining('the ids of the child work items are missing'),
     expect.stringContaining('is not a child of this work item'),
     expect.stringContaining('invalid input syntax for type uuid'),
   ]);

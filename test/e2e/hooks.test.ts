@@ -123,8 +123,8 @@ test.each([
   ['is killed', 'kill -9 $$', 'ended by signal SIGKILL'],
   ['prints garbage', 'echo perhaps', 'printed what is not a JSON object: "perhaps"'],
   ['prints 10 MB', 'head -c 10000000 /dev/zero | tr "\\\\0" x', 'printed more than 1,000,000 bytes'],
-  ['misspells its word', print({ refused: 'no' }), 'said "refused", which means nothing here'],
-  ['says what cannot be meant', print({ refuse: true }), 'said "refuse" that is not a string'],
+  ['misspells its word', print({ refused: 'no' }), 'returned "refused", which is not a key that it can return'],
+  ['says what cannot be meant', print({ refuse: true }), 'returned "refuse" that is not a string'],
   ['is not there', '/nowhere/guard', /^ended with exit code 127: .*\/nowhere\/guard/],
 ])('a before_tool hook that %s: the call is not executed, or with on_failure = "allow" it is', async (_, command, error) => {
   const words = `call ${count}`;
@@ -226,5 +226,5 @@ test('mode = "external": a command does the work, and its answer is the outcome'
   expect(full).toMatchObject({ state: 'completed', outcome_data: { summary: 'Done.', evidence: ['x'] }, ledger_count: 1 });
   expect((await given('engage.json'))['context']).toMatch(/# Work item .*What the orient command of your faculty says, as data between the markers:\n\n<data-[0-9a-f]{12}>\nLook up\.\n/s);
   expect(failing).toMatchObject({ state: 'dead', state_reason: 'the engage command ended with exit code 4: cannot' });
-  expect(wrong).toMatchObject({ state: 'dead', state_reason: expect.stringContaining('wanted to record what cannot be an entry') as string, ledger_count: 0 });
+  expect(wrong).toMatchObject({ state: 'dead', state_reason: expect.stringContaining('returned an entry that cannot be recorded') as string, ledger_count: 0 });
 });

@@ -10,7 +10,7 @@ as $$
 $$;
 
 comment on function tool_call_approve(uuid, text, text) is
-  'Lets a tool call run that waits for a person (v_approvals): select tool_call_approve(''…''). With p_input_hash only if its arguments are those that were looked at. p_by: who says so, else the database role. Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over).';
+  'Approves a tool call that waits for approval (v_approvals), so that it runs, and returns the approvals row: select tool_call_approve(''…''). p_input_hash: the call''s input_hash in approvals when it was reviewed; refuses if its arguments are others now. p_by: who decided; default: the database role. Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over).';
 
 create or replace function tool_call_reject(p_tool_call_id uuid, p_reason text default null, p_by text default null)
   returns approvals
@@ -22,7 +22,7 @@ as $$
 $$;
 
 comment on function tool_call_reject(uuid, text, text) is
-  'Refuses a tool call that waits for a person; the model is told so, with the reason, and goes on. Rejecting again changes nothing. Raises WL001, WL008 (approved, expired, its work item is over).';
+  'Rejects a tool call that waits for approval, and returns the approvals row; the model is told, with p_reason, and continues. p_by: who decided; default: the database role. Rejecting again changes nothing. Raises WL001, WL008 (approved, expired, its work item is over).';
 
 create or replace function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text, p_by text)
   returns approvals
@@ -39,7 +39,7 @@ declare
 begin
   select w.* into v_item from work_items w where w.id = (select work_item_id from approvals where tool_call_id = p_tool_call_id) for no key update;
   if not found then
-    perform _raise_not_found('tool call that needs an approval', p_tool_call_id);
+    perform _raise_not_found('tool call that needs approval', p_tool_call_id);
   end if;
   select * into v_approval from approvals where tool_call_id = p_tool_call_id for no key update;
   if v_approval.decision = p_decision then
@@ -47,11 +47,11 @@ begin
   end if;
   select * into v_call from tool_calls where id = p_tool_call_id;
   v_problem := case
-    when v_approval.decision <> 'expired' then format('it is %s already', v_approval.decision)
+    when v_approval.decision <> 'expired' then format('it is already %s', v_approval.decision)
     when v_item.resolved_at is not null then format('its work item is %s', v_item.state)
     when v_call.completed_at is not null then format('it is over: %s', _one_line(_result_text(v_call.result), 200))
     when v_approval.decision = 'expired' or v_approval.expires_at <= v_now then 'the time to decide is over'
-    when p_input_hash <> v_approval.input_hash then 'its arguments are other ones'
+    when p_input_hash <> v_approval.input_hash then 'its arguments are not those that were reviewed'
   end;
   if v_problem is not null then
     raise exception using
@@ -67,7 +67,7 @@ begin
 end
 $$;
 
-comment on function _approval_decide(uuid, text, text, text, text) is 'Writes a person''s word on a call, once, and rings for the work item.';
+comment on function _approval_decide(uuid, text, text, text, text) is 'Records the decision on an approval, once, and enqueues the work item.';
 
 create or replace function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb)
   returns void
@@ -85,7 +85,7 @@ begin
 end
 $$;
 
-comment on function _approval_ask(tool_calls, text, jsonb) is 'Makes a call wait for a person.';
+comment on function _approval_ask(tool_calls, text, jsonb) is 'Requests approval for a call and makes it wait for the decision.';
 
 create or replace function _needs_approval(p_risk text, p_engage jsonb)
   returns boolean
@@ -98,4 +98,4 @@ create or replace function _needs_approval(p_risk text, p_engage jsonb)
     else false
   end;
 
-comment on function _needs_approval(text, jsonb) is 'Whether a faculty''s [engage] wants a person''s word for calls of that risk.';
+comment on function _needs_approval(text, jsonb) is 'Whether calls of that risk need approval, by require_approval of a faculty''s [engage].';

@@ -1,4 +1,4 @@
--- What happens once, before an attempt's first request: its command, then its first message.
+-- What runs once, before an attempt's first request: the faculty's recover, orient and engage commands.
 
 create or replace function _before_work(p_item work_items, p_focus foci, p_config jsonb)
   returns jsonb
@@ -36,4 +36,4 @@ end
 $$;
 
 comment on function _before_work(work_items, foci, jsonb) is
-  'What an attempt has to run before its first request: the faculty''s recover and orient commands, and with engage.mode = external the command that does the work. Null: nothing more.';
+  'The next thing to do before an attempt''s first request: run the faculty''s recover or orient command or, with engage.mode = "external", the command that does the work; or, when that has ended, the end of the item. Null: nothing more.';

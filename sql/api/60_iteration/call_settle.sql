@@ -1,4 +1,4 @@
--- A call ends: what the model is shown of its result, and what is put away.
+-- A call ends: what the model is shown of its result, and what is stored as an artifact.
 
 create or replace function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb default null, p_whole text default null)
   returns void
@@ -16,7 +16,7 @@ begin
     if v_whole is not null then
       v_content := _cap_text(v_content, v_max);
     elsif p_call.parent_call_id is null and exists (select from abilities where tool_name = p_call.tool_name and implementation = 'engine') then
-      v_content := _cap_text(v_content, v_max); -- what is read from the ledger is there to be read again
+      v_content := _cap_text(v_content, v_max); -- read from the ledger, where it can be read again
     else
       v_whole := _cap_text(v_content, 33554000);
       v_hash := _artifact_store(v_whole);
@@ -29,7 +29,7 @@ begin
          attempts = p_call.attempts,
          started_at = p_call.started_at,
          artifact_hash = v_hash,
-         -- In this one write: a second one in a transaction would look at its foreign keys again, behind budgets and job rows.
+         -- In this one write: a second update in a transaction checks the row's foreign keys again, and locks after budgets and jobs.
          spawned_work_item_id = (select id from work_items where parent_id = p_call.work_item_id and spawn_tool_call_id = p_call.id order by id limit 1),
          is_truncated = coalesce(v_whole <> coalesce(p_whole, p_content), false),
          result = case
@@ -40,13 +40,13 @@ begin
          end,
          completed_at = _now()
    where id = p_call.id;
-  -- Code that is over leaves no call of its own open.
+  -- Code that has ended leaves no call open.
   perform _calls_stop(array(select k.id from tool_calls k where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and k.completed_at is null),
                       '[engine] Stopped: the code that called it ended.') where p_call.tool_name = 'execute_code';
 end
 $$;
 
-comment on function _call_settle(tool_calls, text, boolean, jsonb, text) is 'Writes a result; the caller has checked the lease. p_images: [{media_type, data}] or, of those that are stored already, [{media_type, artifact}].';
+comment on function _call_settle(tool_calls, text, boolean, jsonb, text) is 'Stores the result of a call; the caller has checked the lease. p_images: [{media_type, data}] or, for images already stored, [{media_type, artifact}]. p_whole: the whole output behind p_content, stored as an artifact.';
 
 create or replace function _max_result_chars(p_call tool_calls)
   returns integer
@@ -61,7 +61,7 @@ as $$
    where t.id = p_call.turn_id;
 $$;
 
-comment on function _max_result_chars(tool_calls) is 'The most characters of a call''s output that the model is shown, as its faculty says.';
+comment on function _max_result_chars(tool_calls) is 'The most characters of a call''s output that the model is shown: the faculty''s max_result_chars.';
 
 create or replace function _call_of(p_item work_items, p_tool_call_id uuid)
   returns tool_calls
@@ -84,4 +84,4 @@ begin
 end
 $$;
 
-comment on function _call_of(work_items, uuid) is 'A tool call of the focus that drives the item. Raises WL001.';
+comment on function _call_of(work_items, uuid) is 'A tool call of the item''s current focus, its row locked. Raises WL001.';

@@ -1,4 +1,4 @@
--- Whether an item may end: the command that has the last word on it.
+-- Whether an item may end: its check and consolidate commands decide.
 
 create or replace function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb)
   returns jsonb
@@ -39,4 +39,4 @@ end
 $$;
 
 comment on function _finish(work_items, foci, jsonb, uuid, jsonb) is
-  'What follows when the work of a focus is said to be done: the faculty''s check, then its consolidate command ({kind: run_hook}), then the end. A check that fails for the first time is told to the model: null, and the work goes on; the second time the item fails.';
+  'What follows when an agent says that the work is done: the faculty''s check, then its consolidate command ({kind: run_hook}), then the end of the item. The first time a check fails, the model is told and the work continues: null. The second time, the item fails.';

@@ -1,4 +1,4 @@
--- What a command at a point of a focus said, recorded once, and what follows from it.
+-- The output of a command that runs at a point of a focus: recorded once, and what follows from it.
 
 create or replace function hook_record(
     p_work_item_id uuid,
@@ -46,7 +46,7 @@ begin
         perform ledger_append(v_item.id, v_entry ->> 'entry_type', v_entry ->> 'content', p_lease => p_lease);
       end loop;
     exception when sqlstate 'WL002' or sqlstate 'WL009' then
-      v_item := _focus_end(v_item, 'failed', 'retry', 'the engage command wanted to record what cannot be an entry: ' || sqlerrm, null);
+      v_item := _focus_end(v_item, 'failed', 'retry', 'the engage command returned an entry that cannot be recorded: ' || sqlerrm, null);
     end;
   elsif v_run.hook = 'before_model_call' then
     if v_run.status = 'refused' or (v_run.status = 'failed' and v_config #>> '{hooks,on_failure}' = 'refuse') then
@@ -65,4 +65,4 @@ end
 $$;
 
 comment on function hook_record(uuid, uuid, uuid, jsonb) is
-  'Reports what a command printed that iteration_begin() or iteration_finish() asked for with {kind: run_hook}: p_result = {stdout, stderr, exit_code, signal, is_timed_out, timeout_seconds, is_truncated, error, duration_ms}. Returns {kind: recorded}, and the same stage comes once more, or the item''s new state: an attempt that fails, an item that is given up or parked, by what the command said (README) or by the faculty''s on_failure. Recording again changes nothing. Raises WL001, WL002, WL003, WL004.';
+  'Reports the result of a command that iteration_begin() or iteration_finish() asked for with {kind: run_hook}: p_result = {stdout, stderr, exit_code, signal, is_timed_out, timeout_seconds, is_truncated, error, duration_ms}. Returns {kind: recorded}: call the same stage again. Or the item''s new state, {kind: paused | queued | failed | dead, reason}, if the command''s output (see README) or the faculty''s on_failure ends or pauses the work. Recording again changes nothing. Raises WL001, WL002, WL003, WL004.';

@@ -1,5 +1,5 @@
--- Hooks: commands at fixed points of a focus: the database says which is due and what its answer means, the worker runs it. It is
--- given JSON on stdin and answers on stdout.
+-- Hooks: commands at fixed points of a focus. The database decides which one is due and what its output means; the worker runs
+-- it. A command gets JSON on stdin and answers on stdout.
 
 create or replace function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid default null)
   returns hook_runs
@@ -28,7 +28,7 @@ begin
 end
 $$;
 
-comment on function _hook(work_items, foci, jsonb, text, uuid) is 'The run of a faculty''s command at a point of a focus, which is pending until hook_record(); null where it has no such command.';
+comment on function _hook(work_items, foci, jsonb, text, uuid) is 'The run of a faculty''s command at a point of a focus, made if there is none yet; pending until hook_record(). Null: the faculty has no such command.';
 
 create or replace function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb default '{}')
   returns jsonb
@@ -55,7 +55,7 @@ as $$
       'attempt', p_focus.attempt) || p_input);
 $$;
 
-comment on function _hook_order(work_items, foci, jsonb, hook_runs, jsonb) is 'What the worker is told to run, and what the command is given on stdin.';
+comment on function _hook_order(work_items, foci, jsonb, hook_runs, jsonb) is 'The {kind: run_hook} that tells a worker what to run; input: what the command gets on stdin.';
 
 create or replace function _hook_problem(p_run hook_runs, p_result jsonb)
   returns text
@@ -91,17 +91,17 @@ begin
       when p_run.hook not in ('before_model_call', 'before_tool', 'after_tool') or p_run.output !~ '\S' then null
       else format('printed what is not a JSON object: "%s"', _one_line(p_run.output, 100)) end;
   end if;
-  -- A guard whose word is misspelt must not pass for one that has nothing to say.
+  -- A guard with a misspelt key must not be taken for one that has no objection.
   select e.key into v_key from jsonb_each(v_said) e where v_types ->> e.key is distinct from jsonb_typeof(e.value) limit 1;
   if found then
-    return case when v_types ? v_key then format('said "%s" that is not a %s', v_key, v_types ->> v_key)
-                else format('said "%s", which means nothing here', _one_line(v_key, 60)) end;
+    return case when v_types ? v_key then format('returned "%s" that is not a %s', v_key, v_types ->> v_key)
+                else format('returned "%s", which is not a key that it can return', _one_line(v_key, 60)) end;
   end if;
-  return case when p_run.hook = 'recover' and v_said ->> 'mode' not in ('fresh', 'resume') then 'said a mode that is neither fresh nor resume' end;
+  return case when p_run.hook = 'recover' and v_said ->> 'mode' not in ('fresh', 'resume') then 'returned a mode that is neither fresh nor resume' end;
 end
 $$;
 
-comment on function _hook_problem(hook_runs, jsonb) is 'Why a command''s answer cannot be used; null when it can.';
+comment on function _hook_problem(hook_runs, jsonb) is 'Why the result of a command cannot be used; null: it can.';
 
 create or replace function _hook_settle(p_run hook_runs, p_result jsonb)
   returns hook_runs
@@ -129,4 +129,4 @@ begin
 end
 $$;
 
-comment on function _hook_settle(hook_runs, jsonb) is 'Writes what a command said.';
+comment on function _hook_settle(hook_runs, jsonb) is 'Stores the result of a command and returns its run, whose status says what it means.';

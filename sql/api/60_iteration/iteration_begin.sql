@@ -1,4 +1,4 @@
--- An iteration begins: what a crash left is settled, then there is a request to send, a command to run or nothing to do.
+-- An iteration begins: calls left by a crash are settled, then there is a request to send, a command to run or nothing to do.
 
 create or replace function iteration_begin(p_work_item_id uuid, p_lease uuid)
   returns json
@@ -20,7 +20,7 @@ begin
   v_config := _faculty_config(v_focus);
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status <> 'failed' for no key update;
   if v_turn.status = 'completed' then
-    -- A worker died after the response was stored: no new model call, only the calls that are open.
+    -- A worker died after the response was stored: no new model call, only the open tool calls.
     perform _recover_calls(v_turn.id);
     return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
   end if;
@@ -57,7 +57,7 @@ end
 $$;
 
 comment on function iteration_begin(uuid, uuid) is
-  'First stage of an iteration: says what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, request}: send the request and report with turn_record() or iteration_fail(); what arrives meanwhile is for turn_stream(), while somebody watches. {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), and begin again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with the input as JSON on stdin, report with hook_record(), and begin again. {kind: run_tools, turn_id, calls}: the response is there already; run the calls left open by a crash, then iteration_finish(). {kind: retry, run_at, reason}: the model''s provider wants to be left alone until then, or what is left of a budget is held by others; the lease is free. {kind: parked, until, reason}: a budget is used up, and budget_set() wakes it. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
+  'First stage of an iteration: returns what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, request}: send the request and report with turn_record() or iteration_fail(); if is_watched, pass what arrives meanwhile to turn_stream(). {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), then call this stage again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with input as JSON on stdin, report with hook_record(), then call this stage again. {kind: run_tools, turn_id, calls}: the response is already stored; run the calls that a crash left open, then call iteration_finish(). {kind: retry, run_at, reason}: the provider asked not to be called before run_at, or the rest of a budget is reserved by other calls; the lease is released. {kind: parked, until, reason}: a budget is used up; budget_set() lets the item continue; the lease is released. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
 
 create or replace function _recover_calls(p_turn_id uuid)
   returns void
@@ -73,4 +73,4 @@ begin
 end
 $$;
 
-comment on function _recover_calls(uuid) is 'After a crash: unsafe calls that were running become uncertain, the others run again.';
+comment on function _recover_calls(uuid) is 'After a crash: unsafe calls that were running become uncertain, the others become pending again.';

@@ -1,4 +1,4 @@
--- A request could not be made: whether it is made again, when, and what ends.
+-- A model call failed: whether and when it is made again, or what ends.
 
 create or replace function iteration_fail(
     p_work_item_id uuid,
@@ -26,7 +26,7 @@ begin
 
   if v_turn.turn_type = 'compaction' and v_class <> 'authentication'
     and (v_turn.call_count >= 3 or v_class not in ('rate_limited', 'overloaded', 'server_error', 'timeout', 'transport')) then
-    -- The work does not depend on a summary: the next request is cut without one.
+    -- The work does not depend on a summary: the next request is compacted without one.
     update turns set status = 'failed', completed_at = _now() where id = v_turn.id;
     update compactions set is_applied = false, error = p_error where turn_id = v_turn.id;
     perform _summary_given_up(v_focus.id, (select c from compactions c where c.turn_id = v_turn.id));
@@ -38,18 +38,18 @@ begin
   elsif v_class in ('invalid_request', 'context_overflow') then
     v_item := _focus_end(v_item, 'failed', 'failed', v_message, null, v_due);
   elsif v_class = 'authentication' then
-    -- Not the work item's fault, and no retry helps: it waits for a person.
+    -- Not the work item's fault, and retrying cannot help: it stays paused until someone resumes it.
     v_item := _work_park(v_item, v_message, v_due);
   elsif v_focus.model_error_count >= (case v_class when 'malformed_response' then 4 else 20 end) then
     v_item := _focus_end(v_item, 'failed', 'retry', v_message, null, v_due);
   else
     perform _budget_charge(v_due);
-    -- 1, 2, 4 ... 60 seconds, spread by a quarter so that many items do not come back at once.
+    -- 1, 2, 4 ... 60 seconds, spread by a quarter so that many items do not retry at once.
     v_delay := greatest(
       least(power(2, v_focus.model_error_count - 1), 60) * (0.75 + random() / 2),
       case when p_error ->> 'retry_after_seconds' ~ '^\d{1,4}(\.\d+)?$' and (p_error ->> 'retry_after_seconds')::double precision <= 3600 then (p_error ->> 'retry_after_seconds')::double precision end);
     if v_class in ('rate_limited', 'overloaded') then
-      -- For everybody: what one worker was told, the others need not ask again.
+      -- For all workers: none of them calls the model before the cooldown ends.
       perform _cooldown(v_turn, v_message, _now() + make_interval(secs => v_delay));
       if exists (select from faculties f join turn_configs c on c.content_hash = v_turn.config_hash
                   where f.content_hash = v_focus.faculty_hash and v_turn.turn_type = 'normal' and f.config #>> '{engage,fallback_model}' <> c.config ->> 'model'
@@ -64,7 +64,7 @@ end
 $$;
 
 comment on function iteration_fail(uuid, uuid, jsonb) is
-  'Reports that the model could not be asked: p_error = {class, message, status, retry_after_seconds, request_id}. rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (backoff, or as long as the provider asked for), at most 20 times in a row; then the attempt fails. authentication: the item pauses until work_resume(). context_overflow: the context is compacted and asked again, three times at most, then the item fails. invalid_request: the item fails. Of a summarizing request: after three failures, or one that no repetition fixes, the context is cut without a summary. Returns {kind: retry, run_at, reason} or the item''s new state. Raises WL001, WL003, WL004.';
+  'Reports that the model call failed: p_error = {class, message, status, retry_after_seconds, request_id}. Classes: rate_limited, overloaded, server_error, timeout, transport, malformed_response, unknown: the same request is sent again later (exponential backoff, or as long as the provider asks for), up to 20 failures in a row (malformed_response: 4); then the attempt fails. authentication: the item pauses until work_resume(). context_overflow: the context is compacted and the model asked again, at most three times; then the item fails. invalid_request: the item fails. For a request for a summary: after three failures, or one that cannot be retried, the context is compacted without a summary. Returns {kind: retry, run_at, reason} or the item''s new state, {kind, reason}; the lease is released. Raises WL001, WL003, WL004.';
 
 create or replace function _iteration_again(p_item work_items, p_reason text, p_run_at timestamptz default _now(), p_due jsonb default '{}')
   returns jsonb
@@ -81,7 +81,7 @@ begin
 end
 $$;
 
-comment on function _iteration_again(work_items, text, timestamptz, jsonb) is 'Frees the lease, as _lease_drop() does, and enqueues the same iteration, at once or at a time.';
+comment on function _iteration_again(work_items, text, timestamptz, jsonb) is 'Releases the lease, as _lease_drop() does, and enqueues the same iteration for p_run_at.';
 
 create or replace function _cooldown(p_turn turns, p_reason text, p_ends_at timestamptz)
   returns void
@@ -101,4 +101,4 @@ begin
 end
 $$;
 
-comment on function _cooldown(turns, text, timestamptz) is 'Keeps everybody from asking the model of a turn until then.';
+comment on function _cooldown(turns, text, timestamptz) is 'Keeps all workers from calling the model of a turn until p_ends_at.';

@@ -1,4 +1,4 @@
--- The calls of a response that are to be run, and what a crash left of them.
+-- The open calls of a response: which are to be run, and how open calls are stopped.
 
 create or replace function _open_calls(p_turn_id uuid)
   returns json
@@ -11,7 +11,7 @@ as $$
    where k.turn_id = p_turn_id and k.parent_call_id is null and k.status = 'pending' and k.id <> all ((select _calls_held(p_turn_id))::uuid[]);
 $$;
 
-comment on function _open_calls(uuid) is 'The calls of a turn that wait to be run, but for those behind one that waits for a person.';
+comment on function _open_calls(uuid) is 'The calls of a turn that are to be run, except those behind a call that waits for approval; see _open_call().';
 
 create or replace function _open_call(p_call tool_calls)
   returns json
@@ -35,11 +35,11 @@ as $$
                cross join lateral _toolset(f.config) c
               where t.id = p_call.turn_id and _is_for_code(c.name)) end)
     from (values (1)) as v(one)
-    -- A tool that was taken off the registry meanwhile is still answered: by a worker that says it does not have it.
+    -- A call of a tool removed from the registry meanwhile still gets an answer: the worker reports that it has no such tool.
     left join abilities a on a.tool_name = p_call.tool_name;
 $$;
 
-comment on function _open_call(tool_calls) is 'A call that waits to be run, as the runtime takes it: {id, name, input, is_cleared, input_schema, implementation, behind, code_tools}. behind: the calls that have to end first.';
+comment on function _open_call(tool_calls) is 'A call to be run, for the worker: {id, name, input, is_cleared, input_schema, implementation, behind, code_tools}. is_cleared: its before_tool hook has run. behind: ids of the calls that have to end first. code_tools: what the code of execute_code may call.';
 
 create or replace function _is_for_code(p_ability text)
   returns boolean
@@ -48,7 +48,7 @@ create or replace function _is_for_code(p_ability text)
   parallel safe
   return p_ability not in ('execute_code', 'await_child_work', 'work_complete');
 
-comment on function _is_for_code(text) is 'Whether an agent''s code may call it: not what waits, nor what ends the work.';
+comment on function _is_for_code(text) is 'Whether an agent''s code may call the ability: not those that wait or end the work.';
 
 create or replace function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text default null)
   returns void
@@ -73,4 +73,4 @@ end
 $$;
 
 comment on function _calls_stop(uuid[], text, text) is
-  'Ends calls that are open, and those that their code made, with these words for the model, an unsafe one that ran as uncertain; what a person was asked about them has expired. The caller holds the item''s row lock.';
+  'Ends open calls, and the calls made by their code, with p_words as the result; unsafe calls that were running become uncertain, with p_words_if_uncertain. Their open approvals expire. The caller holds the item''s row lock.';

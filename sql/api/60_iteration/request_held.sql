@@ -1,4 +1,4 @@
--- What keeps a request from being sent just now: a command, a model that cools down, a budget that is used up.
+-- What keeps a request from being sent now: the model's cooldown, a command to run first, a budget that is used up.
 
 create or replace function _request_held(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
   returns jsonb
@@ -20,7 +20,7 @@ begin
     and not exists (select from models where name = v_fallback and cooldown_ends_at > _now()) then
     update turns set config_hash = _turn_config(p_focus, p_config, v_fallback) where id = p_turn.id returning * into p_turn;
   elsif v_cooldown.name is not null then
-    -- Spread by a quarter, so that not all of them come back at once.
+    -- Spread by a quarter, so that the items do not all retry at once.
     return _iteration_again(p_item, v_cooldown.cooldown_reason,
       v_cooldown.cooldown_ends_at + random() * 0.25 * (v_cooldown.cooldown_ends_at - _now()));
   end if;
@@ -28,7 +28,7 @@ begin
   if p_turn.turn_type = 'normal' then
     v_hook := _hook(p_item, p_focus, p_config, 'before_model_call', p_turn.id);
     if v_hook.status = 'refused' or (v_hook.status = 'failed' and p_config #>> '{hooks,on_failure}' = 'refuse') then
-      -- Parked for it, and let go on: it is asked once more.
+      -- The item was paused for it and has been resumed: the hook runs again.
       update hook_runs set status = 'pending', completed_at = null where id = v_hook.id returning * into v_hook;
     end if;
     if v_hook.status = 'pending' then
@@ -40,14 +40,14 @@ begin
   if v_budget.lack is not null then
     return _budget_park(p_item, v_budget.lack);
   elsif v_budget.is_held_by_others then
-    return _iteration_again(p_item, 'what is left of a budget is held by model calls under way', _now() + make_interval(secs => 1 + random()));
+    return _iteration_again(p_item, 'the rest of a budget is reserved by model calls under way', _now() + make_interval(secs => 1 + random()));
   end if;
   return null;
 end
 $$;
 
 comment on function _request_held(work_items, foci, jsonb, turns) is
-  'What stands between a turn and its request: a model that wants to be left alone (the faculty''s fallback_model answers instead, where there is one), the before_model_call hook, a budget. Null: nothing.';
+  'What has to happen before a turn''s request can be sent, as iteration_begin() returns it: wait for the end of the model''s cooldown (the faculty''s fallback_model, if there is one, is asked instead), run the before_model_call hook, wait for a budget. Null: nothing.';
 
 create or replace function _budget_park(p_item work_items, p_reason text)
   returns jsonb

@@ -1,4 +1,4 @@
--- A response is stored as it came; where the API would refuse to be sent it again, what is sent stands beside it.
+-- A response is stored as it came; if the API would refuse it in a later request, what is sent instead is stored beside it.
 
 create or replace function _response_store(p_turn turns, p_content json)
   returns void
@@ -21,7 +21,7 @@ declare
 begin
   for v_block in select value, n from json_array_elements(p_content) with ordinality as b(value, n) order by n loop
     v_given := v_given || v_block.value::text;
-    -- The API refuses blank text when it is sent back.
+    -- The API refuses blank text in a request.
     continue when v_block.value ->> 'type' = 'text' and coalesce(v_block.value ->> 'text', '') !~ '\S';
     v_is_thought := v_block.value ->> 'type' in ('thinking', 'redacted_thinking');
     if v_block.value ->> 'type' is distinct from 'tool_use' then
@@ -52,7 +52,7 @@ begin
       case when v_refusal is not null then true end, case when v_refusal is not null then _now() end)
     returning * into v_call;
     perform _touches_store(v_call);
-    -- With a before_tool hook a person is asked for what the hook made of the call.
+    -- With a before_tool hook, approval is requested later, for the input as the hook rewrote it.
     if v_refusal is null and v_config #>> '{hooks,before_tool}' is null and _needs_approval(v_ability.risk, v_config -> 'engage') then
       perform _approval_ask(v_call, v_ability.risk, v_config -> 'engage');
     end if;
@@ -70,7 +70,7 @@ begin
 end
 $$;
 
-comment on function _response_store(turns, json) is 'Stores the assistant message of a turn as it came, unless it is empty, what requests will hold in its place where the API would refuse it, and one row for each call it makes.';
+comment on function _response_store(turns, json) is 'Stores the assistant message of a turn as it came (unless it is empty), what later requests send in its place if the API would refuse it, and a row for each call.';
 
 create or replace function _wire_ids(p_turn turns, p_ids text[], p_first integer default 0)
   returns text[]
@@ -79,8 +79,8 @@ create or replace function _wire_ids(p_turn turns, p_ids text[], p_first integer
   set search_path = pg_catalog, @extschema@, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
-  -- Some providers number the calls of each response anew. A conversation goes through one work item after the other:
-  -- what it forked from is asked item by item, never turn by turn.
+  -- Some providers number the calls of each response anew. A forked conversation runs through several work items: they are
+  -- searched item by item, never turn by turn.
   with recursive lineage as (
     select p_turn.work_item_id, p_turn.fork_turn_id
     union all
@@ -95,4 +95,4 @@ as $$
 $$;
 
 comment on function _wire_ids(turns, text[], integer) is
-  'The ids under which a turn''s calls, from the one with ordinal p_first on, stand in requests: as they came (p_ids) where the API takes them and the conversation does not have them yet, in forks and imports too; else one of the turn''s own.';
+  'The ids under which requests name a turn''s calls, from ordinal p_first on: those that came (p_ids), if the API accepts them and the conversation has not used them yet (also in what it was forked or imported from); else new ones made from the turn''s id.';

@@ -1,5 +1,5 @@
--- Which calls of a response have to wait for others. Two that touch the same thing, one of them changing it, run one behind
--- the other; everything else runs side by side.
+-- Which calls of a response have to wait for others. Two calls that touch the same thing, if one of them changes it, run one
+-- behind the other; all others run in parallel.
 
 create or replace function _runs_behind(p_call tool_calls)
   returns uuid[]
@@ -15,7 +15,8 @@ as $$
     select k.id, k.ordinal, t.kind, case t.kind when 'path' then _path_plain(t.target) else t.target end as target, t.action not in ('read', 'search') as is_change
       from tool_calls k join touches t on t.tool_call_id = k.id
      where exists (select from mine) and k.turn_id = p_call.turn_id and k.completed_at is null and k.id <> p_call.id
-       -- What runs, is waited for; of what does not run yet, what the model made first. A call of code counts as the call of its code.
+       -- It waits for every running call, and for those not running that come earlier in the response. A call made by code has the
+       -- position of the execute_code call.
        and (k.status = 'running'
             or (k.status = 'waiting' or k.status = 'pending' and k.parent_call_id is null)
                and _place(k) < _place(p_call))
@@ -27,7 +28,7 @@ as $$
      group by o.id, o.ordinal order by o.ordinal, o.id);
 $$;
 
-comment on function _runs_behind(tool_calls) is 'The open calls of a call''s turn that it has to wait for now, because they touch what it touches and one of the two changes it.';
+comment on function _runs_behind(tool_calls) is 'The open calls of its turn that a call has to wait for now, because both touch the same thing and one of them changes it.';
 
 create or replace function _calls_held(p_turn_id uuid)
   returns uuid[]
@@ -55,7 +56,7 @@ end
 $$;
 
 comment on function _calls_held(uuid) is
-  'Calls of a turn that may run, but behind one that waits for a person: they wait with it, whatever was said of themselves, so that what the model does to one thing keeps its order.';
+  'Pending calls of a turn that are behind one that waits (for approval, for children): they wait with it, even if approved themselves, so that changes to one thing keep their order.';
 
 create or replace function _begins_behind(p_call tool_calls)
   returns uuid[]
@@ -66,7 +67,7 @@ as $$
   select case when p_call.id = any (_calls_held(p_call.turn_id)) then array[p_call.id] else _runs_behind(p_call) end;
 $$;
 
-comment on function _begins_behind(tool_calls) is '_runs_behind(), or the call itself where one of those waits for a person: it is not to be waited for here.';
+comment on function _begins_behind(tool_calls) is '_runs_behind(); or the call''s own id, if one of those waits for approval: the worker should not wait for it but leave the call open.';
 
 create or replace function _order_kept(p_call tool_calls, p_implementation text)
   returns uuid[]
@@ -87,7 +88,7 @@ as $$
 $$;
 
 comment on function _order_kept(tool_calls, text) is
-  'The open call of the model''s that a call follows whatever it touches: a SQL tool the SQL tool before it, so that a plan comes before the step that follows it; where the faculty wants no parallel tools, any call the one before it.';
+  'The pending call of the model that a call has to follow whatever they touch: for a SQL tool, the previous SQL tool, so that a plan is recorded before the step after it; with parallel_tool_execution off, for any call, the previous call.';
 
 create or replace function _path_plain(p_path text)
   returns text
@@ -109,7 +110,7 @@ begin
 end
 $$;
 
-comment on function _path_plain(text) is 'A path without // and /./, without the steps that .. takes back, and in lower case, since some file systems know no other; the workspace itself is empty.';
+comment on function _path_plain(text) is 'A path in normal form: // and /./ removed, .. resolved, in lower case, since some file systems ignore case; empty for the workspace itself.';
 
 create or replace function _paths_meet(p_one text, p_other text)
   returns boolean
@@ -119,12 +120,12 @@ create or replace function _paths_meet(p_one text, p_other text)
   return case
     when p_one = p_other then true
     when (p_one ~ '^/') = (p_other ~ '^/') then '' in (p_one, p_other) or starts_with(p_one, p_other || '/') or starts_with(p_other, p_one || '/')
-    -- Where the workspace is, is not known here: an absolute path may be any that ends so, or goes on from there.
+    -- The workspace's own path is not known here: a relative path may be any absolute path that contains it.
     when p_one ~ '^/' then position('/' || p_other || '/' in p_one || '/') > 0
     else position('/' || p_one || '/' in p_other || '/') > 0
   end;
 
-comment on function _paths_meet(text, text) is 'Whether two paths, as _path_plain() makes them, are one file, may be, or one of them is a directory above the other.';
+comment on function _paths_meet(text, text) is 'Whether two paths (from _path_plain()) are or may be the same file, or one is a directory above the other.';
 
 create or replace function _place(p_call tool_calls)
   returns integer
@@ -135,4 +136,4 @@ as $$
   select coalesce((select c.ordinal from tool_calls c where c.id = p_call.parent_call_id), p_call.ordinal);
 $$;
 
-comment on function _place(tool_calls) is 'Where a call stands in the model''s response; one of code, where its code does.';
+comment on function _place(tool_calls) is 'Position of a call in the model''s response; for a call made by code, that of its execute_code call.';

@@ -1,4 +1,4 @@
--- An agent that makes the same calls again and again and learns nothing new from them: it is told so, and then stopped.
+-- An agent that repeats the same calls with the same results: it is told so, and then paused.
 
 create or replace function _stalled(p_focus foci, p_turn_id uuid, p_limit integer)
   returns text
@@ -11,7 +11,7 @@ begin
   if p_limit = 0 or p_focus.round_count < p_limit then
     return null;
   end if;
-  -- Who looks after children that run is not stuck: they will end.
+  -- An agent that polls running children is not stuck: they will end.
   if exists (select from tool_calls where turn_id = p_turn_id and tool_name = 'check_child_work')
     and exists (select from work_items where parent_id = p_focus.work_item_id and resolved_at is null) then
     return null;
@@ -20,7 +20,7 @@ begin
 end
 $$;
 
-comment on function _stalled(foci, uuid, integer) is 'Why a focus is stopped after a turn: the same calls brought the same results p_limit times in a row (the faculty''s stall_limit); null: it is not.';
+comment on function _stalled(foci, uuid, integer) is 'Why an item is paused after a turn: the same calls had the same results p_limit times in a row (the faculty''s stall_limit). Null: it is not paused.';
 
 create or replace function _stall_words(p_focus foci, p_head turns, p_limit integer)
   returns text
@@ -35,7 +35,7 @@ as $$
    where p_limit > 0 and p_focus.round_count >= 3;
 $$;
 
-comment on function _stall_words(foci, turns, integer) is 'What the model is told from the third time on that the same calls brought the same results; null before, and where stall_limit is 0.';
+comment on function _stall_words(foci, turns, integer) is 'What the model is told from the third time on that the same calls had the same results; null before, and if stall_limit is 0.';
 
 create or replace function _round_hash(p_turn_id uuid)
   returns text
@@ -53,7 +53,7 @@ as $$
 $$;
 
 comment on function _round_hash(uuid) is
-  'What a turn called and was answered, whatever the order and the markers; null for no calls, and for those that are no stall: an entry in the ledger, a wait for children.';
+  'Hash of a turn''s calls and results, whatever their order and random markers; null if it made no call, or one that means progress: an entry in the ledger, a wait for children.';
 
 create or replace function _called(p_turn_id uuid)
   returns text

@@ -31,7 +31,7 @@ end
 $$;
 
 comment on function tool_call_begin(uuid, uuid, uuid) is
-  'Says that a tool is about to run: after a crash from here on, an unsafe call counts as uncertain. Returns nothing ({}), or the calls that touch what it touches and have to end first: it has not begun then; ask again when they have ended. Its own id: one of those waits for a person, and it with it; leave it open. Repeating it under the same lease changes nothing. Raises WL001, WL003, WL004, WL008 (the call is settled).';
+  'Reports that a tool is about to run: if the worker crashes from here on, an unsafe call becomes uncertain. Returns {}: run it. Otherwise the call has not begun: the ids of the calls that touch the same things and have to end first (call this again when they have), or its own id if one of those waits for approval (leave it open). Repeating it under the same lease changes nothing. Raises WL001, WL003, WL004, WL008 (the call is settled).';
 
 create or replace function tool_call_settle(
     p_work_item_id uuid,
@@ -53,12 +53,12 @@ declare
   v_call tool_calls := _call_of(v_item, p_tool_call_id);
 begin
   if jsonb_typeof(p_code_run) <> 'object' then
-    perform _raise_invalid('how code ran is an object: {verdict, calls, bytes_seen, bytes_returned, duration_ms, timeout_seconds}');
+    perform _raise_invalid('p_code_run must be an object: {verdict, calls, bytes_seen, bytes_returned, duration_ms, timeout_seconds}');
   end if;
   if jsonb_typeof(p_images) <> 'array' or exists (
     select from jsonb_array_elements(case jsonb_typeof(p_images) when 'array' then p_images else '[]' end) i
      where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
-    perform _raise_invalid('images are an array of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
+    perform _raise_invalid('images must be an array of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
   end if;
   if v_call.completed_at is null then
     update tool_calls set value = p_value where id = v_call.id and parent_call_id is not null and p_value is not null;
@@ -70,7 +70,7 @@ end
 $$;
 
 comment on function tool_call_settle(uuid, uuid, uuid, text, boolean, jsonb, text, json, jsonb) is
-  'Stores the result of a tool call, for good: settling a settled call changes nothing. Of content over the faculty''s max_result_chars (50,000) the model is shown head, tail and a handle; the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown behind the text. p_whole: what p_content was made of, kept as an artifact whatever its size. p_value: what code is given in place of the text, where code made the call. p_code_run: of execute_code, how its code ran, see tool_calls.code_run. Raises WL001, WL002, WL003, WL004.';
+  'Stores the result of a tool call, once: settling a settled call changes nothing. If p_content is longer than the faculty''s max_result_chars (50,000), the model is shown head, tail and a handle, and the whole becomes an artifact, see artifact_read(). p_images: [{media_type, data (base64)}], shown after the text. p_whole: the whole output from which p_content was made, stored as an artifact whatever its size. p_value: what code gets in place of the text, if code made the call. p_code_run: for execute_code, how its code ran, see tool_calls.code_run. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function tool_call_execute(
     p_work_item_id uuid,
@@ -109,7 +109,7 @@ begin
   v_call.started_at := _now();
   begin
     if v_ability.implementation = 'sql' then
-      -- A user's function finds what it would find in a session of the user's, and the ledger besides.
+      -- A user's function has the search path of a session of that user, with the ledger's schema at its end.
       perform set_config('search_path', concat_ws(', ',
         nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
     end if;
@@ -129,7 +129,7 @@ begin
     end if;
   exception
   when deadlock_detected or serialization_failure then
-    raise; -- no fault of the call: whoever runs it runs it again
+    raise; -- not the call's fault: the worker runs it again
   when others then
     get stacked diagnostics v_hint = pg_exception_hint;
     perform _call_settle(v_call, concat_ws(E'\n', format('%s (%s)', sqlerrm, sqlstate), nullif(v_hint, '')), true);
@@ -144,4 +144,4 @@ end
 $$;
 
 comment on function tool_call_execute(uuid, uuid, uuid) is
-  'Runs a tool that is a SQL function: what it does and its result commit together, so that a crash can neither lose nor repeat it. An error becomes the result and undoes what the function did; only a deadlock is raised, so that the call is made again. Returns nothing ({}), or, as tool_call_begin(), the calls that have to end first: then nothing was run. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';
+  'Runs a tool that is a SQL function and stores its result; both commit together, so that a crash can neither lose nor repeat it. An error becomes the result and rolls back what the function did; only deadlocks and serialization failures are raised, for the caller to repeat the call. Returns {}; or, like tool_call_begin(), the calls that have to end first, and nothing was run. Raises WL001, WL002, WL003, WL004, 40001, 40P01.';

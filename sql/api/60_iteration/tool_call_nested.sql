@@ -1,5 +1,5 @@
--- Calls that an agent's code makes: rows like any other, below the call of execute_code that runs the code. After an
--- interruption the code is run again, and what it called before is answered from these rows.
+-- Calls made by an agent's code: rows like any other, below the execute_code call that runs the code. When code runs again
+-- after an interruption, the calls it made before are answered from these rows.
 
 create or replace function tool_call_nested(
     p_work_item_id uuid,
@@ -21,11 +21,11 @@ declare
   v_call tool_calls;
 begin
   if p_ordinal is null or p_ordinal not between 0 and 1000000 or p_name is null or p_input is null then
-    perform _raise_invalid('a call of code has a number from 0 on, a name and an input');
+    perform _raise_invalid('a call made by code needs a number from 0 to 1,000,000, a name and an input');
   end if;
   p_input := _storable(p_input);
   if v_parent.tool_name <> 'execute_code' or v_parent.completed_at is not null then
-    raise exception using errcode = 'WL008', message = format('call %s runs no code', v_parent.id);
+    raise exception using errcode = 'WL008', message = format('call %s is not running code', v_parent.id);
   end if;
   select * into v_call from tool_calls where turn_id = v_parent.turn_id and parent_call_id = v_parent.id and ordinal = p_ordinal;
   if found then
@@ -55,7 +55,7 @@ end
 $$;
 
 comment on function tool_call_nested(uuid, uuid, uuid, integer, text, json) is
-  'A call that the code of an execute_code call makes, its p_ordinal-th (from 0). {kind: run, call}: run it as any call of turn_record(), then ask again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: a person has to approve it, or one that it has to run behind; end the code and say tool_call_suspend(). {kind: diverged, reason}: code that was run again does not do what it did. {kind: unknown, reason}: no such tool for code. Raises WL001, WL002, WL003, WL004, WL008.';
+  'A call made by the code of an execute_code call; p_ordinal: its number in that code, from 0. Returns {kind: run, call}: run it like any call of turn_record(), then ask again. {kind: settled, is_error, content, value}: it has run, now or before the code was interrupted. {kind: waiting}: it waits for approval, or is behind a call that does; end the code and call tool_call_suspend(). {kind: diverged, reason}: the code runs again and makes another call than before. {kind: unknown, reason}: code has no such tool. Raises WL001, WL002, WL003, WL004, WL008 (the parent is not running code).';
 
 create or replace function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid)
   returns void
@@ -75,7 +75,7 @@ end
 $$;
 
 comment on function tool_call_suspend(uuid, uuid, uuid) is
-  'Says that the code of an execute_code call was ended because a call in it waits for a person, or behind one that does: the call waits too, and its code runs again when the person has spoken. Raises WL001, WL003, WL004.';
+  'Reports that the code of an execute_code call was ended because a call in it waits for approval, or is behind one that does: the execute_code call waits, too, and its code runs again once the approval is decided. Raises WL001, WL003, WL004.';
 
 create or replace function _call_whole(p_call tool_calls)
   returns text
@@ -87,7 +87,7 @@ as $$
               else _result_text(p_call.result) end;
 $$;
 
-comment on function _call_whole(tool_calls) is 'What a call returned, whole, as text.';
+comment on function _call_whole(tool_calls) is 'The whole result of a call, as text.';
 
 create or replace function _code_waits(p_call tool_calls)
   returns boolean
@@ -99,4 +99,4 @@ as $$
                   where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and (k.status = 'waiting' or k.id = any ((select _calls_held(p_call.turn_id))::uuid[])));
 $$;
 
-comment on function _code_waits(tool_calls) is 'Whether a call that code made waits for a person, or behind one that does.';
+comment on function _code_waits(tool_calls) is 'Whether a call made by the code of this call waits for approval, or is behind one that does.';

@@ -1,4 +1,4 @@
--- What a command before or after a tool said, recorded once, and what becomes of the call.
+-- The output of a before_tool or after_tool command: recorded once, and what becomes of the call.
 
 create or replace function tool_hook_record(
     p_work_item_id uuid,
@@ -44,7 +44,7 @@ begin
     if v_reason is not null then
       perform _call_settle(v_call, '[engine] The call ran. Its result is withheld: ' || v_reason, true);
     else
-      -- What a hook rewrote is all that code may see, too.
+      -- If a hook rewrote the result, code sees only that, too.
       update tool_calls set value = p_value
        where id = v_call.id and parent_call_id is not null and p_value is not null and _hook_said(v_run, 'content') is null;
       perform _call_settle(v_call, coalesce(_hook_said(v_run, 'content'), p_content), coalesce(_hook_said(v_run, 'is_error')::boolean, p_is_error),
@@ -67,4 +67,4 @@ end
 $$;
 
 comment on function tool_hook_record(uuid, uuid, uuid, text, jsonb, text, boolean, jsonb, json) is
-  'Reports what the before_tool or after_tool command of a faculty printed for a call (p_result as hook_record() takes it). before_tool: {kind: go, input}: run it with that input; {kind: waiting}: a person has to approve the call first; {kind: settled}: refused, and the model is told. after_tool, with the result as tool_call_settle() takes it: the call is settled, with that result or what the hook made of it. Raises WL001, WL002, WL003, WL004.';
+  'Reports the result of the faculty''s before_tool or after_tool command (p_hook) for a call; p_result as in hook_record(). before_tool returns {kind: go, input}: run the tool with that input; {kind: waiting}: the call waits for approval; {kind: settled}: refused, and the model is told. after_tool, with the tool''s result in the arguments of tool_call_settle(), settles the call with that result or the one that the hook made of it, and returns {kind: settled}. Raises WL001, WL002, WL003, WL004.';

@@ -1,5 +1,5 @@
--- What a call touches: read from its name and its input by touch_rules, stored with the call. Nothing else looks for paths
--- in inputs.
+-- What a call touches: read from its name and input by touch_rules, and stored with the call. No other code looks for paths in
+-- inputs.
 
 create or replace function _touches_store(p_call tool_calls, p_file text default null)
   returns void
@@ -13,7 +13,7 @@ as $$
     from _touches_of(p_call.tool_name, _call_input(p_call), p_file) t;
 $$;
 
-comment on function _touches_store(tool_calls, text) is 'Notes what a call touches; anew, where a hook changed its input.';
+comment on function _touches_store(tool_calls, text) is 'Stores what a call touches, replacing what was stored before a hook rewrote its input. p_file as in _touches_of().';
 
 create or replace function _touches_of(p_tool_name text, p_input json, p_file text default null)
   returns table (ordinal integer, kind text, target text, action text)
@@ -66,12 +66,12 @@ begin
      order by c.place
      limit 1000;
 exception when others then
-  -- Deeper than a JSON value may be, say: then nothing is known.
+  -- For example, JSON nested too deeply: then nothing is known.
   return;
 end
 $$;
 
-comment on function _touches_of(text, json, text) is 'What a call of that name and input touches (p_file: what it is about, where the input does not say it): each file, URL or record once for each thing that is done to it, in the order of the input, at most 1,000. Never fails: what cannot be read touches nothing.';
+comment on function _touches_of(text, json, text) is 'What a call with that name and input touches: each file, URL or record once for each action, in the order of the input, at most 1,000. p_file: the path, if the input does not have it. Never fails: an input that cannot be read touches nothing.';
 
 create or replace function _touch_rules_of(p_tool_name text)
   returns setof touch_rules
@@ -86,7 +86,7 @@ as $$
       cross join lateral generate_series(0, char_length(v.name)) as n
      where n = 0 or substr(v.name, n, 1) in ('_', '-', '.', '/')
   ), known as (
-    -- A user's own rules first, then those of that name, then those of a server's tool, the longest name first.
+    -- A user's own rules first, then built-in rules for the whole name, then those for the name behind a server's, the longest first.
     select -1 as rank, r as rule from called c join touch_rules r on r.tool_name = c.name and not r.is_builtin where c.n = 0
     union all
     select c.n, r from called c join touch_rules r on r.tool_name = c.rest and r.is_builtin and (c.n = 0 or r.is_of_servers)
@@ -94,7 +94,7 @@ as $$
   select (k.rule).* from known k where k.rank = (select min(rank) from known);
 $$;
 
-comment on function _touch_rules_of(text) is 'The rules for calls of a tool, as a model or a recorded run calls it.';
+comment on function _touch_rules_of(text) is 'The rules for a tool, by the name that a model or a recorded run calls it.';
 
 create or replace function _patched_files(p_patch text)
   returns table (action text, path text)
@@ -103,7 +103,7 @@ create or replace function _patched_files(p_patch text)
   rows 2
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- A file that is moved is one deleted and one made.
+  -- A moved file counts as one deleted and one created.
   select case m.line[1] when 'Delete' then 'delete' when 'Update' then case when lead(m.line[2]) over (order by m.n) is not null then 'delete' else 'modify' end else 'create' end,
          btrim(m.line[3], E' \t\r')
     from regexp_matches(substring(p_patch from '(?n)^\s*\*\*\* Begin Patch\s*$(?:.|\n)*'), '(?n)^\*\*\* (?:(Add|Update|Delete) File|(Move) to): *(\S.*)$', 'g') with ordinality as m(line, n)
@@ -119,7 +119,7 @@ create or replace function _printed_files(p_command text)
   rows 1
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Of each command the first of its pipeline; one that redirects or computes its words is left alone.
+  -- Only the first command of each pipeline; commands with redirections, globs or substitutions are ignored.
   with word as (
     select c.n as command, w.n, c.line ~ '^\s*sed\M' as is_sed, coalesce(w.word[1], w.word[2], w.word[3]) as word
       from regexp_split_to_table(left(p_command, 20000), '\s*(?:&&|\|\||;|\n)\s*') with ordinality as s(segment, n)
@@ -135,19 +135,19 @@ as $$
   select a.word from argument a where not a.is_sed or a.place > 1 order by a.command, a.n limit 20;
 $$;
 
-comment on function _printed_files(text) is 'The files that a shell command prints as they are, or lines of them: of cat, nl, bat, head, tail and sed -n.';
+comment on function _printed_files(text) is 'The files that a shell command prints unchanged, whole or in part: by cat, nl, bat, head, tail and sed -n.';
 
 create or replace function _lines_read(p_tool_name text, p_input jsonb, out line_start integer, out line_end integer)
   language sql
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- Claude Code's Read and pi's read count from 1, read_file skips so many.
+  -- The offset of Claude Code's Read and pi's read counts from 1; that of read_file is the number of lines skipped.
   select o.first, o.first + (substring(p_input ->> 'limit' from '^\d{1,9}$'))::integer - 1
     from (select (substring(p_input ->> 'offset' from '^\d{1,9}$'))::integer + case when lower(p_tool_name) = 'read' then 0 else 1 end) as o(first);
 $$;
 
-comment on function _lines_read(text, jsonb) is 'The lines that a call reads, where its offset and limit say it.';
+comment on function _lines_read(text, jsonb) is 'The lines that a call reads, from its offset and limit; null: not given.';
 
 create or replace function _text_written(p_input jsonb)
   returns text
@@ -160,11 +160,11 @@ as $$
     cross join lateral jsonb_path_query(e.value, '$.keyvalue() ? (@.key like_regex "^(contents?|new_?(str|string|text|source)|file_?text|replacement(_text)?|code_?edit|patch(_?text)?|input)$" flag "i").value ? (@.type() == "string")', silent => true) w(value);
 $$;
 
-comment on function _text_written(jsonb) is 'What a call writes into files, as its input says.';
+comment on function _text_written(jsonb) is 'The text that a call writes into files, from its input.';
 
--- The tools of known agents: Claude Code, Codex CLI, Copilot, pi, SWE-agent, OpenHands, Cursor, Gemini CLI, Cline, opencode,
--- Goose, MCP servers for files and browsers, and our own. A key is known by what it is called, since most of them say the
--- same under names of their own.
+-- The tools of well-known agents: Claude Code, Codex CLI, Copilot, pi, SWE-agent, OpenHands, Cursor, Gemini CLI, Cline,
+-- opencode, Goose, MCP servers for files and browsers, and our own. Keys are matched by patterns of their names, since the
+-- agents have different names for the same thing.
 delete from touch_rules where is_builtin;
 
 insert into touch_rules (tool_name, is_builtin, position, place, form, kind, action, is_of_servers)

@@ -1,4 +1,4 @@
--- A request becomes a turn: with what it leaves out and what it tells.
+-- The next request becomes a turn, with what it leaves out and what it tells the model.
 
 create or replace function _turn_create(p_item work_items, p_focus foci, p_config jsonb, out turn turns, out reason text)
   language plpgsql
@@ -32,7 +32,7 @@ begin
     end if;
   end if;
   select * into v_nudge from _nudge(p_item, p_focus, v_head, (v_engage ->> 'ledger_nudge_interval')::integer) where v_head.id is not null;
-  if v_nudge.has_drafted then -- a step, which closed a block
+  if v_nudge.has_drafted then -- the drafted step closed a block
     v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, v_cuts);
     perform _elision_store(v_cuts[cardinality(v_cuts)]);
   end if;
@@ -66,7 +66,7 @@ begin
 end
 $$;
 
-comment on function _turn_create(work_items, foci, jsonb) is 'The pending turn of the next iteration, a child of the session''s newest: what is asked is fixed here, before it is asked. Where a summary has to be written first, the turn of that; null, with the reason, where no request is possible any more.';
+comment on function _turn_create(work_items, foci, jsonb) is 'Makes the pending turn of the next iteration, a child of the session''s head; the request is fixed here, before it is sent. If a summary has to be written first: the turn that asks for it. If no further request is possible: null, and the reason.';
 
 create or replace function _inbox_deliver(p_item work_items, p_turn turns)
   returns void
@@ -87,7 +87,7 @@ begin
 end
 $$;
 
-comment on function _inbox_deliver(work_items, turns) is 'Says in a turn what waits in the item''s inbox, and notes that it was said.';
+comment on function _inbox_deliver(work_items, turns) is 'Puts what waits in the item''s inbox into a turn, and marks it as delivered.';
 
 create or replace function _elision_store(p_cut elisions)
   returns void
@@ -103,7 +103,7 @@ begin
 end
 $$;
 
-comment on function _elision_store(elisions) is 'Stores a cut, if there is one and it is new, and what its handles name.';
+comment on function _elision_store(elisions) is 'Stores a cut, if it is not null and new, and the artifacts that its handles name.';
 
 create or replace function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions)
   returns turns
@@ -127,7 +127,7 @@ begin
   p_compaction.created_at := _now();
   p_compaction.model := v_model;
   if v_model is not null then
-    -- Half the summarizing model's window, by what is known of it now; kept, because that changes.
+    -- Half the summarizing model's window, by the ratio known now; stored, because the ratio changes.
     p_compaction.max_transcript_chars := _context_window_of(p_engage || jsonb_build_object('model', v_model,
       'context_window', case when v_model = p_engage ->> 'model' then (p_engage ->> 'context_window')::integer else 0 end)) * 0.5 / (_tokens(10000, v_model) / 10000.0);
   end if;
@@ -151,4 +151,4 @@ begin
 end
 $$;
 
-comment on function _compaction_store(work_items, foci, jsonb, turns, turns, compactions) is 'Stores a compaction and its turn behind p_last; one that is applied moves the session''s head, one that waits for its summary does not.';
+comment on function _compaction_store(work_items, foci, jsonb, turns, turns, compactions) is 'Stores a compaction and its turn, a child of p_last, and returns the turn. An applied compaction moves the session''s head; one that waits for its summary does not.';

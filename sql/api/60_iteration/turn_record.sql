@@ -36,14 +36,14 @@ begin
   perform _turn_charge(v_turn);
   update models set cooldown_ends_at = null, cooldown_reason = null
    where name = (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash) and cooldown_ends_at <= _now();
-  perform _calibrate(v_turn); -- after the other model's row, if it is another's: this one is not waited for
+  perform _calibrate(v_turn); -- after the update above, which may lock another model's row: this lock is not waited for
   perform _tell_watchers(v_item);
   return json_build_object('calls', _open_calls(v_turn.id));
 end
 $$;
 
 comment on function turn_record(uuid, uuid, uuid, json) is
-  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, name, input, input_schema, implementation, behind}]}: those to be run now, side by side but for those that have to end first (behind); a call of an unknown tool, or one cut off by the output limit, is answered here and not among them. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, provider, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, name, input, is_cleared, input_schema, implementation, behind, code_tools}]}: the calls to run now, in parallel, each after those in behind have ended; is_cleared: its before_tool hook has run; code_tools: what the code of execute_code may call. Calls of unknown tools and calls cut off by the output limit are settled here and not returned. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _turn_heard(p_turn turns)
   returns void
@@ -66,7 +66,7 @@ end
 $$;
 
 comment on function _turn_heard(turns) is
-  'Notes what a turn that is answered told the model: entries of others, the reminder. A turn that was given up told nothing, and the next one says it again.';
+  'Notes what the request of an answered turn told the model: ledger entries of others, a reminder. A request that was given up told nothing; the next one tells it again.';
 
 create or replace function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb)
   returns turns
@@ -105,7 +105,7 @@ begin
 end
 $$;
 
-comment on function _turn_answered(uuid, text, json, jsonb) is 'Writes what came with a response to its turn, once. The caller charges it: _turn_charge().';
+comment on function _turn_answered(uuid, text, json, jsonb) is 'Stores what came with a response in its turn, once. The caller then charges the budgets with _turn_charge().';
 
 create or replace function _turn_charge(p_turn turns)
   returns void
@@ -118,7 +118,7 @@ as $$
     case when p_turn.reserved_tokens is null then '{}' else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end);
 $$;
 
-comment on function _turn_charge(turns) is 'Counts what an answered turn used in the budgets above, in place of what was reserved for it.';
+comment on function _turn_charge(turns) is 'Charges the budgets with what an answered turn used, and releases its reservation.';
 
 create or replace function _calibrate(p_turn turns)
   returns void
@@ -132,8 +132,8 @@ declare
   v_tokens integer;
 begin
   select * into v_parent from turns where id = p_turn.parent_turn_id;
-  -- What was added between two requests of which one begins with the other: the response, counted by the provider, and
-  -- the results, which are measured.
+  -- If a request begins with the whole previous one, the difference is the response, whose tokens the provider counted, and the
+  -- results, which are measured here.
   if p_turn.model is null or _input_total(p_turn) = 0 or _input_total(v_parent) = 0 or v_parent.model is distinct from p_turn.model
     or v_parent.turn_type <> 'normal' or v_parent.elision_id is distinct from p_turn.elision_id
     or v_parent.config_hash is distinct from p_turn.config_hash then
@@ -142,10 +142,10 @@ begin
   v_chars := _results_chars(v_parent.id) + char_length(_query_blocks(p_turn.id));
   v_tokens := _input_total(p_turn) - _input_total(v_parent) - coalesce(v_parent.output_tokens, 0);
   if v_chars < 1000 or v_tokens::double precision / v_chars not between 0.1 and 1.2 then
-    return; -- too short to measure, or no plausible count
+    return; -- too short to measure, or not a plausible count
   end if;
   perform model_save(p_turn.model) where not exists (select from models where name = p_turn.model);
-  perform from models where name = p_turn.model for no key update skip locked; -- somebody else measures just now: this sample is left out
+  perform from models where name = p_turn.model for no key update skip locked; -- if another transaction has the row, this sample is dropped
   if found then
     update models
        set sample_chars = case when sample_chars > 1000000 then sample_chars / 2 else sample_chars end + v_chars,
@@ -157,4 +157,4 @@ begin
 end
 $$;
 
-comment on function _calibrate(turns) is 'Learns from the usage that came with a turn''s response how many tokens a character has.';
+comment on function _calibrate(turns) is 'Learns the model''s tokens per character from the usage reported with a turn''s response.';

@@ -1,5 +1,5 @@
--- What a running work item does at this moment: a response as it arrives, its calls as they begin and end. Written only
--- while somebody watches (ledger_watch), and never more than a row for each turn.
+-- What a running work item is doing now: a response as it arrives, its calls as they begin and end. Written only while
+-- someone watches (ledger_watch), and at most one row for each turn.
 
 create or replace function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json)
   returns boolean
@@ -11,7 +11,7 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
 begin
   if json_typeof(p_content) is distinct from 'array' or octet_length(p_content::text) > 4194304 then
-    perform _raise_invalid('what has arrived of a response is a list of content blocks of at most 4 MiB');
+    perform _raise_invalid('p_content must be an array of content blocks of at most 4 MiB');
   end if;
   if coalesce(v_item.watch_ends_at <= _now(), true) then
     return false;
@@ -26,7 +26,7 @@ end
 $$;
 
 comment on function turn_stream(uuid, uuid, uuid, json) is
-  'Shows whoever watches the work item what has arrived of a response: p_content, its blocks so far, whole each time. Once a second is enough. False: nobody watches; say no more until channel work_watched names the item. A turn that is answered already is left alone. Raises WL001, WL002, WL003, WL004.';
+  'Shows watchers of the work item the part of a response that has arrived. p_content: all its blocks so far, each time. Call it once a second. Returns whether someone watches; if false, stop until channel work_watched names the item. Does nothing for a turn already answered. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function work_activity(p_work_item_id uuid, p_from_turn_id uuid default null)
   returns table (turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamptz)
@@ -52,7 +52,7 @@ as $$
 $$;
 
 comment on function work_activity(uuid, uuid) is
-  'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or those from p_from_turn_id on, oldest first, at most 100. While somebody watches (ledger_watch) a turn that is streaming shows what has arrived of it, a second old at most; said and thinking only grow until the turn is completed, or begin anew where the request was sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, started_at, completed_at}], null before the response is stored. Channel work_activity has the id of a watched item at each change.';
+  'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or the turns from p_from_turn_id on, oldest first, at most 100. While someone watches (ledger_watch), a streaming turn shows the part of its response that has arrived, at most a second old; said and thinking only grow until the turn is completed, or start over if the request is sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, started_at, completed_at}]; null before the response is stored. Each change of a watched item is notified on channel work_activity (payload: its id).';
 
 create or replace function _tell_watchers(p_item work_items)
   returns void
@@ -63,7 +63,7 @@ as $$
   select pg_notify('work_activity', p_item.id::text) where p_item.watch_ends_at > _now();
 $$;
 
-comment on function _tell_watchers(work_items) is 'Tells channel work_activity that a watched item has something new to show in work_activity().';
+comment on function _tell_watchers(work_items) is 'Notifies channel work_activity that work_activity() has news of a watched item.';
 
 create or replace function _stream_over()
   returns trigger
@@ -76,7 +76,7 @@ begin
 end
 $$;
 
-comment on function _stream_over() is 'Trigger: a turn that streams no more has its response stored, or will have another.';
+comment on function _stream_over() is 'Trigger: deletes the partial response of a turn that no longer streams: the response is stored, or the request is sent again.';
 
 create or replace function _stream_break(p_focus_id uuid)
   returns void
@@ -87,7 +87,7 @@ as $$
   update turns set status = 'pending' where focus_id = p_focus_id and status = 'streaming';
 $$;
 
-comment on function _stream_break(uuid) is 'Nobody receives the response of a focus any more; it will be asked for again.';
+comment on function _stream_break(uuid) is 'Ends the streaming of a focus''s response, because no worker receives it any more; the request will be sent again.';
 
 create or replace trigger stream_over after update of status on turns
   for each row when (old.status = 'streaming' and new.status <> 'streaming') execute function _stream_over();

@@ -1,4 +1,4 @@
--- What an item waits for, children and approvals, and whether the wait is over: looked at under the item's own lock.
+-- What an item waits for (children, approvals) and whether the wait is over; checked under the item's own lock.
 
 create or replace function _waits_settle(p_item work_items)
   returns timestamptz
@@ -56,7 +56,7 @@ end
 $$;
 
 comment on function _waits_settle(work_items) is
-  'Answers the calls of a focus that wait, for children or for a person, and need not any more (an approved one becomes pending); the caller holds the item''s row lock. Returns when the first of those that wait on will time out; null: none waits, or another may run meanwhile.';
+  'Settles the calls of a focus whose wait, for children or approval, is over; approved calls become pending. The caller holds the item''s row lock. Returns when the first of the calls that still wait times out; null: none waits, or other calls can run meanwhile.';
 
 create or replace function _waits_for(p_turn_id uuid)
   returns text
@@ -70,7 +70,7 @@ as $$
    where k.turn_id = p_turn_id and k.status = 'waiting' and k.tool_name <> 'execute_code';
 $$;
 
-comment on function _waits_for(uuid) is 'What the calls of a turn wait for, in words.';
+comment on function _waits_for(uuid) is 'What the calls of a turn wait for, as text.';
 
 create or replace function _approval_settle(p_call tool_calls, p_approval approvals)
   returns boolean
@@ -94,4 +94,4 @@ begin
 end
 $$;
 
-comment on function _approval_settle(tool_calls, approvals) is 'Acts on a person''s word: an approved call may run, any other is answered. False while there is none and there is time.';
+comment on function _approval_settle(tool_calls, approvals) is 'Acts on the decision on an approval: an approved call becomes pending, a rejected or expired one is settled. False: not decided yet, and not expired.';
