@@ -1,4 +1,4 @@
--- Work ends because nobody wants it any more: a whole tree.
+-- Cancelling work: a whole tree.
 
 create or replace function work_cancel(p_work_item_id uuid, p_reason text default null)
   returns setof work_items
@@ -17,8 +17,8 @@ begin
   if not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  -- All of them are locked before the first is ended, in order of id, as every function locks several items; once more for
-  -- children submitted meanwhile.
+  -- All items are locked before the first is ended, in order of id, as in every function that locks several items; then again
+  -- for children submitted meanwhile.
   loop
     v_more := array(
       with recursive tree as (
@@ -39,10 +39,10 @@ begin
     return next v_end.item;
   end loop;
   perform _budget_charge(v_due);
-  -- The parents of all but the first are over, too.
+  -- Only the parent of the topmost item is enqueued: the parents of the others are cancelled, too.
   perform _enqueue_all(array(select i.parent_id from unnest(v_items) i where i.id = p_work_item_id), array(select i.slot_faculty from unnest(v_items) i));
 end
 $$;
 
 comment on function work_cancel(uuid, text) is
-  'Cancels a work item and everything below it, and returns those that it ended (none when they were finished). From then on nothing more is written for them: a worker that drives one is refused at its next write and told by channel work_item_completed. Raises WL001.';
+  'Cancels a work item and everything below it, and returns the items that it ended (none if all were finished). Nothing more is written for them afterwards: a worker that drives one is notified on channel work_item_completed, and its next write is refused. Raises WL001.';

@@ -1,4 +1,4 @@
--- Work ends by the word of who does it.
+-- Work ends because the one who does it says so: completed or failed.
 
 create or replace function work_complete(
     p_work_item_id uuid,
@@ -14,7 +14,7 @@ declare
   v_item work_items;
 begin
   if coalesce(p_summary, '') !~ '\S' then
-    perform _raise_invalid('a completed work item needs a summary of what came of it');
+    perform _raise_invalid('a completed work item needs a summary of its result');
   end if;
   select * into v_item from work_items
    where id = p_work_item_id and state = 'completed' and outcome_data ->> 'summary' = p_summary;
@@ -29,7 +29,7 @@ end
 $$;
 
 comment on function work_complete(uuid, text, jsonb, uuid) is
-  'Completes a work item: one that no focus drives (an agent in another language that works from the ledger), or with its lease the one being driven. p_evidence, an array: ids of its tool calls and handles of artifacts that show it, which must be there (v_evidence), or words. Repeating the call changes nothing. Raises WL001, WL002, WL003, WL004, WL005.';
+  'Completes a work item and returns its row. p_lease: the lease of the worker that drives it; null if no attempt is under way (an agent of your own that works from the ledger). p_evidence: a JSON array of strings that support the summary: ids of the item''s tool calls and handles of artifacts, which must exist (see v_evidence), or free text. Repeating the call changes nothing. Raises WL001, WL002, WL003, WL004, WL005.';
 
 create or replace function work_fail(
     p_work_item_id uuid,
@@ -56,7 +56,7 @@ end
 $$;
 
 comment on function work_fail(uuid, text, uuid) is
-  'Ends a work item as failed, as work_complete() ends one as completed. Raises WL001, WL002, WL003, WL004, WL005.';
+  'Ends a work item as failed and returns its row; p_lease as in work_complete(). Repeating the call changes nothing. Raises WL001, WL002, WL003, WL004, WL005.';
 
 create or replace function _evidence_check(p_work_item_id uuid, p_evidence jsonb)
   returns void
@@ -69,7 +69,7 @@ declare
 begin
   if jsonb_typeof(p_evidence) not in ('array', 'null') or exists (
     select from jsonb_array_elements(case jsonb_typeof(p_evidence) when 'array' then p_evidence else '[]' end) e where jsonb_typeof(e) <> 'string') then
-    perform _raise_invalid('evidence is an array of strings', 'Ids of tool calls, handles of artifacts, or words.');
+    perform _raise_invalid('evidence must be an array of strings', 'Ids of tool calls, handles of artifacts, or free text.');
   end if;
   select e.named into v_named
     from jsonb_array_elements_text(case jsonb_typeof(p_evidence) when 'array' then p_evidence else '[]' end) as e(named)
@@ -89,12 +89,12 @@ begin
                     and c.status in ('completed', 'uncertain') and c.created_at > k.created_at)
    limit 1;
   if found then
-    perform _raise_invalid(format('evidence "%s" is older than the last change of a file', v_named), 'Look again, and name that.');
+    perform _raise_invalid(format('evidence "%s" is older than the last change of a file', v_named), 'Check again after that change, and name the new call.');
   end if;
 end
 $$;
 
-comment on function _evidence_check(uuid, jsonb) is 'Raises WL002 where evidence names a tool call or an artifact that is not there, or a call from before a file was changed.';
+comment on function _evidence_check(uuid, jsonb) is 'Raises WL002 if evidence names a tool call or artifact that does not exist, or a call older than the last change of a file.';
 
 create or replace function _evidence(p_work_item_id uuid, p_named text, out tool_call_id uuid, out artifact_hash text)
   language sql
@@ -106,4 +106,4 @@ as $$
            where p_named ~ '^[0-9a-f]{16,64}$' and a.content_hash >= p_named and a.content_hash < p_named || 'g' limit 1);
 $$;
 
-comment on function _evidence(uuid, text) is 'The tool call of a work item, or the artifact, that evidence names.';
+comment on function _evidence(uuid, text) is 'The tool call of a work item, or the artifact, that a string of evidence names; nulls: neither.';

@@ -1,4 +1,4 @@
--- What people say to work that is under way.
+-- Messages from people to the agent of a work item.
 
 create or replace function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean default false)
   returns inbox
@@ -11,7 +11,7 @@ declare
   v_message inbox;
 begin
   if coalesce(p_content, '') !~ '\S' or octet_length(p_content) > 60000 then
-    perform _raise_invalid('a message needs content of at most 60,000 bytes');
+    perform _raise_invalid('a message needs content, of at most 60,000 bytes');
   end if;
   select * into v_item from work_items where id = p_work_item_id for no key update;
   if not found then
@@ -20,8 +20,8 @@ begin
   if v_item.resolved_at is not null then
     raise exception using
       errcode = 'WL003',
-      message = format('work item %s is %s and hears nothing any more', v_item.id, v_item.state),
-      hint = 'Submit a new work item that says what is to be done now.';
+      message = format('work item %s is %s and no longer accepts messages', v_item.id, v_item.state),
+      hint = 'Submit a new work item for what remains to be done.';
   end if;
   perform from foci where id = v_item.focus_id and p_is_interrupt for no key update;
   insert into inbox (work_item_id, kind, content, is_interrupt)
@@ -35,7 +35,7 @@ end
 $$;
 
 comment on function work_message(uuid, text, boolean) is
-  'Says something to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is shown with the agent''s next request, once, and stays visible through every compaction. p_is_interrupt: now; a model call under way is broken off, tool calls under way are answered as stopped (unsafe ones as uncertain), a wait for children ends with what there is. Returns the inbox row, whose consumed_at says when it was delivered. Raises WL001, WL002, WL003 (finished).';
+  'Sends a message to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is delivered once, with the agent''s next request, and stays visible through every compaction. p_is_interrupt: deliver it now; a model call under way is aborted, tool calls under way are settled as stopped (unsafe ones as uncertain), and a wait for children ends with the results so far. Returns the inbox row, whose consumed_at says when it was delivered. Raises WL001, WL002, WL003 (finished).';
 
 create or replace function _interrupt(p_item work_items)
   returns void
@@ -50,10 +50,10 @@ begin
     p_item.run_at := _now();
   end if;
   if p_item.lease_token is not null then
-    -- The token is void from here on, so that it may be told: only who holds it stops, not who claims the item next.
+    -- The lease is invalid from here on, so it may be published: only its holder stops, not the worker that claims the item next.
     perform pg_notify('work_lease_revoked', p_item.lease_token::text);
     v_due := _lease_end(p_item);
-    -- A call that waits for approval goes on waiting, but not one made by code that is stopped here.
+    -- Calls that wait for approval keep waiting, except those made by code that is stopped here.
     perform _calls_stop(array(
         select k.id
           from turns t
@@ -64,11 +64,11 @@ begin
   else
     update work_items set run_at = p_item.run_at where id = p_item.id and run_at <> p_item.run_at;
   end if;
-  -- What is being asked, or will be asked again, does not know of this yet.
+  -- The pending request does not contain the message yet.
   perform _turns_abandon(p_item.focus_id, '{"class": "interrupted", "message": "a person interrupted"}');
   perform _budget_charge(v_due);
   perform _enqueue(p_item.id);
 end
 $$;
 
-comment on function _interrupt(work_items) is 'Ends what is under way for an item, whose row lock the caller holds, so that its next iteration begins at once.';
+comment on function _interrupt(work_items) is 'Ends the lease, the open calls and the pending request of an item, whose row lock the caller holds, so that its next iteration begins at once.';

@@ -1,4 +1,4 @@
--- Work rests until somebody resumes it.
+-- Pausing and resuming work.
 
 create or replace function work_pause(p_work_item_id uuid, p_reason text default null)
   returns work_items
@@ -24,7 +24,7 @@ end
 $$;
 
 comment on function work_pause(uuid, text) is
-  'Pauses a work item until work_resume(): at once, or when the iteration under way is over (is_pausing). Its children go on. Raises WL001, WL003.';
+  'Pauses a work item until work_resume(), and returns its row: at once, or when the iteration under way is over (is_pausing). Its children continue. Raises WL001, WL003.';
 
 create or replace function work_resume(p_work_item_id uuid)
   returns work_items
@@ -47,4 +47,4 @@ begin
 end
 $$;
 
-comment on function work_resume(uuid) is 'Lets a paused work item go on where it stopped; on any other unfinished item it changes nothing. Raises WL001, WL003.';
+comment on function work_resume(uuid) is 'Resumes a paused work item where it stopped, and returns its row; any other unfinished item is not changed. Raises WL001, WL003.';

@@ -1,4 +1,4 @@
--- The files of work items are kept outside, in volumes: the database says how long.
+-- How long workspace files are kept: they are in volumes outside the database, which decides when they may be deleted.
 
 create or replace function workspaces_over(p_work_items uuid[])
   returns setof uuid
@@ -15,4 +15,4 @@ as $$
 $$;
 
 comment on function workspaces_over(uuid[]) is
-  'Those of the work items whose workspace files may go: resolved for engage.workspace_keep_hours and more. Unknown items are never among them: they may be those of another ledger.';
+  'Those of the given work items whose workspace files may be deleted: finished at least engage.workspace_keep_hours ago. Unknown ids are never returned: they may belong to another ledger.';

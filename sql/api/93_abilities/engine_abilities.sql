@@ -98,7 +98,7 @@ create or replace function _ability_work_complete(p_input jsonb)
 as $$
 begin
   if coalesce(p_input ->> 'summary', '') !~ '\S' then
-    perform _raise_invalid('a completed work item needs a summary of what came of it');
+    perform _raise_invalid('a completed work item needs a summary of its result');
   end if;
   perform _evidence_check(_ability_work_item(), p_input -> 'evidence');
   return case when exists (select from work_items w join foci o on o.id = w.focus_id join faculties f on f.content_hash = o.faculty_hash

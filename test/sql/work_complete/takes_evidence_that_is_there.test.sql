@@ -21,7 +21,7 @@ select matches(pg_temp.complete('["toolu_00"]'), '^evidence "toolu_00 \(look\)" 
 select pg_temp.look('toolu_01');
 select matches(pg_temp.complete('["toolu_02"]'), '^evidence "toolu_02" is neither a tool call of this work nor an artifact', 'a call that never was proves nothing');
 select matches(pg_temp.complete('["deadbeefdeadbeef"]'), '^evidence "deadbeefdeadbeef"', 'an artifact that is not there proves nothing');
-select matches(pg_temp.complete('[7]'), '^evidence is an array of strings', 'evidence that is a number is refused');
+select matches(pg_temp.complete('[7]'), '^evidence must be an array of strings', 'evidence that is a number is refused');
 select is((select state from item), 'running', 'work whose evidence is refused goes on');
 select matches(pg_temp.complete(format('["toolu_01", "%s", "node --test"]', (select left(content_hash, 16) from artifacts))::jsonb), 'completed', 'calls and artifacts that are there are taken, and words');
 select is((select state from item), 'completed', 'work whose evidence is taken is completed');
