@@ -111,7 +111,7 @@ describe.skipIf(noPljs !== null)('with PL/JS', () => {
     ['session_import', ['claude-code', 'garbage'], /^not a recorded run: [^\n]+$/],
     ['recorded_runs_parse', [''], /^not a recorded run: [^\n]+$/],
     ['markdown_codeblocks', ['> '.repeat(2000)], 'it is too large or nests too deep'],
-    ['markdown_codeblocks', ['x'.repeat(1_000_001)], 'the text has 1000001 characters, of at most 1000000'],
+    ['markdown_codeblocks', ['x'.repeat(1_000_001)], 'the text has 1000001 characters; at most 1000000 are allowed'],
     ['json_schema_errors', [null, '{}'], 'the schema is missing'],
   ])('what goes wrong in %s is WL002 and one sentence', async (name, given, message) => {
     await expect(inDatabase(name, ...given)).rejects.toMatchObject({ code: 'WL002', message: typeof message === 'string' ? message : expect.stringMatching(message) });

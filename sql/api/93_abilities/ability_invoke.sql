@@ -1,4 +1,4 @@
--- Calling what is registered, by name, from psql or any language.
+-- Calling registered abilities by name, from psql or any language.
 
 create or replace function ability_invoke(p_name text, p_input jsonb default '{}', p_work_item_id uuid default null, p_lease uuid default null)
   returns jsonb
@@ -18,7 +18,7 @@ begin
   perform _schema_check('the input of ' || p_name, v_ability.input_schema::jsonb, p_input);
   if v_ability.implementation = 'runtime' or v_ability.name = 'await_child_work' then
     raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
-      hint = case v_ability.implementation when 'runtime' then 'A worker runs it: name it in a faculty''s tools.' else 'Waiting is the loop''s; ask with check_child_work.' end;
+      hint = case v_ability.implementation when 'runtime' then 'A worker runs it: list it in a faculty''s engage.tools.' else 'Only a running agent can wait; use check_child_work.' end;
   end if;
   if v_ability.is_builtin and v_ability.name !~ '^ldg:' and v_ability.name <> 'artifact_read' then
     if p_work_item_id is null or not exists (select from work_items where id = p_work_item_id) then
@@ -49,4 +49,4 @@ end
 $$;
 
 comment on function ability_invoke(text, jsonb, uuid, uuid) is
-  'Calls an ability by its name, as it was registered or as models call it (ldg_task_get): select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need the work item that calls, and its lease where a focus drives it. Input that does not fit the ability''s schema is refused (with a JavaScript engine to its depth, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and what the ability raises.';
+  'Calls an ability by its name, as registered or as models call it (ldg_task_get), and returns its result: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need p_work_item_id, the item on whose behalf they are called, and its p_lease if it is being driven. Input that does not fit the ability''s schema is refused (nested values only with a JavaScript engine, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and whatever the ability raises.';

@@ -1,4 +1,4 @@
--- The engine's own tools: SQL functions of the calling focus, always offered, in this order.
+-- The engine's own tools: SQL functions called on behalf of a focus, always offered, in this order.
 
 create or replace function _ability_work_item()
   returns uuid
@@ -66,7 +66,7 @@ as $$
       (p_input ->> 'priority')::integer, p_idempotency_key => 'spawn ' || current_setting('work_ledger.tool_call_id')) c;
 $$;
 
-comment on function _ability_spawn_child_work(jsonb) is 'Tool spawn_child_work; a repeated call finds the child that it made.';
+comment on function _ability_spawn_child_work(jsonb) is 'Tool spawn_child_work; a repeated call returns the same child.';
 
 create or replace function _ability_await_child_work(p_input jsonb)
   returns text
@@ -77,7 +77,7 @@ as $$
   select _child_words(await_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid))::text);
 $$;
 
-comment on function _ability_await_child_work(jsonb) is 'Tool await_child_work: null while a child is not over, and then the call waits.';
+comment on function _ability_await_child_work(jsonb) is 'Tool await_child_work; null while a child is not over: the call then waits.';
 
 create or replace function _ability_check_child_work(p_input jsonb)
   returns text
@@ -107,7 +107,7 @@ begin
 end
 $$;
 
-comment on function _ability_work_complete(jsonb) is 'Tool work_complete: iteration_finish() ends the work item once every call of the batch is settled.';
+comment on function _ability_work_complete(jsonb) is 'Tool work_complete; iteration_finish() ends the work item when all calls of the response are settled.';
 
 create or replace function _ability_awareness_digest(p_input jsonb)
   returns text
@@ -189,7 +189,7 @@ $$;
 
 comment on function _code_check_child_work(jsonb) is 'Tool check_child_work as code calls it.';
 
--- What a model reads of them stands in sql/abilities.json, which the MCP server reads too: it lists them before it knows a database.
+-- Their descriptions for models are in sql/abilities.json, which the MCP server reads, too: it lists them before it has a database.
 insert into abilities (name, description, input_schema, effect, risk, implementation, function_name, is_builtin, position)
 select a.name, a.description, _json_compact(a.input_schema)::json, a.effect, 'safe', a.implementation, format('%I.%I', _ledger_schema(), '_ability_' || a.name), true, a.position
   from json_to_recordset($abilities$@abilities@$abilities$) as a(position integer, name text, implementation text, effect text, description text, input_schema json)

@@ -1,5 +1,5 @@
--- What needs a JavaScript engine in the database. Where none is installed these stand in for the functions and say how to
--- get them; work-ledger javascript replaces those named _js_ (plv8/build.ts makes their bodies), and nothing else depends on them.
+-- Functions that need a JavaScript engine in the database. Until one is installed, the functions named _js_ are stand-ins that
+-- say how to get them; "work-ledger javascript" replaces them (plv8/build.ts makes their bodies). Nothing else depends on them.
 
 create or replace function _no_javascript(p_function text)
   returns jsonb
@@ -26,7 +26,7 @@ begin
       ('json_schema_errors', 'p_schema text, p_value text', 'text, text'), ('markdown_codeblocks', 'p_text text', 'text'),
       ('markdown_file_references', 'p_text text', 'text'), ('recorded_runs_parse', 'p_content text', 'text')) f(name, takes, types)
   loop
-    -- One that was replaced already stays.
+    -- Functions already replaced stay.
     if not exists (select from pg_proc p join pg_language l on l.oid = p.prolang where p.oid = to_regprocedure(format('_js_%s(%s)', v_function.name, v_function.types)) and l.lanname in ('pljs', 'plv8')) then
       execute format('create or replace function _js_%s(%s) returns jsonb language plpgsql immutable set search_path = pg_catalog, %s, pg_temp as $f$ begin return _no_javascript(%L); end $f$',
         v_function.name, v_function.takes, quote_ident(_ledger_schema()), v_function.name);
@@ -46,13 +46,13 @@ begin
   if p_text is null then
     perform _raise_invalid(format('%s is missing', p_what));
   elsif char_length(p_text) > p_max_chars then
-    perform _raise_invalid(format('%s has %s characters, of at most %s', p_what, char_length(p_text), p_max_chars), 'No timeout ends JavaScript in a database. The command line and the TypeScript API have no such limit.');
+    perform _raise_invalid(format('%s has %s characters; at most %s are allowed', p_what, char_length(p_text), p_max_chars), 'No timeout can stop JavaScript in a database. The command line and the TypeScript API have no such limit.');
   end if;
   return p_text;
 end
 $$;
 
-comment on function _js_text(text, text, integer) is 'A text that JavaScript is given, of bounded length, since no timeout ends it. Raises WL002.';
+comment on function _js_text(text, text, integer) is 'Checks the length of a text for JavaScript, which no timeout can stop, and returns it. Raises WL002.';
 
 create or replace function _js_answer(p_answer jsonb)
   returns jsonb
@@ -68,7 +68,7 @@ begin
 end
 $$;
 
-comment on function _js_answer(jsonb) is 'What JavaScript answered, or its error. Raises WL002.';
+comment on function _js_answer(jsonb) is 'The value that JavaScript returned. Raises WL002 with its error, if it returned one.';
 
 create or replace function json_schema_errors(p_schema jsonb, p_value jsonb)
   returns jsonb
@@ -80,7 +80,7 @@ as $$
 $$;
 
 comment on function json_schema_errors(jsonb, jsonb) is
-  'Why a value does not fit a JSON Schema (draft 2020-12, or 7 where $schema says so): a list of texts, each with the place in the value, empty where it fits. A schema is one document: a $ref to another makes it one that cannot be used, and so does one that takes more than about a second; format says nothing about what fits. A schema has at most 1,000,000 characters, a value 10,000,000. Needs work-ledger javascript. Raises 0A000 without it, WL002.';
+  'Why a value does not fit a JSON Schema (draft 2020-12, or draft 7 if $schema says so): a list of strings, each naming the place in the value; empty if it fits. Refused are schemas that refer to other documents ($ref) or take more than about a second. format is not checked. At most 1,000,000 characters of schema, 10,000,000 of value. Needs "work-ledger javascript". Raises 0A000 without it, WL002.';
 
 create or replace function markdown_codeblocks(p_text text)
   returns jsonb
@@ -92,7 +92,7 @@ as $$
 $$;
 
 comment on function markdown_codeblocks(text) is
-  'The code blocks of a Markdown text of at most 1,000,000 characters: [{idx, language, content, filePath}]. Needs work-ledger javascript. Raises 0A000 without it, WL002 (a text that nests too deep, too).';
+  'The code blocks of a Markdown text of at most 1,000,000 characters: [{idx, language, content, filePath}]. Needs "work-ledger javascript". Raises 0A000 without it, WL002 (too long, or nested too deeply).';
 
 create or replace function markdown_file_references(p_text text)
   returns jsonb
@@ -104,7 +104,7 @@ as $$
 $$;
 
 comment on function markdown_file_references(text) is
-  'The files that a Markdown text of at most 1,000,000 characters names: [{filePath, lineStart, lineEnd}]. Needs work-ledger javascript. Raises 0A000 without it, WL002 (a text that nests too deep, too).';
+  'The files that a Markdown text of at most 1,000,000 characters names: [{filePath, lineStart, lineEnd}]. Needs "work-ledger javascript". Raises 0A000 without it, WL002 (too long, or nested too deeply).';
 
 create or replace function recorded_runs_parse(p_content text)
   returns jsonb
@@ -116,4 +116,4 @@ as $$
 $$;
 
 comment on function recorded_runs_parse(text) is
-  'The recorded runs in a file of another agent, of at most 100,000,000 characters, the session first, then its subagents: a list of what session_import() takes. Needs work-ledger javascript. Raises 0A000 without it, WL002 (a format that is not known, too).';
+  'The recorded runs in the content of another agent''s file, at most 100,000,000 characters: a list of arguments for session_import(), the session first, then its subagents. Needs "work-ledger javascript". Raises 0A000 without it, WL002 (too long, or an unknown format).';
