@@ -1476,7 +1476,7 @@ create view work_sessions with (security_invoker=true) as
 create function _ability_artifact_read(p_input jsonb) returns text
   sql volatile; -- body 6c9a0b78, comment 7c0f0ada
 create function _ability_await_child_work(p_input jsonb) returns text
-  sql volatile; -- body d41e42de, comment 8e525d2f
+  sql volatile; -- body d41e42de, comment edf2efb6
 create function _ability_awareness_digest(p_input jsonb) returns text
   sql volatile; -- body b21003ef, comment 5c51f880
 create function _ability_check_child_work(p_input jsonb) returns text
@@ -1492,29 +1492,29 @@ create function _ability_recall_block(p_input jsonb) returns text
 create function _ability_resumption_context(p_input jsonb) returns text
   sql volatile; -- body 94f9b0a1, comment 07e30aee
 create function _ability_spawn_child_work(p_input jsonb) returns text
-  sql volatile; -- body ab1f1ab0, comment 42fa1e3a
+  sql volatile; -- body ab1f1ab0, comment 78bacdec
 create function _ability_work_complete(p_input jsonb) returns text
-  plpgsql volatile; -- body 92d3d537, comment d4edc397
+  plpgsql volatile; -- body a245ef6f, comment cdab24a3
 create function _ability_work_item() returns uuid
   sql stable parallel safe; -- body d41d8cd9, comment 37e31c44
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment df40b70f
 create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) returns void
-  plpgsql volatile; -- body 94546188, comment 024ada2c
+  plpgsql volatile; -- body 94546188, comment addfe47a
 create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text, p_by text) returns approvals
-  plpgsql volatile; -- body 40fc2e66, comment 147cfe78
+  plpgsql volatile; -- body 772ee64b, comment 24774bd9
 create function _approval_settle(p_call tool_calls, p_approval approvals) returns boolean
-  plpgsql volatile; -- body 7391ef79, comment e88db612
+  plpgsql volatile; -- body 7391ef79, comment 60541ecf
 create function _around(p_line text, p_pattern text) returns text
-  sql immutable; -- body d9b6a4c2, comment f3824d4d
+  sql immutable; -- body d9b6a4c2, comment 4ab3a5d4
 create function _artifact(p_handle text) returns artifacts
   plpgsql stable; -- body 9d618d34, comment e6b5731e
 create function _artifact_store(p_content text) returns text
-  plpgsql volatile; -- body 9e5f2fd9, comment 94126567
+  plpgsql volatile; -- body 9e5f2fd9, comment 2b418765
 create function _asking_turn(p_turn_id uuid) returns turns
   plpgsql stable; -- body 073ddc36, comment 1540c60f
 create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
-  sql immutable; -- body 0ec0dac0, comment c5122b31
+  sql immutable; -- body 0ec0dac0, comment f5368edd
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, OUT said text, OUT shown jsonb) returns record
   sql volatile; -- body c00709ac, comment c27ce1e2
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -1522,27 +1522,27 @@ create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focu
 create function _awareness_settings(p_config jsonb) returns jsonb
   sql stable; -- body dd0ca9b4, comment fdc63745
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns void
-  plpgsql volatile; -- body 4a0eeac0, comment c82c1e6d
+  plpgsql volatile; -- body 31620b98, comment 47734710
 create function _before_work(p_item work_items, p_focus foci, p_config jsonb) returns jsonb
-  plpgsql volatile; -- body 12750399, comment 53dc254f
+  plpgsql volatile; -- body 12750399, comment d3a27a9f
 create function _begins_behind(p_call tool_calls) returns uuid[]
-  sql stable; -- body c3434dc5, comment 401a8dfe
+  sql stable; -- body c3434dc5, comment eae0afa7
 create function _block_of(p_turn turns) returns integer
-  sql stable; -- body a8319740, comment ad2f594e
+  sql stable; -- body a8319740, comment c208fef5
 create function _block_stub(p_turns turns[], p_after_seq integer, p_block integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 837a5094, comment 35b4eedb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 827c7c6e, comment 35b4eedb
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _boundary(p_turn_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4f96d378, comment b13343ea
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4f96d378, comment 1cd8834a
 create function _branch_message(p_turn turns) returns text
-  sql stable; -- body 7fef5262, comment 5c566859
+  sql stable; -- body 7fef5262, comment 571f33d9
 create function _breaks_even_after(p_cut elisions, p_model text) returns integer
-  sql stable; -- body b003bddf, comment f2399e40
+  sql stable; -- body b003bddf, comment 60b1a0df
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
-  plpgsql immutable; -- body 340554fa, comment 48dc6b2b
+  plpgsql immutable; -- body 48045f47, comment 98fa5ea9
 create function _budget_charge(p_due jsonb) returns void
-  plpgsql volatile; -- body 15577c37, comment e1ccb479
+  plpgsql volatile; -- body ecd90d8c, comment 8de79bc2
 create function _budget_child(p_parent_id uuid) returns void
   plpgsql volatile; -- body cfdaa021, comment fd427c37
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
@@ -1552,59 +1552,59 @@ create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb,
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 21ce52ea
 create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb DEFAULT '{}'::jsonb) returns void
-  sql volatile; -- body ade8a2d5, comment 2798fe34
+  sql volatile; -- body ade8a2d5, comment 70fe61b7
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  sql volatile; -- body 67b6a6db, comment dc7e18c4
+  sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
-  sql volatile; -- body 2046b576, comment eaddbc40
+  sql volatile; -- body 2046b576, comment c78201cc
 create function _calibrate(p_turn turns) returns void
-  plpgsql volatile; -- body 0c2553d9, comment 2c8ca204
+  plpgsql volatile; -- body 0b4efaeb, comment 0e86a466
 create function _call_input(p_call tool_calls) returns json
-  sql immutable parallel safe; -- body d41d8cd9, comment 343cf887
+  sql immutable parallel safe; -- body d41d8cd9, comment b3fd3344
 create function _call_label(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 437d1e38, comment 295b449f
 create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_calls
-  plpgsql volatile; -- body bb46264d, comment 105b3880
+  plpgsql volatile; -- body bb46264d, comment 11a706fd
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 75d61a46, comment 1b0940fa
+  plpgsql volatile; -- body 5533c3de, comment ff98d0a7
 create function _call_whole(p_call tool_calls) returns text
-  sql stable; -- body ab406115, comment b31d4f55
+  sql stable; -- body ab406115, comment 1a0ce3c0
 create function _called(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 168ec19b, comment 7187dc5b
 create function _calls_give_up(p_after interval) returns integer
-  sql volatile; -- body 8b1193b7, comment e2f99522
+  sql volatile; -- body 8b1193b7, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 909461a7, comment dfa5f495
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 909461a7, comment 366b1849
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body e916c1b2, comment ab50f699
+  plpgsql volatile; -- body e916c1b2, comment ab1aff0c
 create function _cap_said(p_text text, p_max_bytes integer) returns text
   sql immutable; -- body ce2f7c81, comment 34fa771b
 create function _cap_text(p_text text, p_max_bytes integer) returns text
-  plpgsql immutable; -- body 7714a7e6, comment ddf730fd
+  plpgsql immutable; -- body 6837966c, comment 47c6571e
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 45e6d003, comment 9c3daa6c
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_key(p_what text, p_key text) returns void
-  plpgsql immutable; -- body 6ad99d2a, comment 9e32e94a
+  plpgsql immutable; -- body 7d517465, comment 13069995
 create function _check_span(p_what text, p_span interval) returns void
-  plpgsql immutable; -- body 85f88953, comment 01a78264
+  plpgsql immutable; -- body 7a7bf701, comment 55ae8093
 create function _check_time(p_what text, p_at timestamp with time zone) returns void
-  plpgsql stable; -- body bc5bea97, comment 6026a23b
+  plpgsql stable; -- body 3be6ef02, comment 738d482f
 create function _check_turn() returns trigger
-  plpgsql volatile; -- body 273a2006, comment 3a57da1a
+  plpgsql volatile; -- body bd08ddb7, comment e5567c89
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
-  plpgsql immutable; -- body 8ae6b534, comment f6acc0c3
+  plpgsql immutable; -- body 8ae6b534, comment 5fe07765
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1a2d0e3d, comment 8f6bd84b
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
   sql volatile; -- body a30335fe, comment 32acb9cb
 create function _child_ended(p_child work_items) returns void
-  plpgsql volatile; -- body a176745a, comment b876ef4a
+  plpgsql volatile; -- body a176745a, comment 82935227
 create function _child_words(p_words text) returns text
-  sql volatile; -- body 0b478ec4, comment eb1a41b7
+  sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_place text) returns record
-  plpgsql volatile; -- body 9ef73fdc, comment 4782242d
+  plpgsql volatile; -- body 9ef73fdc, comment 36c57a78
 create function _code_check_child_work(p_input jsonb) returns jsonb
   sql volatile; -- body f9e59a27, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
@@ -1614,67 +1614,67 @@ create function _code_ledger_read(p_input jsonb) returns text
 create function _code_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body 1896d007, comment 87b12856
 create function _code_waits(p_call tool_calls) returns boolean
-  sql stable; -- body f3edfd74, comment 418a478f
+  sql stable; -- body f3edfd74, comment 62f38dba
 create function _compaction_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
-  plpgsql stable; -- body 41bef062, comment 3346d6b0
+  plpgsql stable; -- body 9d46c0d8, comment 04f84ec4
 create function _compaction_due(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 989df5cc, comment 010e40da
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
-  plpgsql volatile; -- body 378686d6, comment abb8fb44
+  plpgsql volatile; -- body 1a3e8b74, comment 6790416b
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 6f822257, comment 24598a94
+  plpgsql stable; -- body 204010d0, comment d6d72290
 create function _config_of(p_item work_items) returns jsonb
-  sql stable; -- body 2380f82a, comment 11308f7f
+  sql stable; -- body 2380f82a, comment 62f1f58b
 create function _content_chars(p_content json) returns integer
-  sql immutable; -- body ea52871c, comment cfcb27cd
+  sql immutable; -- body ea52871c, comment 0686e5db
 create function _content_hash(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4f50428
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body da35f2bc, comment a06ac7e3
+  plpgsql stable; -- body da35f2bc, comment 91e288a5
 create function _context_window_of(p_engage jsonb) returns integer
-  sql stable; -- body 8b326736, comment 4dbce6df
+  sql stable; -- body 8b326736, comment 7f9c90fb
 create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with time zone) returns void
-  plpgsql volatile; -- body c007a32d, comment b7538ad7
+  plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
-  plpgsql immutable; -- body fb212e7b, comment 42f349fb
+  plpgsql immutable; -- body 6db18a23, comment 73a66400
 create function _dead_jobs() returns bigint[]
-  plpgsql stable security definer acl {postgres=X/postgres}; -- body 2d46a086, comment 5c155550
+  plpgsql stable security definer acl {postgres=X/postgres}; -- body 2d46a086, comment 0a6fd5a3
 create function _digest_fenced(p_says text, p_digest text) returns text
   sql volatile; -- body dddbf942, comment 907cde84
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dad3970a, comment 925c4ff6
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dad3970a, comment ee77c08f
 create function _earlier_head(p_focus_id uuid) returns uuid
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7f9c4558, comment f6985991
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7f9c4558, comment 086cd3a9
 create function _edit_distance(p_a text, p_b text) returns integer
   plpgsql immutable parallel safe; -- body 825e55b4, comment 7e224e7f
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body fefd0238, comment 2d7eca23
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body fefd0238, comment c3c1d3bb
 create function _elision_chain(p_elision_id uuid) returns elisions[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 39a5d30f
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] DEFAULT NULL::text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4b437551, comment f2d573ca
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ae4e8f05, comment 3cbfcd9d
 create function _elision_store(p_cut elisions) returns void
-  plpgsql volatile; -- body 42b51def, comment 686a07d7
+  plpgsql volatile; -- body 42b51def, comment c890d406
 create function _engine_message(p_head turns) returns text
-  sql volatile; -- body 6029e57d, comment 99172a17
+  sql volatile; -- body 6029e57d, comment 36fa6ca2
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 45d0f76e
+  sql immutable parallel safe; -- body d41d8cd9, comment 7b967d72
 create function _enqueue(p_work_item_id uuid) returns boolean
-  plpgsql volatile security definer; -- body 663d06cd, comment 6a956c00
+  plpgsql volatile security definer; -- body 663d06cd, comment 5fb011ab
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
-  plpgsql volatile; -- body f81269de, comment a6984eba
+  plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body 5af4db3e, comment 94f4f538
+  plpgsql volatile security definer acl {postgres=X/postgres}; -- body af4c188a, comment 2672f2fe
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 79a4385c
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
-  sql stable; -- body e9289f29, comment b440d3eb
+  sql stable; -- body e9289f29, comment a8e20118
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
-  plpgsql stable; -- body 0e165517, comment ede84757
+  plpgsql stable; -- body dcf62a45, comment 27cf76e2
 create function _excerpt(p_text text, p_max_chars integer) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 78991827
+  sql immutable parallel safe; -- body d41d8cd9, comment ac63c1ff
 create function _exchange_chars(p_turn_id uuid) returns integer
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a416ac7b, comment b0f6e07e
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a416ac7b, comment 3fe9bbd6
 create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment fc44fde9
 create function _faculty_check(p_config jsonb) returns void
@@ -1682,7 +1682,7 @@ create function _faculty_check(p_config jsonb) returns void
 create function _faculty_complete(p_given jsonb) returns jsonb
   sql immutable parallel safe; -- body ed63d33c, comment d1ef7161
 create function _faculty_config(p_focus foci) returns jsonb
-  sql stable; -- body d941a6c4, comment 9566cbb2
+  sql stable; -- body d941a6c4, comment 27b6293b
 create function _faculty_defaults() returns jsonb
   plpgsql immutable parallel safe; -- body b0b64baf, comment e681253d
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
@@ -1698,47 +1698,47 @@ create function _faculty_value_says(p_type text, p_least numeric, p_most numeric
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9a444c2f, comment 02a3b577
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
-  sql immutable parallel safe; -- body d41d8cd9, comment 8dcd02f2
+  sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
-  plpgsql volatile; -- body abeb3957, comment 07df6e5f
+  plpgsql volatile; -- body d9bc2d84, comment df2474c2
 create function _fenced(p_says text, p_text text) returns text
-  sql volatile; -- body c0c87bb1, comment 70e5841c
+  sql volatile; -- body c0c87bb1, comment 13839c18
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
-  plpgsql volatile; -- body 98c0f10b, comment efbaeed9
+  plpgsql volatile; -- body 98c0f10b, comment faf63e5b
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
-  plpgsql stable; -- body d5cf1d5d, comment b608b5b0
+  plpgsql stable; -- body 986cc035, comment 3f1dceb4
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body f32dfc9a, comment bcef2487
+  plpgsql volatile; -- body f32dfc9a, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
-  plpgsql volatile; -- body b555288f, comment 9c60c788
+  plpgsql volatile; -- body 302397ea, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body 14993bd5, comment c8870ed8
+  plpgsql volatile; -- body 14993bd5, comment 6b0269be
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns void
   plpgsql volatile; -- body 82e05002, comment 5890d9a6
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
-  sql immutable parallel safe; -- body d41d8cd9, comment 7456d8ac
+  sql immutable parallel safe; -- body d41d8cd9, comment 9bd8ce05
 create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time zone
   plpgsql stable; -- body bca085a9, comment dcdd147c
 create function _has_javascript() returns boolean
-  sql stable; -- body 7ce8b05a, comment fcbca3bd
+  sql stable; -- body 7ce8b05a, comment 3e97938c
 create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid DEFAULT NULL::uuid) returns hook_runs
-  plpgsql volatile; -- body dc67c3e0, comment 96e140d6
+  plpgsql volatile; -- body dc67c3e0, comment cae1e720
 create function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
-  sql stable; -- body e18cf608, comment b1e60e89
+  sql stable; -- body e18cf608, comment c6404ba2
 create function _hook_problem(p_run hook_runs, p_result jsonb) returns text
-  plpgsql immutable; -- body d827e51e, comment 41255e10
+  plpgsql immutable; -- body 461944be, comment 3c649ea7
 create function _hook_said(p_run hook_runs, p_key text) returns text
-  sql immutable; -- body cba534ad, comment e6d2c94c
+  sql immutable; -- body cba534ad, comment 82e553d8
 create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
-  plpgsql volatile; -- body 099bec2f, comment ed276dee
+  plpgsql volatile; -- body 099bec2f, comment 6b754c30
 create function _hook_words(p_hook text, p_words text) returns text
-  sql volatile; -- body d442fc51, comment 94cb80d7
+  sql volatile; -- body d442fc51, comment a79d047b
 create function _image_block(p_media_type text, p_hash text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment c5f34584
+  sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
 create function _image_store(p_media_type text, p_data text) returns text
-  plpgsql volatile; -- body 81ab5e1f, comment 5a795a7e
+  plpgsql volatile; -- body 81ab5e1f, comment 2f79b026
 create function _images_of(p_turn_ids uuid[]) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 4a8018b4
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 564de069
 create function _import_branch(p_label text, p_head turns) returns void
   plpgsql volatile; -- body 94a8869c, comment 4e1e2395
 create function _import_compaction(p_item work_items, p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
@@ -1758,27 +1758,27 @@ create function _import_session(p_format text, p_session text, p_parent text, p_
 create function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer) returns void
   plpgsql volatile; -- body 7506e4e2, comment baa5575b
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
-  plpgsql volatile; -- body 0488cc9f, comment 3fc44272
+  plpgsql volatile; -- body 0488cc9f, comment 4985a494
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
-  sql stable; -- body 132669fa, comment 217bab79
+  sql stable; -- body 132669fa, comment e14ad098
 create function _indent(p_text text, p_prefix text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 08b80bad
+  sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _input_total(p_turn turns) returns integer
-  sql immutable parallel safe; -- body d41d8cd9, comment 5730cc46
+  sql immutable parallel safe; -- body d41d8cd9, comment 87b565df
 create function _interrupt(p_item work_items) returns void
-  plpgsql volatile; -- body c6a74633, comment bf9ee294
+  plpgsql volatile; -- body d693e761, comment 641ffd40
 create function _is_for_code(p_ability text) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment 9ef11a4e
+  sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_partial(p_call tool_calls) returns boolean
-  sql immutable; -- body f63aedb3, comment d2c7dfd0
+  sql immutable; -- body f63aedb3, comment 9cdb5566
 create function _item_model(p_work_item_id uuid) returns text
   sql stable; -- body df48278d, comment 6779c55c
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
-  plpgsql volatile; -- body 90e3c2e9, comment e3f60069
+  plpgsql volatile; -- body 90e3c2e9, comment 7d50e0a3
 create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
-  sql stable; -- body ff3e67c3, comment c3e641a5
+  sql stable; -- body ff3e67c3, comment 721fe5d5
 create function _jobs_tidy() returns void
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body 11bb59ce, comment c361c6dd
+  plpgsql volatile security definer acl {postgres=X/postgres}; -- body a4eabf15, comment 65229174
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body e0b2d068, comment 59117c8c
 create function _journal_keys() returns jsonb
@@ -1796,7 +1796,7 @@ create function _journal_value_check(p_entry_type text, p_key text, p_type text,
 create function _journal_written(p_work_item_id uuid) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 69fd778b, comment 85f3bf6c
 create function _js_answer(p_answer jsonb) returns jsonb
-  plpgsql immutable; -- body 674cbddc, comment 2387dfe9
+  plpgsql immutable; -- body 674cbddc, comment 2bce01b6
 create function _js_json_schema_errors(p_schema text, p_value text) returns jsonb
   plpgsql immutable; -- body 51ec2274, comment 5b731bac
 create function _js_markdown_codeblocks(p_text text) returns jsonb
@@ -1806,27 +1806,27 @@ create function _js_markdown_file_references(p_text text) returns jsonb
 create function _js_recorded_runs_parse(p_content text) returns jsonb
   plpgsql immutable; -- body c79c3beb, comment 281d2c54
 create function _js_text(p_what text, p_text text, p_max_chars integer) returns text
-  plpgsql immutable; -- body 4f08bbdf, comment 978b483d
+  plpgsql immutable; -- body 587ed2ed, comment ac8fe35b
 create function _json_compact(p_json json) returns text
   plpgsql immutable; -- body 7fdafffe, comment 54051a7c
 create function _json_with_key(p_object json, p_key text, p_value text) returns text
   sql immutable; -- body 12ed6444, comment 9dcca2b9
 create function _jsonb_of(p_json json) returns jsonb
-  plpgsql immutable; -- body f21b1a56, comment f0acec68
+  plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_of(p_turn turns) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9f775975, comment 602a385d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9f775975, comment b3ab39e7
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
-  plpgsql stable; -- body 0559b590, comment 3391e69c
+  plpgsql stable; -- body 81db2131, comment 3c00cae5
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 16394721, comment f24f8aaa
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 16394721, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8d80feeb, comment 8af82c20
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8d80feeb, comment 75e9d06f
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cf5bf101, comment 480a6b59
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c2194262, comment fbf18dfc
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9e93daee, comment d2c55b77
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9e93daee, comment 16ce9b2d
 create function _kept_store(p_cut elisions) returns void
-  sql volatile; -- body acab7c09, comment 404d80ae
+  sql volatile; -- body acab7c09, comment cc860093
 create function _key_text(p_path text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 68dca21f
 create function _last_line(p_said text) returns text
@@ -1848,13 +1848,13 @@ create function _ldg_task_query(p_input jsonb) returns jsonb
 create function _ldg_task_save(p_input jsonb) returns jsonb
   plpgsql volatile; -- body 5e5f18e7, comment 969a3659
 create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) returns void
-  sql volatile; -- body 1b95e1cb, comment 41411c04
+  sql volatile; -- body 1b95e1cb, comment 1d809d1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body ff5e8578, comment 93867a67
+  plpgsql volatile; -- body 506a51ad, comment d89e1257
 create function _lease_end(p_item work_items) returns jsonb
-  plpgsql volatile; -- body 94335842, comment 711767a9
+  plpgsql volatile; -- body 94335842, comment e608ba70
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body 240e88aa, comment be536e9d
+  plpgsql volatile; -- body 7c2b7a1d, comment aa3f5cad
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body 671f0260, comment e3069485
 create function _ledger_entry_types() returns text[]
@@ -1862,23 +1862,23 @@ create function _ledger_entry_types() returns text[]
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
   sql stable; -- body a444cdec, comment 4ca037c4
 create function _ledger_schema() returns text
-  sql stable; -- body a3098596, comment ca60c7a1
+  sql stable; -- body a3098596, comment c789aca7
 create function _lines(p_texts text[]) returns text[]
   sql immutable parallel safe; -- body 1b742637, comment 46e5a33f
 create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start integer, OUT line_end integer) returns record
-  sql immutable; -- body fe67977b, comment 2ec0b595
+  sql immutable; -- body cf9640b9, comment 30c9896d
 create function _list(p_items text[], p_max integer) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment bca8baa1
+  sql immutable parallel safe; -- body d41d8cd9, comment c8ea6917
 create function _listed(p_list jsonb) returns text
   sql immutable parallel safe; -- body 634d7ab6, comment d6d57470
 create function _max_attempts(p_item work_items, p_focus foci) returns integer
-  sql stable; -- body 6bb99acd, comment ad4b2795
+  sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
-  sql stable; -- body 21d55d4d, comment badbe90f
+  sql stable; -- body 21d55d4d, comment 6bac9df2
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c5f991ab, comment 07edc4f7
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0f24b4dc, comment 2dd58f27
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
-  sql stable; -- body 57145a07, comment d8655950
+  sql stable; -- body 2126759d, comment fa2f4c2b
 create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
@@ -1886,37 +1886,37 @@ create function _names(p_names jsonb) returns text[]
 create function _nearest(p_word text, p_words text[]) returns text
   sql immutable; -- body 2712c9da, comment 2a1a6ae5
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment 2b5a7fa5
+  sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
 create function _newest_turn(p_work_item_id uuid) returns uuid
-  sql stable; -- body 77e76b62, comment 1dc60dfe
+  sql stable; -- body 77e76b62, comment 83b9e615
 create function _next_block(p_head turns, p_focus_id uuid DEFAULT NULL::uuid) returns integer
-  sql stable; -- body e0a1a748, comment 605944f6
+  sql stable; -- body e0a1a748, comment ee89aab2
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint DEFAULT NULL::bigint) returns integer
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 82ee31f8, comment 1a931e1d
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d636bfe5, comment c305d02b
 create function _no_javascript(p_function text) returns jsonb
   plpgsql immutable; -- body 9e58520c, comment 1a2ca040
 create function _notify_completed() returns trigger
-  plpgsql volatile; -- body d25cc62e, comment 44de3d4a
+  plpgsql volatile; -- body d25cc62e, comment 8cad8cd6
 create function _notify_journal() returns trigger
-  plpgsql volatile; -- body a9e5e32c, comment adc644d0
+  plpgsql volatile; -- body a9e5e32c, comment 7c73457a
 create function _notify_ledger() returns trigger
-  plpgsql volatile; -- body dc654ad1, comment cfebf65d
+  plpgsql volatile; -- body dc654ad1, comment 94120443
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f77c383, comment df17ce6e
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f77c383, comment 6faa9e98
 create function _one_line(p_text text, p_max_chars integer) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment bcbc93f9
+  sql immutable parallel safe; -- body d41d8cd9, comment 1e359c8d
 create function _open_call(p_call tool_calls) returns json
-  sql stable; -- body efa17043, comment 4d4e8d70
+  sql stable; -- body 4316d25f, comment 7fe44365
 create function _open_calls(p_turn_id uuid) returns json
-  sql stable; -- body eecdfbb9, comment 05782f5b
+  sql stable; -- body eecdfbb9, comment 851474c5
 create function _open_item(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body 3110b26b, comment 09966c79
+  plpgsql volatile; -- body 4f3b2291, comment 94e8dad0
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c3e789e, comment e830851f
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c3e789e, comment 45caab5e
 create function _orient(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb) returns record
-  plpgsql volatile; -- body cf730ba6, comment 87c7276c
+  plpgsql volatile; -- body cf730ba6, comment 5e6168a3
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dd8dfecd, comment d9c1962d
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
@@ -1924,35 +1924,35 @@ create function _packet_tokens(p_packet jsonb, p_model text) returns integer
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
   plpgsql immutable; -- body 1b4af3ae, comment 3008dbe3
 create function _part_text(p_blocks text) returns text
-  sql immutable; -- body ab975b9c, comment 5b5b1631
+  sql immutable; -- body ab975b9c, comment 4f100cc7
 create function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_blocks text) returns bigint
-  sql stable; -- body 1a338d23, comment 37c6414e
+  sql stable; -- body 1a338d23, comment 9ad232e5
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
-  sql immutable; -- body 3f7c96e7, comment 04a36be1
+  sql immutable; -- body 7768aba2, comment 04a36be1
 create function _path_plain(p_path text) returns text
-  plpgsql immutable parallel safe; -- body a176a619, comment 582f5fc0
+  plpgsql immutable parallel safe; -- body a176a619, comment 6b878c71
 create function _paths_meet(p_one text, p_other text) returns boolean
-  sql immutable parallel safe; -- body d41d8cd9, comment 4f3835e9
+  sql immutable parallel safe; -- body d41d8cd9, comment 1aca678b
 create function _place(p_call tool_calls) returns integer
-  sql stable; -- body 50c1b94d, comment d04b6acb
+  sql stable; -- body 50c1b94d, comment cc49b4e1
 create function _plan_items(p_plan text) returns text[]
   sql immutable parallel safe; -- body 8d173d13, comment 42315b4b
 create function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint DEFAULT 0, p_cache_write bigint DEFAULT 0) returns numeric
-  sql stable; -- body 3dd217d5, comment c357cf53
+  sql stable; -- body 3dd217d5, comment 73216a30
 create function _printed_files(p_command text) returns SETOF text
-  sql immutable; -- body 6844884c, comment b85821fa
+  sql immutable; -- body a102a112, comment 11e69a67
 create function _public_functions() returns TABLE(serves text, subject text, name text)
   sql immutable parallel safe; -- body bc2c8285, comment cb2c8ba4
 create function _query_blocks(p_turn_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment d843dae5
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
-  plpgsql immutable; -- body 5a7b4023, comment dad8743a
+  plpgsql immutable; -- body 80ee9250, comment 5a6ed48d
 create function _raise_not_found(p_what text, p_id uuid) returns void
   plpgsql immutable; -- body ff65022f, comment 01039ccb
 create function _reasoning(p_content json) returns text
   sql immutable parallel safe; -- body 44e6d941, comment 1f1c80c1
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
-  plpgsql stable; -- body ccd433ac, comment ee8a82d2
+  plpgsql stable; -- body ccd433ac, comment 2c2ea0ad
 create function _recorded_calls(p_calls json, p_n integer) returns TABLE(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json)
   sql stable; -- body 59560d12, comment e6abfc73
 create function _recorded_count(p_count jsonb) returns integer
@@ -1966,89 +1966,89 @@ create function _recorded_images(p_images json) returns text
 create function _recorded_time(p_at text) returns timestamp with time zone
   plpgsql stable; -- body 4e8b25fe, comment cfef23d0
 create function _recover_calls(p_turn_id uuid) returns void
-  plpgsql volatile; -- body 8be8af5d, comment 46f722a2
+  plpgsql volatile; -- body 8be8af5d, comment f0a3d397
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 25f48503, comment 5fa23c32
 create function _refuse_number() returns trigger
-  plpgsql volatile; -- body a51795e4, comment 99353ed9
+  plpgsql volatile; -- body a89990bd, comment 944a7569
 create function _refuse_rewrite() returns trigger
-  plpgsql volatile; -- body 6872bf4c, comment a97a350f
+  plpgsql volatile; -- body 4bcfb8b8, comment 05d1674b
 create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
-  sql stable; -- body 71a6c387, comment 5dae963c
+  sql stable; -- body 71a6c387, comment 7dddecb8
 create function _relevance_query(p_work_item_id uuid) returns tsquery
   sql stable; -- body 155b76b6, comment 788eb423
 create function _replay_compaction(p_item work_items, p_focus foci, p_engage jsonb, p_turns turns[], p_cuts elisions[], p_limit integer, p_tokens integer) returns elisions
-  plpgsql stable; -- body f593575f, comment 32783228
+  plpgsql stable; -- body f593575f, comment 05b6740f
 create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer) returns record
-  plpgsql stable; -- body 1301ffbc, comment 6132f86d
+  plpgsql stable; -- body 6cce11fb, comment 94a0e703
 create function _replay_policy_check(p_policy jsonb) returns void
   plpgsql immutable; -- body bb2a6abc, comment 097feb23
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[])
   plpgsql volatile; -- body 7ec83106, comment 83b73b73
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
-  plpgsql stable; -- body 0b294265, comment fc3bd8c9
+  plpgsql stable; -- body 74705b84, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
-  sql immutable parallel safe; -- body d41d8cd9, comment 3cff63e4
+  sql immutable parallel safe; -- body d41d8cd9, comment 8f4b668b
 create function _request_held(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
-  plpgsql volatile; -- body 6984b221, comment dcce5730
+  plpgsql volatile; -- body 20eee14f, comment 944a999e
 create function _response_store(p_turn turns, p_content json) returns void
-  plpgsql volatile; -- body 0dbc0fef, comment 1602e827
+  plpgsql volatile; -- body f6dff818, comment c0c13306
 create function _response_text(p_turn_id uuid) returns text
-  sql stable; -- body 404e055c, comment d49857f3
+  sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
-  sql immutable; -- body 63fe8c7d, comment 93a317ce
+  sql immutable; -- body 63fe8c7d, comment cb222475
 create function _results_chars(p_turn_id uuid) returns integer
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment ccb7ae75
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment a156085d
 create function _retry_delay(p_focus foci) returns interval
-  sql stable; -- body 6ea88ef1, comment 8b96a2fe
+  sql stable; -- body 6ea88ef1, comment fbce5f7a
 create function _round_hash(p_turn_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 53b493fc, comment 2d37df11
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 53b493fc, comment a05ef9c7
 create function _runs_behind(p_call tool_calls) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 65ecc151, comment 6d0b40db
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cfea9941, comment 4fc561c3
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
-  plpgsql stable; -- body 94d91c63, comment 6b2c4b5d
+  plpgsql stable; -- body eb38a369, comment bee448c2
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 95b2d83f, comment ce6d4675
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 95b2d83f, comment 94e3ab86
 create function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer) returns elisions
-  plpgsql stable; -- body 90876a84, comment 5ce71955
+  plpgsql stable; -- body eb3b2114, comment d4f0eb15
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
-  plpgsql volatile; -- body 678bbfb4, comment 51684466
+  plpgsql volatile; -- body 678bbfb4, comment 7cad3df8
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d54f4400, comment a6e49915
 create function _session_import(p_run json) returns jsonb
   plpgsql volatile; -- body 27fd3614, comment 3f60e4bb
 create function _session_of(p_turn_id uuid) returns text
-  sql stable; -- body 4a542278, comment 1beebbb6
+  sql stable; -- body 4a542278, comment 45de60a7
 create function _shortened(p_call tool_calls, p_max_chars integer) returns json
-  sql stable; -- body 4883f851, comment 284fcd02
+  sql stable; -- body 4883f851, comment 8e7f091d
 create function _shortened_to(p_text text, p_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 48f11c67
 create function _shown_result(p_call tool_calls, p_content json) returns TABLE(kind text, rank integer, blocks text, chars integer)
-  sql stable; -- body 724f3c0c, comment 5dc7fa23
+  sql stable; -- body 724f3c0c, comment 76883d45
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6e03b526, comment 572ac22f
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6e03b526, comment 6197e74d
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
-  sql stable; -- body 66486223, comment d77562f6
+  sql stable; -- body 66486223, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
-  plpgsql volatile; -- body 072bac76, comment c0847531
+  plpgsql volatile; -- body e5b98766, comment 09300899
 create function _source_label(p_work_item_id uuid, p_faculty text, p_work_type text) returns text
   sql stable; -- body 7c8b3c2c, comment 6723dc2a
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
-  sql stable; -- body a1d98f4c, comment 74e78449
+  sql stable; -- body a1d98f4c, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d2528b4c, comment fa8614f4
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0e759d03, comment fcc5eb4a
 create function _standing(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body b59d5cac, comment 56381cb2
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
   sql stable; -- body ec8eeef0, comment 0a1df94f
 create function _storable(p_json json) returns json
-  plpgsql immutable parallel safe; -- body f66f1382, comment 352c420e
+  plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
 create function _strategy_cut(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_shown turns[], p_keep integer, p_trigger text, p_told_chars integer) returns elisions
-  sql stable; -- body bfb0cb37, comment 9e20ef7c
+  sql stable; -- body bfb0cb37, comment ded77de3
 create function _stream_break(p_focus_id uuid) returns void
-  sql volatile; -- body b6983658, comment 398bf4f6
+  sql volatile; -- body b6983658, comment 24bbfb34
 create function _stream_over() returns trigger
-  plpgsql volatile; -- body c1721144, comment 82af80e7
+  plpgsql volatile; -- body c1721144, comment f3c2e55b
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
   plpgsql immutable; -- body 41ffcbf4, comment 2e271872
 create function _sum(p_numbers integer[]) returns integer
@@ -2072,133 +2072,133 @@ create function _task_json(p_item work_items) returns jsonb
 create function _task_turn(p_task_id text) returns turns
   plpgsql volatile; -- body b0811f39, comment 0e15c82f
 create function _tell_watchers(p_item work_items) returns void
-  sql volatile; -- body 9c494721, comment 54d3f0ce
+  sql volatile; -- body 9c494721, comment f1445795
 create function _text_block(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment eec14ad3
 create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAULT false) returns text
   plpgsql stable; -- body efd89c16, comment 4ec65c1d
 create function _text_written(p_input jsonb) returns text
-  sql immutable; -- body 3ccec6a0, comment adfde492
+  sql immutable; -- body 3ccec6a0, comment 1ebe61f6
 create function _thought_end(p_stop_reason text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 7f9a0031
+  sql immutable parallel safe; -- body d41d8cd9, comment b4718ff2
 create function _tokens(p_chars bigint, p_model text) returns integer
-  sql stable; -- body 073da629, comment b6c93adf
+  sql stable; -- body 073da629, comment 84cab99d
 create function _tokens_new(p_turns uuid[]) returns bigint
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f9bdb545, comment 65fe858b
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7e6949ea, comment 3cc17144
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7e6949ea, comment b27760e7
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text
-  sql stable; -- body fbb1f056, comment c626a7ba
+  sql stable; -- body fbb1f056, comment d9d2f958
 create function _told_in(p_turn_id uuid, p_is_whole boolean DEFAULT false) returns TABLE(n integer, said text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e4a68a81, comment 15d2f2b8
 create function _told_store(p_turn_id uuid, p_is_compaction boolean, p_shown text) returns void
-  plpgsql volatile; -- body 1287b558, comment ba92f1e5
+  plpgsql volatile; -- body 1287b558, comment a4ddffc2
 create function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars integer) returns text
-  plpgsql stable; -- body 248a5718, comment 3e8c134c
+  plpgsql stable; -- body 49177db7, comment 41935ece
 create function _told_whole(p_told text[]) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment e2177a3d
+  sql immutable parallel safe; -- body d41d8cd9, comment e2e462af
 create function _tool_name(p_ability text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 11090b92
+  sql immutable parallel safe; -- body d41d8cd9, comment 5e3b0139
 create function _toolset(p_config jsonb) returns SETOF abilities
-  sql stable; -- body 9d6ce492, comment 4bbc74ee
+  sql stable; -- body 9d6ce492, comment 55bece61
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
-  plpgsql stable; -- body 03d06f35, comment 77dce2ca
+  plpgsql stable; -- body 50db95fe, comment 2b4130f5
 create function _touch_rules_of(p_tool_name text) returns SETOF touch_rules
-  sql stable; -- body 62967f7a, comment 1bde3313
+  sql stable; -- body a28a6478, comment 19ad9acc
 create function _touch_rules_save(p_ability abilities, p_touches json) returns void
-  plpgsql volatile; -- body 7b1bb265, comment 9134b999
+  plpgsql volatile; -- body 91e452a8, comment 3ff598c4
 create function _touches_of(p_tool_name text, p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
-  plpgsql stable; -- body d06fbdfc, comment 649b74d7
+  plpgsql stable; -- body 2c6b3129, comment b36f3f62
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns void
-  sql volatile; -- body 1982dd98, comment a40cf075
+  sql volatile; -- body 1982dd98, comment f22e3edd
 create function _tree_enqueue(p_tree_id uuid) returns void
-  sql volatile; -- body e947cc8e, comment bd1148a1
+  sql volatile; -- body e947cc8e, comment 22da40fd
 create function _try_json(p_text text) returns jsonb
-  plpgsql immutable; -- body 00d1d742, comment 8be5a79b
+  plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
-  plpgsql volatile; -- body 05356f9d, comment 7caf8049
+  plpgsql volatile; -- body 05356f9d, comment e6999706
 create function _turn_charge(p_turn turns) returns void
-  sql volatile; -- body 4d01eab6, comment ea2ab16e
+  sql volatile; -- body 4d01eab6, comment 9aa065d2
 create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body cfe9ecef, comment b92612ae
+  plpgsql volatile; -- body cfe9ecef, comment b18218ee
 create function _turn_cost(p_turn turns) returns numeric
-  sql stable; -- body b4b5d176, comment 0e041d8e
+  sql stable; -- body b4b5d176, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body 95567151, comment 4f9e5135
+  plpgsql volatile; -- body d995ffdf, comment eefb5094
 create function _turn_heard(p_turn turns) returns void
-  plpgsql volatile; -- body e11e04c1, comment 5491e1a5
+  plpgsql volatile; -- body e11e04c1, comment 05726ec1
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
-  plpgsql stable; -- body 1733fd4c, comment 66ed0fae
+  plpgsql stable; -- body 1733fd4c, comment c9da8b04
 create function _turn_settled(p_turn_id uuid) returns turns
-  plpgsql stable; -- body b2b2ff11, comment 269c4d5c
+  plpgsql stable; -- body 3faa6fde, comment 1b85df7b
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
-  plpgsql volatile; -- body ea542b9a, comment a4622de7
+  plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 69d4b578, comment 4ebc316d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdba1daf, comment 4f385eb2
 create function _turns_since(p_turn turns, p_until_turn_id uuid) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 299ebc69, comment 5f3667f9
 create function _unlock_jobs(p_worker_ids text[]) returns void
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body b39464af, comment 5fc9db1b
+  plpgsql volatile security definer acl {postgres=X/postgres}; -- body f976320e, comment 58fbc3b6
 create function _uuidv7() returns uuid
   sql volatile; -- body d41d8cd9, comment 
 create function _value_text(p_value jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a17ea49e
 create function _waits_for(p_turn_id uuid) returns text
-  sql stable; -- body 88a6ae05, comment d7cd2228
+  sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body 662af7bc, comment d411c13e
+  plpgsql volatile; -- body 662af7bc, comment 788fef1f
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 33bf09be, comment 620eca7d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
 create function _with_breakpoint(p_blocks text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 02f5afc5
+  sql immutable parallel safe; -- body d41d8cd9, comment 7424df52
 create function _with_cut(p_cuts elisions[], p_cut elisions) returns elisions[]
-  sql immutable parallel safe; -- body d41d8cd9, comment 55026247
+  sql immutable parallel safe; -- body d41d8cd9, comment a1681f44
 create function _with_images(p_blocks text) returns text
-  plpgsql stable; -- body efa7d750, comment 06d7f1aa
+  plpgsql stable; -- body 108116b2, comment 2315206a
 create function _without_place(p_item work_items, p_state text, p_reason text, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns work_items
-  plpgsql immutable; -- body b2d480fb, comment f94ad258
+  plpgsql immutable; -- body b2d480fb, comment b5094ba5
 create function _without_thinking(p_content json) returns text
-  sql immutable; -- body 5672d6c0, comment 20499270
+  sql immutable; -- body 5672d6c0, comment e32e7dad
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 8fd62c3e, comment d6ad7742
 create function _work_park(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body ba6a014e, comment 065c23dd
+  plpgsql volatile; -- body ba6a014e, comment ff7e2e47
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 0ed4dacd, comment 8d266e7b
+  plpgsql volatile; -- body 2c17b735, comment f01e6df7
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json) returns abilities
-  plpgsql volatile; -- body a0b8b1d5, comment 5f2a50f4
+  plpgsql volatile; -- body 0756345b, comment 4b6f5e6b
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body e0b8d3fb, comment b1023126
+  plpgsql stable; -- body 5d2253fa, comment cec8c0ba
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
-  plpgsql stable; -- body 03a8e469, comment 70fc618a
+  plpgsql stable; -- body 03a8e469, comment c83752b2
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid) returns text
   plpgsql volatile; -- body af7a1632, comment c3a574fa
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  plpgsql volatile; -- body e8487c80, comment 2a210299
+  plpgsql volatile; -- body c1dfd2a0, comment 9e65ba5c
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
-  plpgsql stable; -- body 79309aaa, comment 62bf986a
+  plpgsql stable; -- body 86c7c0ad, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
   plpgsql volatile; -- body a43f3563, comment 70c57f6b
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment dae2e6af
 create function context_at(p_turn_id uuid) returns json
-  plpgsql stable; -- body 30d7276f, comment 1a619e5c
+  plpgsql stable; -- body 30d7276f, comment 1ed2ebb4
 create function context_compact(p_work_item_id uuid, p_focus text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 1099a651, comment d5802127
+  plpgsql volatile; -- body 36db56ba, comment f8aed2a6
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
-  plpgsql stable; -- body e552491c, comment 83adb405
+  plpgsql stable; -- body 9556bef0, comment bcf729b7
 create function context_parts(p_turn_id uuid) returns TABLE(n bigint, part text, role text, iteration integer, block integer, tokens integer, content text)
-  plpgsql stable; -- body 225381fa, comment b252f60a
+  plpgsql stable; -- body 9c2cd434, comment e1649365
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
   plpgsql volatile; -- body 465a9859, comment 87daa7b1
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
   plpgsql volatile; -- body 496e25e9, comment 34fb0845
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql stable; -- body b33143d3, comment 8ec2d27f
+  plpgsql stable; -- body de7a05bf, comment d0ef1c57
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable; -- body 67533ae0, comment 9205fb18
+  plpgsql stable; -- body 002884c0, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   sql volatile; -- body e9d3b62b, comment abfd078a
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
@@ -2206,17 +2206,17 @@ create function faculty_problems(p_config jsonb) returns TABLE(path text[], says
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body e3c5bbcf, comment 28a86e05
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns jsonb
-  plpgsql volatile; -- body ec03f3df, comment 97e31ffb
+  plpgsql volatile; -- body 30993474, comment a49121d9
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns jsonb
-  plpgsql volatile; -- body ab9a5171, comment 152bb32e
+  plpgsql volatile; -- body 7d7db4ae, comment 01952e69
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body 92cf6082, comment 2a2b2d35
+  plpgsql volatile; -- body b8c663cd, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns jsonb
-  plpgsql volatile; -- body 602497d4, comment 681625c3
+  plpgsql volatile; -- body a1fcac95, comment 9d4f03b8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns jsonb
   plpgsql volatile; -- body f39e3cc5, comment 6e3adb9c
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
-  plpgsql volatile; -- body 9b5387eb, comment 01423934
+  plpgsql volatile; -- body 9b5387eb, comment f333755a
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 41859457, comment 2c8d7dd2
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
@@ -2240,9 +2240,9 @@ create function journal_session_open(p_conversation_id text, p_original_prompt t
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body face425f, comment 429eb457
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
-  sql immutable; -- body 6983df61, comment dd136de3
+  sql immutable; -- body 6983df61, comment 651058f1
 create function lease_renew(p_worker_id text, p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid) returns SETOF uuid
-  plpgsql volatile; -- body 158da75e, comment c8646d1c
+  plpgsql volatile; -- body 81b5f6ae, comment 30a7763b
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
   plpgsql volatile; -- body 864747b4, comment d595cf47
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
@@ -2258,43 +2258,43 @@ create function ledger_read_formatted(p_work_item_id uuid) returns text
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
   sql stable; -- body 93a4f668, comment e1843efa
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
-  plpgsql volatile; -- body d8ddf0e7, comment 09b72d96
+  plpgsql volatile; -- body d8ddf0e7, comment 27c96588
 create function markdown_codeblocks(p_text text) returns jsonb
-  sql immutable; -- body 6c0befa0, comment 98095c0c
+  sql immutable; -- body 6c0befa0, comment 99d4ca5f
 create function markdown_file_references(p_text text) returns jsonb
-  sql immutable; -- body 24f17ac2, comment 5becafaf
+  sql immutable; -- body 24f17ac2, comment 2a0bfdc5
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
   plpgsql volatile; -- body 80c94bb9, comment 4a484d07
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
-  plpgsql volatile; -- body 8245f929, comment 11efe8f3
+  plpgsql volatile; -- body f56eb831, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric) returns models
-  plpgsql volatile; -- body af08f553, comment e074de73
+  plpgsql volatile; -- body eff29f1f, comment d30859f4
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 27f1ea7d, comment 543ca006
+  plpgsql stable; -- body 27f1ea7d, comment 054a5ee7
 create function recorded_runs_parse(p_content text) returns jsonb
-  sql immutable; -- body ba1e617e, comment fbf9f720
+  sql immutable; -- body ba1e617e, comment d9ab5f09
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 02acb03a, comment 33507d5d
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
-  plpgsql volatile; -- body be7e69ec, comment 9bf36ff4
+  plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
-  plpgsql volatile; -- body 8fb3bbce, comment 64f833a7
+  plpgsql volatile; -- body 8fb3bbce, comment ef9da69f
 create function session_create(p_label text, p_turn_id uuid DEFAULT NULL::uuid, p_persona_id text DEFAULT 'default'::text, p_origin text DEFAULT 'work-ledger'::text, p_origin_session_id text DEFAULT NULL::text) returns sessions
-  plpgsql volatile; -- body 25d71aa7, comment 8f0adeb0
+  plpgsql volatile; -- body acda2a3f, comment 89cca07b
 create function session_find(p_name text) returns sessions
-  sql stable; -- body 66c4eaae, comment f4c7f0c3
+  sql stable; -- body 66c4eaae, comment d4e21506
 create function session_fork(p_session text, p_turn_id uuid, p_new_label text) returns sessions
-  plpgsql volatile; -- body aade7751, comment c28c2387
+  plpgsql volatile; -- body aade7751, comment 79dcac2a
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
-  sql stable; -- body 78e7d17f, comment d5620166
+  sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
   plpgsql volatile; -- body 7affbcb8, comment acb890d0
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 2fe59eb3, comment 7c35a281
 create function session_open(p_name text) returns sessions
-  plpgsql volatile; -- body d962af0f, comment 2b9c776b
+  plpgsql volatile; -- body b2846bd5, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
-  plpgsql volatile; -- body d122c68a, comment 9c0e9d20
+  plpgsql volatile; -- body 88645176, comment 7e5249ee
 create function session_summary(p_work_item_id uuid) returns text
   plpgsql stable; -- body 9c321c93, comment de59ad99
 create function session_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
@@ -2302,68 +2302,68 @@ create function session_summary_request(p_work_item_id uuid, p_model text DEFAUL
 create function session_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
   plpgsql volatile; -- body 3bf2c1d1, comment 2e97342c
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
-  sql stable; -- body e55d7057, comment 58bc4aa7
+  sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body a82b63f6, comment 569a5ee1
+  plpgsql volatile; -- body c00e2d33, comment 2f3a79be
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body c7334890, comment d1f5e2d8
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body 63856273, comment 4596582f
+  sql volatile; -- body 63856273, comment 24914c9d
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body f757489f, comment 3c9ee5d6
+  plpgsql volatile; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body e4b5a6dc, comment b82ff8c2
+  plpgsql volatile; -- body 086738fd, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body a050737f, comment c9a45a7b
+  plpgsql volatile; -- body 808a7f29, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body 21da8c49, comment a1894889
+  sql volatile; -- body 21da8c49, comment 76ea6ecb
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
-  plpgsql volatile; -- body 6c93c575, comment 45959bf4
+  plpgsql volatile; -- body fa15f220, comment 53e6f5bf
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
-  plpgsql volatile; -- body d2b96e33, comment 8e416098
+  plpgsql volatile; -- body d2b96e33, comment 0d827dad
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns jsonb
-  plpgsql volatile; -- body fa98a328, comment d5d560f3
+  plpgsql volatile; -- body e0e236ef, comment a7f34139
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment dea75090
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
-  plpgsql volatile; -- body c4f843a5, comment 0b4b6f47
+  plpgsql volatile; -- body cc7f83e1, comment 81afad2a
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns json
-  plpgsql volatile; -- body 079fd838, comment 7b3a45b2
+  plpgsql volatile; -- body b1f6c2fe, comment 87e45e67
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
-  plpgsql volatile; -- body 28597e8e, comment dd57b71f
+  plpgsql volatile; -- body 1961979c, comment 103f7986
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
-  plpgsql volatile; -- body a4bac174, comment b11eadbe
+  plpgsql volatile; -- body 74d39951, comment 3d5ac6d5
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
-  sql stable; -- body e3743278, comment b3a10f6f
+  sql stable; -- body e3743278, comment 370801c1
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
-  plpgsql stable; -- body abeddcc4, comment 777e7619
+  plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile; -- body 0d1ff2b8, comment a7f7cce1
+  plpgsql volatile; -- body 4a4428ec, comment 1df015ea
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body 9f9d12a0, comment e37b7e2c
+  plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body d3fd3831, comment 73b9f43f
+  plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 69201dd1, comment 63958b20
+  plpgsql volatile; -- body 6e220018, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
-  plpgsql volatile; -- body f098a3f8, comment 44d2f9a6
+  plpgsql volatile; -- body f098a3f8, comment 6d245124
 create function work_ledger_build() returns text
-  sql immutable parallel safe; -- body names the sources, comment 4658f791
+  sql immutable parallel safe; -- body names the sources, comment 2ffec68a
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
-  plpgsql volatile; -- body 231ea576, comment cb4c303f
+  plpgsql volatile; -- body 242aff16, comment 46ff613a
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 25e72085, comment 26714b36
+  plpgsql volatile; -- body 25e72085, comment 4ddbffbc
 create function work_resume(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body 34188171, comment f0e94a36
+  plpgsql volatile; -- body 34188171, comment fbd6d358
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body 9ee40453, comment 86e4a5c9
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 39444058, comment 06590a41
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body bb46c169, comment 3394d7b7
+  plpgsql volatile; -- body ebf8210c, comment e3423e75
 create function worker_stop(p_worker_id text) returns void
-  plpgsql volatile; -- body e7f9d6b4, comment 6ead1d9c
+  plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid
-  sql stable; -- body 5770d809, comment 9a4112ef
+  sql stable; -- body 5770d809, comment 43d5f1b4
