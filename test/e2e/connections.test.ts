@@ -217,5 +217,5 @@ test('no file but one makes connections, so that each has a listener for its err
   const files = (await readdir(runtime, { recursive: true })).filter((name) => name.endsWith('.ts'));
   const makers = [];
   for (const name of files) if ((await readFile(join(runtime, name), 'utf8')).includes('new pg.Client(')) makers.push(name);
-  expect(makers).toEqual(['connection.ts']);
+  expect(makers).toEqual(['ledger/connection.ts']);
 });
