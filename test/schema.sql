@@ -1741,22 +1741,34 @@ create function _images_of(p_turn_ids uuid[]) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 564de069
 create function _import_branch(p_label text, p_head turns) returns void
   plpgsql volatile; -- body 94a8869c, comment 4e1e2395
-create function _import_compaction(p_item work_items, p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
-  plpgsql volatile; -- body 94b928c8, comment 4e488886
+create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
+  plpgsql volatile; -- body 0a30ea45, comment 4e488886
 create function _import_config(p_model text, p_system text, p_tools json) returns text
   plpgsql volatile; -- body 32d12a41, comment a49f16b4
+create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
+  plpgsql volatile; -- body f899ebf3, comment 1dd695f8
 create function _import_faculty() returns text
   plpgsql volatile; -- body e52bc3c5, comment 650d6256
+create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
+  plpgsql volatile; -- body 2f01794f, comment 8d0547dd
 create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone) returns work_items
   plpgsql volatile; -- body d4f74e06, comment b11addfb
+create function _import_known(p_focus_id uuid, p_parent turns, p_external_ids text[]) returns turns
+  sql stable; -- body 7e91ae81, comment 89112255
+create function _import_refused(p_label text, p_exchange json, p_reason text) returns void
+  sql volatile; -- body f728c970, comment 6eb5678e
 create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
   plpgsql volatile; -- body 9030b4f5, comment 6caa53ec
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
   plpgsql volatile; -- body aa9153aa, comment 09972592
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
   plpgsql volatile; -- body ab5ba7e0, comment dfab7866
+create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void
+  sql volatile; -- body eb6fafcb, comment d89a34f4
 create function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer) returns void
-  plpgsql volatile; -- body 7506e4e2, comment baa5575b
+  plpgsql volatile; -- body 124e1f9a, comment baa5575b
+create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
+  plpgsql volatile; -- body c7709c4b, comment ff0a2290
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
   plpgsql volatile; -- body 0488cc9f, comment 4985a494
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
@@ -1961,8 +1973,14 @@ create function _recorded_end(p_result text, p_images json, p_is_error boolean, 
   plpgsql volatile; -- body d3906bd5, comment e32da42f
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
   sql stable; -- body 18425353, comment bf3a1bbb
+create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
+  sql stable; -- body 66bd1187, comment 61b3518d
 create function _recorded_images(p_images json) returns text
   plpgsql volatile; -- body 69b7e8fb, comment 7d799bf8
+create function _recorded_joined(p_parts json, p_more json) returns json
+  sql immutable parallel safe; -- body d41d8cd9, comment 3ce63700
+create function _recorded_parts(p_parts json, p_text text, p_is_by_harness boolean) returns json
+  sql immutable parallel safe; -- body d41d8cd9, comment b9058c8c
 create function _recorded_time(p_at text) returns timestamp with time zone
   plpgsql stable; -- body 4e8b25fe, comment cfef23d0
 create function _recover_calls(p_turn_id uuid) returns void
@@ -2016,7 +2034,7 @@ create function _session(p_name text, p_is_locked boolean DEFAULT false) returns
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d54f4400, comment a6e49915
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 27fd3614, comment 3f60e4bb
+  plpgsql volatile; -- body e3c81daf, comment 3f60e4bb
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _shortened(p_call tool_calls, p_max_chars integer) returns json
@@ -2290,7 +2308,7 @@ create function session_head_at(p_session text, p_at timestamp with time zone) r
 create function session_import(p_run json) returns jsonb
   plpgsql volatile; -- body 7affbcb8, comment acb890d0
 create function session_import(p_format text, p_content text) returns jsonb
-  plpgsql volatile; -- body 2fe59eb3, comment 7c35a281
+  plpgsql volatile; -- body 0f1f3b9e, comment 7c35a281
 create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body b2846bd5, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions

@@ -39,6 +39,38 @@ $$;
 
 comment on function _import_session(text, text, text, text, timestamptz) is 'Makes an imported session, and that of its parent, where they are not.';
 
+create or replace function _import_spawned(p_label text, p_parent_label text, p_call_id text)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  update sessions s set spawn_tool_call_id = k.id, parent_turn_id = k.turn_id
+    from foci f join tool_calls k on k.work_item_id = f.work_item_id
+   where s.label = p_label and s.spawn_tool_call_id is null and f.session_label = p_parent_label and p_call_id in (k.given_id, k.provider_id);
+$$;
+
+comment on function _import_spawned(text, text, text) is 'Links the session of a recorded subagent to the call of its parent that started it, where that is known already; see _import_spawns().';
+
+create or replace function _import_focus(p_work_item_id uuid, p_label text, p_at timestamptz)
+  returns foci
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_focus foci;
+begin
+  insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens, created_at)
+  values (p_work_item_id, 1, 'imported', _import_faculty(), p_label, 32000, p_at)
+  on conflict (work_item_id, attempt) do nothing;
+  select * into v_focus from foci where work_item_id = p_work_item_id and attempt = 1;
+  return v_focus;
+end
+$$;
+
+comment on function _import_focus(uuid, text, timestamptz) is 'The focus of an imported session; made where there is none.';
+
 create or replace function _import_branch(p_label text, p_head turns)
   returns void
   language plpgsql
@@ -98,7 +130,7 @@ $$;
 
 comment on function _import_config(text, text, json) is 'What is known of the requests of a recorded run besides their messages: model, system prompt, names of tools.';
 
-create or replace function _import_compaction(p_item work_items, p_focus foci, p_last turns, p_summary text, p_at timestamptz)
+create or replace function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamptz)
   returns turns
   language plpgsql
   volatile
@@ -110,16 +142,16 @@ declare
   v_root uuid := (select id from turn_ancestry(p_last.id) limit 1);
 begin
   insert into elisions (id, ordinal, work_item_id, focus_id, iteration, depth, root_turn_id, last_turn_id, first_block, last_block, last_seq, stubs, tokens_elided, tokens_kept, stub_tokens, summary, created_at)
-  values (v_id, 0, p_item.id, p_focus.id, p_last.iteration + 1, p_last.depth + 2, v_root, p_last.id, 1, 0, 0, ('[' || _text_block(p_summary) || ']')::json,
+  values (v_id, 0, p_focus.work_item_id, p_focus.id, p_last.iteration + 1, p_last.depth + 2, v_root, p_last.id, 1, 0, 0, ('[' || _text_block(p_summary) || ']')::json,
           coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), 0, _tokens(char_length(p_summary), p_last.model), p_summary, p_at);
   insert into turns (parent_turn_id, fork_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, elision_id, started_at)
-  values (p_last.id, _fork_turn(p_last, p_item.id), p_last.depth + 1, 'compaction', p_item.id, p_focus.id, p_last.chain_tokens, v_id, p_at)
+  values (p_last.id, _fork_turn(p_last, p_focus.work_item_id), p_last.depth + 1, 'compaction', p_focus.work_item_id, p_focus.id, p_last.chain_tokens, v_id, p_at)
   returning * into v_turn;
   insert into compactions (turn_id, work_item_id, compaction_type, trigger, is_applied, elision_id, summarized_through_turn_id, turns_summarized, tokens_before, summary_tokens, created_at)
-  values (v_turn.id, p_item.id, 'summary', 'context_limit', true, v_id, p_last.id, p_last.depth + 1, coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), _tokens(char_length(p_summary), p_last.model), p_at);
+  values (v_turn.id, p_focus.work_item_id, 'summary', 'context_limit', true, v_id, p_last.id, p_last.depth + 1, coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), _tokens(char_length(p_summary), p_last.model), p_at);
   update turns set status = 'completed', completed_at = p_at where id = v_turn.id returning * into v_turn;
   return v_turn;
 end
 $$;
 
-comment on function _import_compaction(work_items, foci, turns, text, timestamptz) is 'A compaction of a recorded run: from here on its summary stands for all before.';
+comment on function _import_compaction(foci, turns, text, timestamptz) is 'A compaction of a recorded run: from here on its summary stands for all before.';

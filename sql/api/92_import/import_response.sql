@@ -77,6 +77,9 @@ as $$
 declare
   v_spawn record;
 begin
+  if position('"spawns"' in p_calls::text) = 0 then
+    return;
+  end if;
   for v_spawn in
     select k.id, k.turn_id, k.created_at, c.input ->> 'description' as description, p_session || '#' || c.spawns as session
       from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1

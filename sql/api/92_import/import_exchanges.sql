@@ -1,0 +1,216 @@
+-- The exchanges of a recorded run as turns: known ones are found again, new ones stored behind the one they follow.
+
+create or replace function _import_exchanges(
+    p_run record,
+    p_focus foci,
+    p_head turns,
+    inout last_at timestamptz,
+    out parent turns,
+    out turns_added integer,
+    out calls_added integer,
+    out last_iteration integer,
+    out shared_turn_id uuid)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_label text := p_focus.session_label;
+  v_speaker text := case when p_run."parentSessionId" is null then 'human' else 'agent' end;
+  v_parts json := _recorded_parts(p_run."promptParts", p_run.prompt, p_run."isPromptByHarness");
+  v_config text := _import_config(p_run.model, p_run.system, p_run.tools);
+  v_n integer := coalesce(p_run.first, 0);
+  v_past integer := v_n + json_array_length(p_run.exchanges) - case when p_run."isPart" then 0 else 1 end;
+  v_exchange record;
+  v_ids text[];
+  v_parent turns;
+  v_left turns;
+  v_turn turns;
+  v_added integer;
+begin
+  turns_added := 0;
+  calls_added := 0;
+  last_iteration := p_focus.iteration;
+  select * into parent from turns
+   where v_n > 0 and external_id in (p_run.format || ':' || p_run."firstAfter", v_label || '/' || (v_n - 1))
+   order by focus_id = p_focus.id desc limit 1;
+  for v_exchange in select * from _recorded_exchanges(p_run.exchanges) loop
+    v_ids := array[coalesce(p_run.format || ':' || v_exchange.id, v_label || '/' || v_n), v_label || '/' || v_n];
+    v_parent := parent;
+    v_left := case when v_exchange.after is not null then parent end;
+    begin
+      if v_exchange.after is not null then
+        select * into v_parent from turns where external_id = p_run.format || ':' || v_exchange.after;
+        v_parts := _recorded_parts(v_exchange."saidParts", v_exchange.said, false);
+      end if;
+      v_turn := _import_known(p_focus.id, v_parent, v_ids);
+      if v_turn.id is null then
+        -- Somebody went back; or did so since the last time, and the file does not have it any more.
+        perform _import_branch(v_label, case
+          when turns_added = 0 and v_left.id is null and p_head.id is distinct from v_parent.id then p_head else v_left end);
+        last_at := greatest(_recorded_time(v_exchange.at), last_at);
+        if v_exchange."compactSummary" is not null and v_parent.id is not null then
+          v_parent := _import_compaction(p_focus, v_parent, v_exchange."compactSummary", last_at);
+        end if;
+        v_turn := _import_turn(p_run, v_exchange, p_focus, v_parent, v_ids, last_iteration + 1, v_config, last_at);
+        perform _import_said(v_turn, v_parts, v_speaker);
+        v_added := _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
+        perform message_lints_save(m.id, v_exchange.lints)
+           from messages m where v_exchange.lints is not null and m.turn_id = v_turn.id and m.role = 'assistant';
+        last_iteration := v_turn.iteration;
+        turns_added := turns_added + 1;
+      else
+        shared_turn_id := case when v_turn.focus_id <> p_focus.id then v_turn.id else shared_turn_id end;
+        -- The newest of the last time: results may have come since, and more of the response.
+        v_added := case when v_turn.iteration = (select f.iteration from foci f where f.id = v_turn.focus_id)
+          then _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past) else 0 end;
+      end if;
+      perform _import_spawns(v_turn, p_run.format, coalesce(p_run."parentSessionId", p_run."sessionId"), v_exchange.calls, v_n);
+      parent := v_turn;
+      calls_added := calls_added + v_added;
+      v_parts := _recorded_parts(v_exchange."followUpParts", v_exchange."followUp", v_exchange."isFollowUpByHarness");
+    exception when data_exception or integrity_constraint_violation or program_limit_exceeded or sqlstate 'WL002' then
+      -- One exchange stops no others: it is kept as it came, and what was said before it is said before the next.
+      perform _import_refused(v_label, to_json(v_exchange), sqlerrm);
+      last_iteration := (select coalesce(max(t.iteration), 0) from turns t where t.focus_id = p_focus.id);
+      v_parts := _recorded_joined(v_parts,
+        _recorded_parts(v_exchange."followUpParts", v_exchange."followUp", v_exchange."isFollowUpByHarness"));
+    end;
+    v_n := v_n + 1;
+  end loop;
+end
+$$;
+
+comment on function _import_exchanges(record, foci, turns, timestamptz) is
+  'Stores the exchanges of a recorded run (p_run, as session_import() reads it) whose session ended with p_head; last_at: when the run began, then when its last new exchange did. Returns the turn that the last exchange has, what was added, the last iteration, and the last turn that is another session''s, where the run begins with a copy.';
+
+create or replace function _recorded_exchanges(p_exchanges json)
+  returns table (
+    id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb,
+    said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select e.*
+    from rows from (json_to_recordset(p_exchanges) as (
+      id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb,
+      said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb)) with ordinality as e
+   order by e.ordinality;
+$$;
+
+comment on function _recorded_exchanges(json) is 'The exchanges of a recorded run, in their order.';
+
+create or replace function _recorded_parts(p_parts json, p_text text, p_is_by_harness boolean)
+  returns json
+  language sql
+  immutable
+  parallel safe
+  return coalesce(p_parts, json_build_array(json_build_object('text', p_text, 'isByHarness', p_is_by_harness)));
+
+comment on function _recorded_parts(json, text, boolean) is 'What was said to the model of a recorded run, part by part; a record without parts has one.';
+
+create or replace function _recorded_joined(p_parts json, p_more json)
+  returns json
+  language sql
+  immutable
+  parallel safe
+  return (select json_agg(p.value) from (select json_array_elements(p_parts) union all select json_array_elements(p_more)) as p(value));
+
+comment on function _recorded_joined(json, json) is 'Two lists of parts as one.';
+
+create or replace function _import_known(p_focus_id uuid, p_parent turns, p_external_ids text[])
+  returns turns
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select k.*
+    from (select t.* from turns t where t.external_id = any (p_external_ids) order by t.focus_id = p_focus_id desc limit 1) k
+   where k.focus_id = p_focus_id
+      or p_parent.id is null
+      or p_parent.id in (k.parent_turn_id, (select c.parent_turn_id from turns c where c.id = k.parent_turn_id and c.turn_type = 'compaction'));
+$$;
+
+comment on function _import_known(uuid, turns, text[]) is
+  'The turn that an exchange of a recorded run has already: this focus''s own, or another''s that follows p_parent, a compaction between them not counted; null: it is new.';
+
+create or replace function _import_turn(
+    p_run record,
+    p_exchange record,
+    p_focus foci,
+    p_parent turns,
+    p_external_ids text[],
+    p_iteration integer,
+    p_config_hash text,
+    p_at timestamptz)
+  returns turns
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+  v_input integer := _recorded_count(p_exchange.usage -> 'inputTokens');
+  v_output integer := _recorded_count(p_exchange.usage -> 'outputTokens');
+  v_cached integer := _recorded_count(p_exchange.usage -> 'cachedInputTokens');
+  v_is_taken boolean := exists (select from turns where external_id = any (p_external_ids)); -- by another line
+begin
+  insert into turns (
+    parent_turn_id, fork_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id,
+    provider, model, stop_reason, call_count, input_tokens, output_tokens, cached_input_tokens, chain_tokens,
+    external_id, workspace_path, started_at, completed_at)
+  values (
+    p_parent.id, _fork_turn(p_parent, p_focus.work_item_id), coalesce(p_parent.depth + 1, 0), 'completed', p_focus.work_item_id,
+    p_focus.id, p_iteration, p_config_hash, p_parent.elision_id,
+    p_run.format, coalesce(p_exchange.model, p_run.model), 'tool_use', 1, v_input, v_output, v_cached,
+    coalesce(p_parent.chain_tokens, 0) + coalesce(v_input, 0)::bigint + coalesce(v_output, 0) + coalesce(v_cached, 0),
+    p_external_ids[case when v_is_taken then 2 else 1 end], p_run.cwd, p_at, p_at)
+  returning * into v_turn;
+  return v_turn;
+end
+$$;
+
+comment on function _import_turn(record, record, foci, turns, text[], integer, text, timestamptz) is
+  'Stores the turn of a recorded exchange behind p_parent. p_external_ids: its own, and its place in the session, which stands for it where another turn has one of the two.';
+
+create or replace function _import_said(p_turn turns, p_parts json, p_speaker text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  insert into messages (turn_id, sequence, role, source, content, created_at)
+  select p_turn.id, row_number() over (order by p.n), 'user', case when (p.value ->> 'isByHarness')::boolean then 'event' else p_speaker end,
+         ('[' || concat_ws(',', case when p.value ->> 'text' ~ '\S' then _text_block(_cap_said(p.value ->> 'text', 3000000)) end, _recorded_images(p.value -> 'images')) || ']')::json, p_turn.started_at
+    from json_array_elements(p_parts) with ordinality as p(value, n)
+   where p.value ->> 'text' ~ '\S' or json_array_length(p.value -> 'images') > 0;
+end
+$$;
+
+comment on function _import_said(turns, json, text) is 'Stores what the model of a recorded run was told before a turn, each word of a human by itself.';
+
+create or replace function _import_refused(p_label text, p_exchange json, p_reason text)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  insert into session_records (session_label, line, ordinal, reason, content)
+  values (p_label, 0, hashtext(p_exchange::text), 'exchange that cannot be stored: ' || p_reason, p_exchange::text)
+  on conflict do nothing;
+$$;
+
+comment on function _import_refused(text, json, text) is 'Keeps an exchange that cannot be stored, as it came, with the reason.';
+
+create or replace function _recorded_count(p_count jsonb)
+  returns integer
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when jsonb_typeof(p_count) = 'number' and p_count::numeric between 0 and 200000000 then round(p_count::numeric) end::integer;
+$$;
+
+comment on function _recorded_count(jsonb) is 'A recorded count of tokens; null for one that cannot be.';
