@@ -15,45 +15,23 @@ declare
   v_since timestamptz := v_now - make_interval(hours => least((p_settings ->> 'lookback_hours')::numeric, 876000)::integer);
   v_news_since timestamptz := '-infinity';
   v_children boolean := (p_settings ->> 'include_child_work')::boolean;
-  v_type text;
-  v_max integer;
-  v_query tsquery;
+  v_query tsquery := case when p_settings ->> 'rank_by' = 'relevance' then _relevance_query(p_work_item_id) end;
 begin
   if p_focus_id is not null then
     -- News is what came since it was last told; with a minute for what was being committed then.
-    v_news_since := coalesce((select max(shown_at) from awareness_shown where focus_id = p_focus_id), (select created_at from foci where id = p_focus_id)) - interval '1 minute';
+    v_news_since := coalesce(
+      (select max(shown_at) from awareness_shown where focus_id = p_focus_id),
+      (select created_at from foci where id = p_focus_id)) - interval '1 minute';
     v_since := greatest(v_since, v_news_since);
   end if;
-  if p_settings ->> 'rank_by' = 'relevance' then
-    v_query := _relevance_query(p_work_item_id);
-  end if;
   return query
-    select 1, row_number() over (order by o.path, o.id), format('- %s: [%s] %s', _one_line(o.path, 200), _source_label(o.id, o.faculty, o.work_type), _one_line(o.description, 200)), null, null, o.id, -2, o.path
+    select 1, row_number() over (order by o.path, o.id),
+           format('- %s: [%s] %s', _one_line(o.path, 200), _source_label(o.id, o.faculty, o.work_type), _one_line(o.description, 200)),
+           null, null, o.id, -2, o.path
       from _overlaps(p_work_item_id, (select w.focus_id from work_items w where w.id = p_work_item_id)) o
      where not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = o.id and a.seq = -2 and a.path = o.path)
      limit 20;
-  return query
-    select 2, row_number() over (order by w.created_at desc, w.id desc),
-           format('- [%s] %s', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240)), null, 'Plan: ' || _one_line(w.plan, 240), w.id, -1, ''
-      from (select i.*,
-                   (select l.content from work_ledger l where l.work_item_id = i.id and l.entry_type = 'plan' order by l.seq desc limit 1) as plan
-              from ((select *
-                       from work_items i
-                      where i.state = 'running' and i.id is distinct from p_work_item_id and (v_children or i.parent_id is null)
-                        and i.started_at > v_news_since
-                        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
-                      order by i.created_at desc, i.id desc
-                      limit (p_settings ->> 'max_running')::integer)
-                    union all
-                    (select * -- interactive sessions
-                       from work_items i
-                      where i.state = 'created' and i.work_type = 'journal' and i.id is distinct from p_work_item_id
-                        and i.heartbeat_ends_at > v_now and i.created_at > v_now - interval '30 days'
-                        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
-                      order by i.created_at desc, i.id desc
-                      limit (p_settings ->> 'max_running')::integer)) i
-             order by i.created_at desc, i.id desc
-             limit (p_settings ->> 'max_running')::integer) w;
+  return query select * from _awareness_active(p_work_item_id, p_settings, p_focus_id, v_news_since);
   if (p_settings ->> 'include_queued')::boolean then
     return query
       select 3, row_number() over (order by w.created_at desc, w.id desc),
@@ -77,31 +55,93 @@ begin
                and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = 0)
              order by i.resolved_at desc, i.id desc
              limit (p_settings ->> 'max_recent_completed')::integer) w;
-  foreach v_type in array array['finding', 'error'] loop
-    v_max := (p_settings ->> case v_type when 'finding' then 'max_recent_findings' else 'max_recent_errors' end)::integer;
-    return query
-      select case v_type when 'finding' then 5 else 6 end, row_number() over (order by e.rank desc, e.created_at desc, e.seq desc),
-             '- ' || _one_line(e.content, 240),
-             case i.state when 'running' then _faculty_label(i.id, i.faculty) || ', in progress'
-                          else _source_label(i.id, i.faculty, i.work_type) || ', ' || _ago(e.created_at, v_now) end,
-             null, e.work_item_id, e.seq, ''
-        from (select f.*, case when v_query is null then 0 else ts_rank_cd(to_tsvector('english', f.content), v_query) end as rank
-                from (select l.content, l.created_at, l.seq, l.work_item_id
-                        from work_ledger l
-                       where l.entry_type = v_type and not l.is_inherited and l.created_at > v_since and l.work_item_id is distinct from p_work_item_id
-                         and (v_children or not l.is_child_work)
-                         and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
-                       order by l.created_at desc
-                       limit case when v_query is null then v_max when v_max > 0 then 200 else 0 end) f
-               order by rank desc, f.created_at desc
-               limit v_max) e
-        join work_items i on i.id = e.work_item_id;
-  end loop;
+  return query select * from _awareness_told('finding', p_work_item_id, p_settings, p_focus_id, v_since, v_query);
+  return query select * from _awareness_told('error', p_work_item_id, p_settings, p_focus_id, v_since, v_query);
 end
 $$;
 
 comment on function _awareness_entries(uuid, jsonb, uuid) is
   'What a digest says, entry by entry, of which work item, ledger entry or file each speaks, and how old it is; with p_focus_id only what is news to that focus. section: 1 files, 2 active, 3 queued, 4 completed, 5 findings, 6 errors.';
+
+create or replace function _awareness_active(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz)
+  returns table (section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
+  language plpgsql
+  volatile
+  rows 10
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_custom_plan
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := _now();
+  v_children boolean := (p_settings ->> 'include_child_work')::boolean;
+begin
+  return query
+    select 2, row_number() over (order by w.created_at desc, w.id desc),
+           format('- [%s] %s', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240)), null,
+           'Plan: ' || _one_line(w.plan, 240), w.id, -1, ''
+      from (select i.*,
+                   (select l.content from work_ledger l where l.work_item_id = i.id and l.entry_type = 'plan' order by l.seq desc limit 1) as plan
+              from ((select *
+                       from work_items i
+                      where i.state = 'running' and i.id is distinct from p_work_item_id and (v_children or i.parent_id is null)
+                        and i.started_at > p_since
+                        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
+                      order by i.created_at desc, i.id desc
+                      limit (p_settings ->> 'max_running')::integer)
+                    union all
+                    (select * -- interactive sessions
+                       from work_items i
+                      where i.state = 'created' and i.work_type = 'journal' and i.id is distinct from p_work_item_id
+                        and i.heartbeat_ends_at > v_now and i.created_at > v_now - interval '30 days'
+                        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
+                      order by i.created_at desc, i.id desc
+                      limit (p_settings ->> 'max_running')::integer)) i
+             order by i.created_at desc, i.id desc
+             limit (p_settings ->> 'max_running')::integer) w;
+end
+$$;
+
+comment on function _awareness_active(uuid, jsonb, uuid, timestamptz) is
+  'The section of a digest on what others do: work that has begun since p_since, and interactive sessions, that the focus was not told of. As _awareness_entries(), which see.';
+
+create or replace function _awareness_told(p_entry_type text, p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz, p_query tsquery)
+  returns table (section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
+  language plpgsql
+  volatile
+  rows 10
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_custom_plan
+as $$
+#variable_conflict use_column
+declare
+  v_now timestamptz := _now();
+  v_children boolean := (p_settings ->> 'include_child_work')::boolean;
+  v_max integer := (p_settings ->> case p_entry_type when 'finding' then 'max_recent_findings' else 'max_recent_errors' end)::integer;
+begin
+  return query
+    select case p_entry_type when 'finding' then 5 else 6 end, row_number() over (order by e.rank desc, e.created_at desc, e.seq desc),
+           '- ' || _one_line(e.content, 240),
+           case i.state when 'running' then _faculty_label(i.id, i.faculty) || ', in progress'
+                        else _source_label(i.id, i.faculty, i.work_type) || ', ' || _ago(e.created_at, v_now) end,
+           null, e.work_item_id, e.seq, ''
+      from (select f.*, case when p_query is null then 0 else ts_rank_cd(to_tsvector('english', f.content), p_query) end as rank
+              from (select l.content, l.created_at, l.seq, l.work_item_id
+                      from work_ledger l
+                     where l.entry_type = p_entry_type and not l.is_inherited and l.created_at > p_since
+                       and l.work_item_id is distinct from p_work_item_id and (v_children or not l.is_child_work)
+                       and not exists (
+                         select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
+                     order by l.created_at desc
+                     limit case when p_query is null then v_max when v_max > 0 then 200 else 0 end) f
+             order by rank desc, f.created_at desc
+             limit v_max) e
+      join work_items i on i.id = e.work_item_id;
+end
+$$;
+
+comment on function _awareness_told(text, uuid, jsonb, uuid, timestamptz, tsquery) is
+  'The section of a digest on what others recorded since p_since, findings or errors, the newest first or those that fit p_query best, that the focus was not told of. As _awareness_entries(), which see.';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid)
   returns table (id uuid, faculty text, work_type text, description text, path text)

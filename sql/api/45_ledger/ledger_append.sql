@@ -21,44 +21,13 @@ declare
   v_item record;
   v_entry work_ledger;
 begin
-  perform _check_word('an entry type', p_entry_type, _ledger_entry_types());
-  if coalesce(p_content, '') !~ '\S' then
-    perform _raise_invalid('a ledger entry needs content');
-  end if;
-  if octet_length(p_content) > 16384 then
-    perform _raise_invalid(format('a ledger entry holds at most 16 KiB, not %s bytes', octet_length(p_content)),
-      'Record what matters in a few sentences, or in several entries.');
-  end if;
-  if octet_length(p_data::text) > 65536 then
-    perform _raise_invalid(format('the data of a ledger entry holds at most 64 KiB, not %s bytes', octet_length(p_data::text)));
-  end if;
-  if v_keep is not null then
-    if p_entry_type <> 'step' then
-      perform _raise_invalid(format('only a step keeps what it names, not a %s', p_entry_type));
-    elsif array_ndims(v_keep) > 1 or cardinality(v_keep) > 20
-      or exists (select from unnest(v_keep) n where coalesce(n, '') !~ '\S' or octet_length(n) > 2000) then
-      perform _raise_invalid('keep is a list of at most 20 paths, URLs or artifact handles', 'Name what you will change or quote next, most needed first.');
-    end if;
-  end if;
+  perform _ledger_entry_check(p_entry_type, p_content, p_data, v_keep);
   if p_idempotency_key is not null then
-    perform _check_key('an idempotency key', p_idempotency_key);
-    if p_idempotency_key = '' then
-      perform _raise_invalid('an empty string is not an idempotency key');
-    end if;
-    -- Lock first, look in a new statement: only so is a twin seen that committed while we waited.
-    perform from work_items where id = p_work_item_id for no key update;
-    select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
-    if found then
-      if (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, v_keep) then
-        raise exception using
-          errcode = 'WL006',
-          message = format('idempotency key "%s" was used for another entry: %s', p_idempotency_key, v_entry.seq),
-          hint = 'A key stands for one entry; use a new key for a new one.';
-      end if;
+    v_entry := _ledger_appended(p_work_item_id, p_idempotency_key, p_entry_type, p_content, v_keep);
+    if v_entry.id is not null then
       return v_entry;
     end if;
   end if;
-
   if p_data <> 'null' then
     perform _schema_check(format('the data of a %s', p_entry_type), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
   end if;
@@ -102,6 +71,71 @@ $$;
 
 comment on function ledger_append(uuid, text, text, jsonb, uuid, text, text[]) is
   'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB, held against what ledger_data_schema_save() said of its type; p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs word for word: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB comes with a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries).';
+
+create or replace function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[])
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  perform _check_word('an entry type', p_entry_type, _ledger_entry_types());
+  if coalesce(p_content, '') !~ '\S' then
+    perform _raise_invalid('a ledger entry needs content');
+  end if;
+  if octet_length(p_content) > 16384 then
+    perform _raise_invalid(format('a ledger entry holds at most 16 KiB, not %s bytes', octet_length(p_content)),
+      'Record what matters in a few sentences, or in several entries.');
+  end if;
+  if octet_length(p_data::text) > 65536 then
+    perform _raise_invalid(format('the data of a ledger entry holds at most 64 KiB, not %s bytes', octet_length(p_data::text)));
+  end if;
+  if p_keep is not null then
+    if p_entry_type <> 'step' then
+      perform _raise_invalid(format('only a step keeps what it names, not a %s', p_entry_type));
+    elsif array_ndims(p_keep) > 1 or cardinality(p_keep) > 20
+      or exists (select from unnest(p_keep) n where coalesce(n, '') !~ '\S' or octet_length(n) > 2000) then
+      perform _raise_invalid('keep is a list of at most 20 paths, URLs or artifact handles', 'Name what you will change or quote next, most needed first.');
+    end if;
+  end if;
+end
+$$;
+
+comment on function _ledger_entry_check(text, text, jsonb, text[]) is 'Raises WL002 for what is no entry of a ledger, whatever the ledger.';
+
+create or replace function _ledger_appended(
+    p_work_item_id uuid,
+    p_idempotency_key text,
+    p_entry_type text,
+    p_content text,
+    p_keep text[])
+  returns work_ledger
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_entry work_ledger;
+begin
+  perform _check_key('an idempotency key', p_idempotency_key);
+  if p_idempotency_key = '' then
+    perform _raise_invalid('an empty string is not an idempotency key');
+  end if;
+  -- Lock first, look in a new statement: only so is a twin seen that committed while we waited.
+  perform from work_items where id = p_work_item_id for no key update;
+  select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
+  if found and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep) then
+    raise exception using
+      errcode = 'WL006',
+      message = format('idempotency key "%s" was used for another entry: %s', p_idempotency_key, v_entry.seq),
+      hint = 'A key stands for one entry; use a new key for a new one.';
+  end if;
+  return v_entry;
+end
+$$;
+
+comment on function _ledger_appended(uuid, text, text, text, text[]) is
+  'The entry that was appended with an idempotency key; null: none yet, and none comes before ours, since the item is locked. Raises WL002, WL006 (key used for another entry).';
 
 create or replace function ledger_append_batch(
     p_work_item_id uuid,
