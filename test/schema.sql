@@ -1548,9 +1548,11 @@ create function _budget_child(p_parent_id uuid) returns void
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
   plpgsql volatile; -- body ff1bf6ab, comment bd8eb1cd
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body 1153808e, comment bfc18e1f
+  plpgsql volatile; -- body e0f4b2e0, comment bfc18e1f
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 21ce52ea
+create function _budget_room(p_budget budgets, p_model text, p_input bigint) returns numeric
+  plpgsql stable; -- body a386f433, comment fadb3f70
 create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body ade8a2d5, comment 70fe61b7
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -2069,6 +2071,8 @@ create function _stream_over() returns trigger
   plpgsql volatile; -- body c1721144, comment f3c2e55b
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
   plpgsql immutable; -- body 41ffcbf4, comment 2e271872
+create function _submit_parent(p_parent_id uuid) returns work_items
+  plpgsql volatile; -- body db62f7aa, comment c4f80119
 create function _sum(p_numbers integer[]) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 902fc930
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
@@ -2378,7 +2382,7 @@ create function work_resume(p_work_item_id uuid) returns work_items
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body 9ee40453, comment 86e4a5c9
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 39444058, comment 06590a41
+  plpgsql volatile; -- body 563b5f94, comment 06590a41
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body ebf8210c, comment e3423e75
 create function worker_stop(p_worker_id text) returns void

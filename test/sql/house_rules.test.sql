@@ -73,7 +73,7 @@ select is_empty(
 
 select is_empty(
   $$ select signature from ledger_functions
-      where prosrc ~* '\mfor\s+update\M' or (prosrc ~* '\mfor\s+(key\s+)?share\M' and proname <> 'work_submit') $$,
+      where prosrc ~* '\mfor\s+update\M' or (prosrc ~* '\mfor\s+(key\s+)?share\M' and proname <> '_submit_parent') $$,
   'rows are locked for no key update: no key is ever changed, and who refers to a row waits for nobody');
 
 select * from finish();

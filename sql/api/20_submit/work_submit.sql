@@ -51,19 +51,8 @@ begin
   end if;
 
   if p_parent_id is not null then
-    -- The lock keeps the parent from finishing between this check and the insert.
-    select * into v_parent from work_items where id = p_parent_id for share;
-    if not found then
-      perform _raise_not_found('work item', p_parent_id);
-    end if;
-    if v_parent.resolved_at is not null then
-      raise exception using errcode = 'WL003', message = format('the parent %s is %s', v_parent.id, v_parent.state);
-    end if;
-    if v_parent.depth >= 5 then
-      perform _raise_invalid(format('work item %s is already 5 levels deep', v_parent.id));
-    end if;
+    v_parent := _submit_parent(p_parent_id);
   end if;
-
   -- Again where what stood in the way ended in between.
   loop
     insert into work_items (
@@ -84,9 +73,7 @@ begin
     end if;
   end loop;
   perform _budget_store(v_item.id, b.key, _budget_amount(b.key, b.value)) from jsonb_each(p_budget) b;
-  if p_parent_id is not null then
-    perform _budget_child(p_parent_id);
-  end if;
+  perform _budget_child(p_parent_id) where p_parent_id is not null;
   perform _enqueue(v_item.id);
   return v_item;
 end
@@ -94,6 +81,32 @@ $$;
 
 comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text) is
   'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty names who shall do it (default: the faculty that accepts the work type); p_priority: higher is more urgent (default: the parent''s, else 0); p_run_at: not before; p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(); p_workspace_dir: the directory of the host that it, each further attempt and what is delegated from it are worked on in, whatever the faculty says (default: the parent''s). With p_dedup_key, an unfinished item of that key is returned instead of a second one; with p_idempotency_key the same call repeated returns the same item for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in a budget above).';
+
+create or replace function _submit_parent(p_parent_id uuid)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_parent work_items;
+begin
+  -- The lock keeps the parent from finishing between this check and the insert.
+  select * into v_parent from work_items where id = p_parent_id for share;
+  if not found then
+    perform _raise_not_found('work item', p_parent_id);
+  end if;
+  if v_parent.resolved_at is not null then
+    raise exception using errcode = 'WL003', message = format('the parent %s is %s', v_parent.id, v_parent.state);
+  end if;
+  if v_parent.depth >= 5 then
+    perform _raise_invalid(format('work item %s is already 5 levels deep', v_parent.id));
+  end if;
+  return v_parent;
+end
+$$;
+
+comment on function _submit_parent(uuid) is 'The work item below which another one is being submitted, locked so that it does not end meanwhile. Raises WL001, WL002 (5 levels deep), WL003 (finished).';
 
 create or replace function _work_already_submitted(
     p_work_type text,

@@ -13,7 +13,7 @@ declare
   v_input bigint;
   v_most integer;
   v_output numeric;
-  v_money numeric;
+  v_room numeric;
   v_is_settled boolean;
 begin
   if p_turn.reserved_tokens is not null then
@@ -34,28 +34,15 @@ begin
     lack := null;
     foreach v_budget in array v_budgets loop
       v_budget.spent := v_budget.spent + case when v_is_settled then 0 else v_budget.reserved end;
-      case v_budget.resource
-        when 'tokens' then
-          v_output := least(v_output, v_budget.amount - v_budget.spent - v_input);
-        when 'money' then
-          v_money := _price(v_model, 0, 0, 0, v_input);
-          if v_money is null then
-            lack := format('no price of model %s is known, and work item %s has a budget of money: model_price_save() sets one', v_model, v_budget.work_item_id);
-          elsif _price(v_model, 0, 1000000) > 0 then
-            v_output := least(v_output, floor((v_budget.amount - v_budget.spent - v_money) * 1000000 / _price(v_model, 0, 1000000)));
-          elsif v_budget.spent + v_money > v_budget.amount then
-            v_output := 0;
-          end if;
-        when 'calls' then
-          v_output := case when v_budget.spent + 1 > v_budget.amount then 0 else v_output end;
-        when 'seconds' then
-          v_output := case when v_budget.spent >= v_budget.amount then 0 else v_output end;
-        else
-          null;
-      end case;
+      v_room := _budget_room(v_budget, v_model, v_input);
+      v_output := least(v_output, v_room);
+      if v_room is null then
+        lack := format('no price of model %s is known, and work item %s has a budget of money: model_price_save() sets one',
+          v_model, v_budget.work_item_id);
       -- A shorter answer will do, if it is an answer.
-      if lack is null and v_output < least(v_most, case p_turn.turn_type when 'normal' then 1000 else v_most end) then
-        lack := format('the budget of %s %s of work item %s is used up: %s', trim_scale(v_budget.amount), v_budget.resource, v_budget.work_item_id, trim_scale(round(v_budget.spent, 6)))
+      elsif v_output < least(v_most, case p_turn.turn_type when 'normal' then 1000 else v_most end) then
+        lack := format('the budget of %s %s of work item %s is used up: %s',
+            trim_scale(v_budget.amount), v_budget.resource, v_budget.work_item_id, trim_scale(round(v_budget.spent, 6)))
           || case when v_budget.resource in ('tokens', 'money') then format(', and the next request needs about %s tokens', v_input) else '' end;
       end if;
       exit when lack is not null;
@@ -75,7 +62,12 @@ begin
    where id = p_turn.id
   returning * into p_turn;
   update budgets b
-     set reserved = b.reserved + case b.resource when 'tokens' then p_turn.reserved_tokens when 'money' then p_turn.reserved_money when 'calls' then 1 else 0 end
+     set reserved = b.reserved + case b.resource
+           when 'tokens' then p_turn.reserved_tokens
+           when 'money' then p_turn.reserved_money
+           when 'calls' then 1
+           else 0
+         end
     from unnest(v_budgets) a
    where (b.work_item_id, b.resource) = (a.work_item_id, a.resource);
 end
@@ -83,3 +75,36 @@ $$;
 
 comment on function _budget_reserve(work_items, foci, jsonb, turns) is
   'Holds what a turn''s request may use at most in every budget above, its output limit cut to what is left. lack: what is used up; is_held_by_others: there is enough, but others hold it.';
+
+create or replace function _budget_room(p_budget budgets, p_model text, p_input bigint)
+  returns numeric
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_left numeric := p_budget.amount - p_budget.spent;
+  v_money numeric;
+begin
+  case p_budget.resource
+    when 'tokens' then
+      return v_left - p_input;
+    when 'money' then
+      v_money := _price(p_model, 0, 0, 0, p_input);
+      if v_money is null then
+        return null;
+      elsif _price(p_model, 0, 1000000) > 0 then
+        return floor((v_left - v_money) * 1000000 / _price(p_model, 0, 1000000));
+      end if;
+      return case when v_money > v_left then 0 else numeric 'Infinity' end;
+    when 'calls' then
+      return case when v_left < 1 then 0 else numeric 'Infinity' end;
+    when 'seconds' then
+      return case when v_left <= 0 then 0 else numeric 'Infinity' end;
+    else
+      return 'Infinity';
+  end case;
+end
+$$;
+
+comment on function _budget_room(budgets, text, bigint) is 'How many tokens of output a budget has room for, beside a request''s input; infinity where output is not what it counts; null where it counts money and the model has no price.';
