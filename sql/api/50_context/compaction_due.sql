@@ -21,115 +21,239 @@ create or replace function _compaction_due(
 as $$
 declare
   v_started_at timestamptz := clock_timestamp();
-  v_current elisions := p_cuts[cardinality(p_cuts)];
-  v_window integer := _context_window_of(p_engage);
-  v_limit integer := case (p_engage ->> 'compact_threshold')::numeric when 0 then v_window else v_window * (p_engage ->> 'compact_threshold')::numeric end;
+  v_limit integer := _compaction_limit(p_engage);
   v_every integer := (p_engage ->> 'compact_every')::integer;
   v_is_periodic boolean := v_every > 0 and p_focus.iteration > 0 and p_focus.iteration % nullif(v_every, 0) = 0 and p_last.id = p_head.id;
   v_trigger text := coalesce(p_focus.compaction_trigger, 'context_limit');
-  v_keep integer := greatest(1, ceil((p_engage ->> 'compact_keep_recent')::numeric / 2));
-  v_config_chars integer;
-  v_before bigint;
-  v_after bigint;
+  v_chars bigint;
   v_tokens integer;
-  v_shown turns[];
-  v_leaving turns[];
-  v_leaving_chars bigint;
-  v_is_kept_by_ledger boolean;
+  v_rung record;
 begin
-  select char_length(config::text) into v_config_chars from turn_configs where content_hash = p_head.config_hash;
   if p_last.id <> p_head.id or _input_total(p_head) = 0 or p_focus.compaction_trigger is not null or v_is_periodic then
-    v_before := _parts_chars(p_head.id, p_cuts, p_say) + v_config_chars;
+    v_chars := _request_chars(p_head, p_cuts, p_say);
   end if;
-  v_tokens := _next_tokens(p_engage, p_last, p_head, v_current, p_say, v_before);
+  v_tokens := _next_tokens(p_engage, p_last, p_head, p_cuts[cardinality(p_cuts)], p_say, v_chars);
   if v_tokens <= v_limit and p_focus.compaction_trigger is null then
     if not v_is_periodic then
       return;
     end if;
     v_trigger := 'periodic';
   end if;
-  v_before := coalesce(v_before, _parts_chars(p_head.id, p_cuts, p_say) + v_config_chars);
-  if v_trigger = 'context_overflow' then
-    -- The model refused what was estimated to fit: the estimate is wrong, so what it says is no limit either.
-    v_window := least(v_window, v_tokens);
-    v_limit := least(v_limit, v_tokens * 0.7);
+  v_chars := coalesce(v_chars, _request_chars(p_head, p_cuts, p_say));
+  select * into v_rung
+    from _compaction_ladder(p_item, p_focus, p_engage, p_head, p_cuts, p_say, p_may_summarize, v_trigger, v_tokens, v_chars);
+  compaction := v_rung.compaction;
+  cut := v_rung.cut;
+  reason := v_rung.reason;
+  if compaction.is_applied then
+    compaction.base_elision_id := p_last.elision_id;
+    compaction.duration_ms := extract(epoch from clock_timestamp() - v_started_at) * 1000;
   end if;
-  v_shown := _shown_turns(p_head, v_current);
-  v_leaving := v_shown[: cardinality(v_shown) - v_keep];
-  select coalesce(sum(_exchange_chars(t.id)), 0) into v_leaving_chars from unnest(v_leaving) t;
-  v_is_kept_by_ledger := 10 * (
-      select count(*) from work_ledger l
-       where l.work_item_id = p_item.id and l.seq > coalesce(v_current.last_seq, 0) and not l.is_auto
-         and l.turn_id in (select t.id from unnest(v_leaving) t)) >= cardinality(v_leaving);
+end
+$$;
 
-  compaction.work_item_id := p_item.id;
-  compaction.trigger := v_trigger;
-  compaction.instructions := p_focus.compaction_instructions;
-  compaction.base_elision_id := p_last.elision_id;
-  compaction.tokens_before := v_tokens;
-  compaction.ledger_entries_used := p_item.ledger_count;
-  compaction.metadata := jsonb_build_object('keep_recent', p_engage -> 'compact_keep_recent') || case v_trigger when 'periodic' then jsonb_build_object('every', v_every) else '{}' end;
+comment on function _compaction_due(work_items, foci, jsonb, turns, turns, elisions[], text, boolean) is
+  'Whether the request after p_head, with the cuts p_cuts and saying p_say, has to be compacted, and how: a compaction with its cut (neither stored yet); of a summary, which is written first, no cut; or the reason why nothing helps. p_may_summarize: no summary was tried for this request.';
 
+create or replace function _compaction_limit(p_engage jsonb)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select (_context_window_of(p_engage) * coalesce(nullif((p_engage ->> 'compact_threshold')::numeric, 0), 1))::integer;
+$$;
+
+comment on function _compaction_limit(jsonb) is 'How many tokens a request may have before it is compacted, by a faculty''s engage.';
+
+create or replace function _compaction_ladder(
+    p_item work_items,
+    p_focus foci,
+    p_engage jsonb,
+    p_head turns,
+    p_cuts elisions[],
+    p_say text,
+    p_may_summarize boolean,
+    p_trigger text,
+    p_tokens integer,
+    p_chars bigint,
+    out compaction compactions,
+    out cut elisions,
+    out reason text)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_current elisions := p_cuts[cardinality(p_cuts)];
+  -- A model that refused what was estimated to fit: the estimate is wrong, so what it says is no limit either.
+  v_is_refused boolean := p_trigger = 'context_overflow';
+  v_window integer := least(_context_window_of(p_engage), case when v_is_refused then p_tokens end);
+  v_limit integer := least(_compaction_limit(p_engage), case when v_is_refused then p_tokens * 0.7 end);
+  v_limit_chars numeric := v_limit * (p_chars::numeric / p_tokens);
+  v_keep integer := greatest(1, ceil((p_engage ->> 'compact_keep_recent')::numeric / 2));
+  v_shown turns[] := _shown_turns(p_head, v_current);
+  v_leaving turns[] := v_shown[: cardinality(v_shown) - v_keep];
+  v_after bigint;
+begin
+  compaction := _compaction_begun(p_item, p_focus, p_engage, p_trigger, p_tokens);
   if p_focus.compaction_instructions is null then
-    cut := _strategy_cut(p_item, p_focus, p_engage, p_head, p_cuts, v_shown, v_keep, v_trigger, least(v_limit * (v_before::numeric / v_tokens) * 0.2, 10000000)::integer);
-    compaction.compaction_type := p_engage ->> 'compact_strategy';
+    cut := _strategy_cut(p_item, p_focus, p_engage, p_head, p_cuts, v_shown, v_keep, p_trigger,
+      least(v_limit_chars * 0.2, 10000000)::integer);
+    v_after := case when cut.id is not null then _request_chars(p_head, _with_cut(p_cuts, cut), p_say) end;
   end if;
-  if cut.id is not null then
-    v_after := _parts_chars(p_head.id, _with_cut(p_cuts, cut), p_say) + v_config_chars;
-  end if;
-  if v_after <= 0.9 * v_before and v_after::numeric / v_before * v_tokens <= v_limit then
+  if v_after <= 0.9 * p_chars and v_after::numeric / p_chars * p_tokens <= v_limit then
     null; -- the faculty's strategy is enough
-  elsif v_is_kept_by_ledger and p_focus.compaction_instructions is null then
-    cut := _compaction_cut(p_item, p_focus, p_head, v_current, v_shown, v_keep, v_trigger,
-                           _ledger_block(p_item.id, least(v_limit * (v_before::numeric / v_tokens) * 0.4, 10000000)::integer),
-                           least(v_limit * (v_before::numeric / v_tokens) * 0.2, 10000000)::integer, v_current.summary);
-    v_after := _parts_chars(p_head.id, array[cut], p_say) + v_config_chars;
+  elsif p_focus.compaction_instructions is null and _is_kept_by_ledger(p_item.id, v_current.last_seq, v_leaving) then
+    cut := _ledger_cut(p_item, p_focus, p_head, v_current, v_shown, v_keep, p_trigger, v_limit_chars);
+    v_after := _request_chars(p_head, array[cut], p_say);
     compaction.compaction_type := 'ledger';
-  elsif p_may_summarize and v_leaving_chars >= 0.2 * v_before then
-    compaction.compaction_type := 'summary';
-    compaction.summarized_through_turn_id := (v_leaving[cardinality(v_leaving)]).id;
-    compaction.first_kept_turn_id := (v_shown[cardinality(v_leaving) + 1]).id;
-    compaction.turns_summarized := cardinality(v_leaving);
-    compaction.base_elision_id := v_current.id;
+  elsif p_may_summarize and (select coalesce(sum(_exchange_chars(t.id)), 0) from unnest(v_leaving) t) >= 0.2 * p_chars then
+    compaction := _summary_begun(compaction, v_current.id, v_shown, v_leaving);
     cut := null;
     return;
   else
     cut := null;
   end if;
 
-  if cut.id is null or v_after > 0.9 * v_before or v_after::numeric / v_before * v_tokens > v_limit then
-    if v_tokens <= v_limit then
-      compaction := null; -- asked for by hand or periodic, and there is nothing to gain
-      cut := null;
-      return;
+  if cut.id is null or v_after > 0.9 * p_chars or v_after::numeric / p_chars * p_tokens > v_limit then
+    if p_tokens > v_limit then
+      cut := _floor_cut(p_item, p_focus, p_head, v_current, v_shown, p_trigger, p_say,
+        least(v_limit_chars, 100000000)::integer - _config_chars(p_head));
+      v_after := _request_chars(p_head, array[cut], p_say);
+      compaction.compaction_type := 'floor';
+      reason := _no_longer_fits(v_after::numeric / p_chars * p_tokens, v_window);
     end if;
-    cut := _floor_cut(p_item, p_focus, p_head, v_current, v_shown, v_trigger, p_say, least(v_limit * (v_before::numeric / v_tokens), 100000000)::integer - v_config_chars);
-    v_after := _parts_chars(p_head.id, array[cut], p_say) + v_config_chars;
-    compaction.compaction_type := 'floor';
-    if v_after::numeric / v_before * v_tokens > v_window then
-      reason := format('the conversation no longer fits the model''s context window: about %s tokens of %s when everything that can be left out is', (v_after::numeric / v_before * v_tokens)::integer, v_window);
-    end if;
-    if v_after > 0.9 * v_before and (v_tokens <= v_window or v_after >= v_before) or reason is not null then
+    -- Asked for by hand or periodic, and there is nothing to gain; or nothing helps.
+    if p_tokens <= v_limit or reason is not null or v_after > 0.9 * p_chars and (p_tokens <= v_window or v_after >= p_chars) then
       compaction := null;
       cut := null;
       return;
     end if;
   end if;
-  compaction.is_applied := true;
-  compaction.elision_id := cut.id;
-  if compaction.compaction_type = 'selective' then
-    compaction.summarized_through_turn_id := (v_leaving[cardinality(v_leaving)]).id;
-    compaction.metadata := compaction.metadata || _selected(v_leaving, cut);
-  else
-    compaction.summarized_through_turn_id := cut.last_turn_id;
-  end if;
-  compaction.first_kept_turn_id := (select t.id from unnest(v_shown) t where t.depth > coalesce((select l.depth from turns l where l.id = compaction.summarized_through_turn_id), -1) order by t.depth limit 1);
-  compaction.turns_summarized := (select count(*) from unnest(v_shown) t where t.depth <= (select l.depth from turns l where l.id = compaction.summarized_through_turn_id));
-  compaction.tokens_after := v_after::numeric / v_before * v_tokens;
-  compaction.duration_ms := extract(epoch from clock_timestamp() - v_started_at) * 1000;
+  compaction := _compaction_applied(compaction, cut, v_shown, v_leaving, (v_after::numeric / p_chars * p_tokens)::integer);
   cut.tokens_elided := greatest(0, compaction.tokens_before - compaction.tokens_after) + cut.stub_tokens;
 end
 $$;
 
-comment on function _compaction_due(work_items, foci, jsonb, turns, turns, elisions[], text, boolean) is
-  'Whether the request after p_head, with the cuts p_cuts and saying p_say, has to be compacted, and how: a compaction with its cut (neither stored yet); of a summary, which is written first, no cut; or the reason why nothing helps. p_may_summarize: no summary was tried for this request.';
+comment on function _compaction_ladder(work_items, foci, jsonb, turns, elisions[], text, boolean, text, integer, bigint) is
+  'How a request of p_tokens and p_chars is compacted, by the first rung that frees enough: the faculty''s strategy, the ledger, a summary, the floor. Returns as _compaction_due(); all null: there is nothing to gain, and it fits as it is.';
+
+create or replace function _compaction_begun(p_item work_items, p_focus foci, p_engage jsonb, p_trigger text, p_tokens integer)
+  returns compactions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_compaction compactions;
+begin
+  v_compaction.work_item_id := p_item.id;
+  v_compaction.trigger := p_trigger;
+  v_compaction.compaction_type := case when p_focus.compaction_instructions is null then p_engage ->> 'compact_strategy' end;
+  v_compaction.instructions := p_focus.compaction_instructions;
+  v_compaction.tokens_before := p_tokens;
+  v_compaction.ledger_entries_used := p_item.ledger_count;
+  v_compaction.metadata := jsonb_build_object('keep_recent', p_engage -> 'compact_keep_recent')
+    || case p_trigger when 'periodic' then jsonb_build_object('every', (p_engage ->> 'compact_every')::integer) else '{}' end;
+  return v_compaction;
+end
+$$;
+
+comment on function _compaction_begun(work_items, foci, jsonb, text, integer) is 'A compaction of which is known why it is due, and not yet what it does.';
+
+create or replace function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[])
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select 10 * count(*) >= cardinality(p_turns)
+    from work_ledger l
+   where l.work_item_id = p_work_item_id and l.seq > coalesce(p_after_seq, 0) and not l.is_auto
+     and l.turn_id in (select t.id from unnest(p_turns) t);
+$$;
+
+comment on function _is_kept_by_ledger(uuid, integer, turns[]) is 'Whether the agent recorded at least one entry in ten of some turns, so that its ledger can stand for them.';
+
+create or replace function _ledger_cut(
+    p_item work_items,
+    p_focus foci,
+    p_head turns,
+    p_current elisions,
+    p_shown turns[],
+    p_keep integer,
+    p_trigger text,
+    p_limit_chars numeric)
+  returns elisions
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _compaction_cut(
+    p_item, p_focus, p_head, p_current, p_shown, p_keep, p_trigger,
+    _ledger_block(p_item.id, least(p_limit_chars * 0.4, 10000000)::integer),
+    least(p_limit_chars * 0.2, 10000000)::integer, p_current.summary);
+$$;
+
+comment on function _ledger_cut(work_items, foci, turns, elisions, turns[], integer, text, numeric) is
+  'The cut (not stored yet) that leaves the newest p_keep of the turns shown, and the ledger for all before, as long as a request of p_limit_chars has room for.';
+
+create or replace function _summary_begun(p_compaction compactions, p_base_elision_id uuid, p_shown turns[], p_leaving turns[])
+  returns compactions
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  p_compaction.compaction_type := 'summary';
+  p_compaction.base_elision_id := p_base_elision_id;
+  p_compaction.summarized_through_turn_id := (p_leaving[cardinality(p_leaving)]).id;
+  p_compaction.first_kept_turn_id := (p_shown[cardinality(p_leaving) + 1]).id;
+  p_compaction.turns_summarized := cardinality(p_leaving);
+  return p_compaction;
+end
+$$;
+
+comment on function _summary_begun(compactions, uuid, turns[], turns[]) is 'A compaction whose summary has to be written first: of which turns, behind which cut.';
+
+create or replace function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer)
+  returns compactions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+declare
+  v_depth integer;
+begin
+  p_compaction.is_applied := true;
+  p_compaction.elision_id := p_cut.id;
+  p_compaction.tokens_after := p_tokens_after;
+  if p_compaction.compaction_type = 'selective' then
+    p_compaction.summarized_through_turn_id := (p_leaving[cardinality(p_leaving)]).id;
+    p_compaction.metadata := p_compaction.metadata || _selected(p_leaving, p_cut);
+  else
+    p_compaction.summarized_through_turn_id := p_cut.last_turn_id;
+  end if;
+  v_depth := (select l.depth from turns l where l.id = p_compaction.summarized_through_turn_id);
+  p_compaction.first_kept_turn_id := (select t.id from unnest(p_shown) t where t.depth > coalesce(v_depth, -1) order by t.depth limit 1);
+  p_compaction.turns_summarized := (select count(*) from unnest(p_shown) t where t.depth <= v_depth);
+  return p_compaction;
+end
+$$;
+
+comment on function _compaction_applied(compactions, elisions, turns[], turns[], integer) is 'A compaction with what its cut does to the turns shown.';
+
+create or replace function _no_longer_fits(p_tokens numeric, p_window integer)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return case when p_tokens > p_window then format(
+    'the conversation no longer fits the model''s context window: about %s tokens of %s when everything that can be left out is',
+    p_tokens::integer, p_window) end;
+
+comment on function _no_longer_fits(numeric, integer) is 'Why work cannot go on whose shortest request has so many tokens; null: it fits.';

@@ -81,7 +81,7 @@ begin
   per_char := jsonb_build_object('default', v_default);
   prefix_tokens := case
     when _input_total(p_turns[1]) > v_task_chars * v_default then _input_total(p_turns[1]) - ceil(v_task_chars * v_default)
-    else ceil((select char_length(config::text) from turn_configs where content_hash = (p_turns[1]).config_hash) * v_default) end;
+    else ceil(_config_chars(p_turns[1]) * v_default) end;
   for v_n in 1 .. cardinality(p_turns) - 1 loop
     v_growth := _input_total(p_turns[v_n + 1]) - _input_total(p_turns[v_n]);
     v_chars := _exchange_chars((p_turns[v_n]).id) + char_length(_query_blocks((p_turns[v_n + 1]).id));

@@ -13,21 +13,16 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_focus foci;
-  v_engage jsonb;
   v_turn turns;
   v_head turns;
   v_compaction compactions;
-  v_usage json;
   v_text text;
   v_cut elisions;
   v_cuts elisions[];
-  v_shown turns[];
-  v_config_chars integer;
   v_before bigint;
   v_after bigint;
 begin
   p_response := _storable(p_response);
-  v_usage := p_response -> 'usage';
   select * into v_focus from foci where id = v_item.focus_id for no key update;
   select * into v_turn from turns where id = p_turn_id and focus_id = v_item.focus_id and turn_type = 'compaction';
   if not found then
@@ -37,30 +32,21 @@ begin
   if v_compaction.is_applied is not null then
     return v_compaction.is_applied;
   end if;
-  if json_typeof(p_response -> 'content') is distinct from 'array' then
-    perform _raise_invalid('a response needs content, an array of blocks');
-  end if;
-  select string_agg(b.value ->> 'text', E'\n\n' order by b.n) into v_text
-    from json_array_elements(p_response -> 'content') with ordinality as b(value, n)
-   where b.value ->> 'type' = 'text';
-  v_engage := (select config -> 'engage' from faculties where content_hash = v_focus.faculty_hash);
+  v_text := _summary_text(p_response);
   v_head := _asking_turn(v_turn.parent_turn_id);
   v_cuts := _elision_chain(v_compaction.base_elision_id);
-  v_shown := _shown_turns(v_head, v_cuts[cardinality(v_cuts)]);
   if v_text ~ '\S' then
-    v_cut := _compaction_cut(v_item, v_focus, v_head, v_cuts[cardinality(v_cuts)], v_shown, cardinality(v_shown) - v_compaction.turns_summarized,
-      v_compaction.trigger, _ledger_block(v_item.id, char_length(v_text) + 4000),
-      (_context_window_of(v_engage) * 0.15 / (_tokens(10000, v_engage ->> 'model') / 10000.0))::integer, btrim(v_text));
+    v_cut := _summary_cut(v_item, v_focus, v_compaction, v_head, v_cuts[cardinality(v_cuts)], v_text);
     v_cut.depth := v_turn.depth + 1;
-    select char_length(config::text) into v_config_chars from turn_configs where content_hash = v_head.config_hash;
-    v_before := _parts_chars(v_head.id, v_cuts, '') + v_config_chars;
-    v_after := _parts_chars(v_head.id, array[v_cut], '') + v_config_chars;
+    v_before := _request_chars(v_head, v_cuts, '');
+    v_after := _request_chars(v_head, array[v_cut], '');
     v_compaction.is_applied := v_after <= 0.9 * v_before;
   end if;
   v_compaction.is_applied := coalesce(v_compaction.is_applied, false);
   v_compaction.error := case
     when v_cut.id is null then '{"message": "the summary is empty"}'::jsonb
-    when not v_compaction.is_applied then jsonb_build_object('message', format('the summary frees less than a tenth: %s of %s characters would stay', v_after, v_before)) end;
+    when not v_compaction.is_applied then jsonb_build_object('message', format(
+      'the summary frees less than a tenth: %s of %s characters would stay', v_after, v_before)) end;
   if v_compaction.is_applied then
     v_cut.tokens_elided := greatest(0, v_compaction.tokens_before - v_after::numeric / v_before * v_compaction.tokens_before) + v_cut.stub_tokens;
     perform _elision_store(v_cut),
@@ -97,3 +83,48 @@ $$;
 
 comment on function summary_record(uuid, uuid, uuid, json) is
   'Stores the summary that {kind: summarize} asked for; p_response as for turn_record(), and duration_ms. Returns whether it is used: one that is empty or frees less than a tenth of the context is not, and the next iteration_begin() cuts without one. Recording again changes nothing. Raises WL001, WL003, WL004.';
+
+create or replace function _summary_text(p_response json)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if json_typeof(p_response -> 'content') is distinct from 'array' then
+    perform _raise_invalid('a response needs content, an array of blocks');
+  end if;
+  return (
+    select string_agg(b.value ->> 'text', E'\n\n' order by b.n)
+      from json_array_elements(p_response -> 'content') with ordinality as b(value, n)
+     where b.value ->> 'type' = 'text');
+end
+$$;
+
+comment on function _summary_text(json) is 'The text of a response; null: it has none. Raises WL002.';
+
+create or replace function _summary_cut(
+    p_item work_items,
+    p_focus foci,
+    p_compaction compactions,
+    p_head turns,
+    p_current elisions,
+    p_text text)
+  returns elisions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
+  v_tokens_per_char numeric := _tokens(10000, v_engage ->> 'model') / 10000.0;
+  v_shown turns[] := _shown_turns(p_head, p_current);
+begin
+  return _compaction_cut(
+    p_item, p_focus, p_head, p_current, v_shown, cardinality(v_shown) - p_compaction.turns_summarized, p_compaction.trigger,
+    _ledger_block(p_item.id, char_length(p_text) + 4000),
+    (_context_window_of(v_engage) * 0.15 / v_tokens_per_char)::integer, btrim(p_text));
+end
+$$;
+
+comment on function _summary_cut(work_items, foci, compactions, turns, elisions, text) is 'The cut (not stored yet) that puts a summary in the place of the turns that it was written of.';
