@@ -54,7 +54,6 @@ create or replace function _replay_requests(p_session text, p_policy jsonb)
 as $$
 #variable_conflict use_column
 declare
-  v_session sessions;
   v_turns turns[];
   v_focus foci;
   v_item work_items;
@@ -63,46 +62,38 @@ declare
   v_sizes jsonb;
   v_prefix integer;
   v_turn turns;
-  v_head turns;
   v_cuts elisions[];
   v_cut elisions;
   v_cut_id uuid;
   v_limit integer;
+  v_needs_steps boolean;
   v_ahead integer := p_policy #>> '{keep,ahead}';
   v_parts record;
   v_cleared integer := 0;
   v_before bigint[] := '{}';
   v_entries integer[] := '{}';
 begin
-  select * into v_session from sessions where label = p_session;
-  if not found then
-    raise exception using errcode = 'WL001', message = format('there is no session "%s"', p_session);
-  end if;
+  v_turns := _session_turns(p_session);
   perform _replay_policy_check(p_policy);
-  v_turns := _shown_turns((select t from turns t where t.id = v_session.head_turn_id), null);
   if cardinality(v_turns) = 0 then
     return;
   end if;
   select * into v_focus from foci where id = (v_turns[1]).focus_id;
   select * into v_item from work_items where id = v_focus.work_item_id;
-  v_engage := (select config -> 'engage' from faculties where content_hash = v_focus.faculty_hash)
-    || jsonb_strip_nulls(jsonb_build_object('keep_budget', p_policy #> '{keep,budget}')) || p_policy;
-  if not v_is_own then
-    v_engage := v_engage || '{"truncate_closed_blocks": false, "context_window": 2000000000}';
-  end if;
-  v_limit := _context_window_of(v_engage) * coalesce(nullif((v_engage ->> 'compact_threshold')::numeric, 0), 1);
+  v_engage := _replay_engage(v_focus.faculty_hash, p_policy, v_is_own);
+  v_limit := _compaction_limit(v_engage);
+  v_needs_steps := (v_engage ->> 'truncate_closed_blocks')::boolean or v_limit < 1000000000;
   select s.prefix_tokens, s.per_char into v_prefix, v_sizes from _replay_sizes(v_turns, v_engage ->> 'model') s;
-
   for v_n in 1 .. cardinality(v_turns) loop
     v_turn := v_turns[v_n];
     if v_n > 1 then
-      v_head := v_turns[v_n - 1];
       v_focus.iteration := v_turn.iteration - 1;
-      v_cuts := _elision_due(v_item, v_focus, v_engage, v_head, v_cuts,
-        case when v_ahead is not null and _boundary(v_head.id) is not null then _edited_ahead(v_turns[v_n :], v_ahead) end);
+      v_cuts := _elision_due(v_item, v_focus, v_engage, v_turns[v_n - 1], v_cuts,
+        case when v_ahead is not null and _boundary((v_turns[v_n - 1]).id) is not null then _edited_ahead(v_turns[v_n :], v_ahead) end);
     end if;
     select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
-    if v_is_own and v_n > 1 and (v_prefix + _sum(v_parts.tokens) > v_limit or v_focus.iteration % nullif((v_engage ->> 'compact_every')::integer, 0) = 0) then
+    if v_is_own and v_n > 1
+      and (v_prefix + _sum(v_parts.tokens) > v_limit or v_focus.iteration % nullif((v_engage ->> 'compact_every')::integer, 0) = 0) then
       v_cut := _replay_compaction(v_item, v_focus, v_engage, v_turns[: v_n - 1], v_cuts, v_limit, v_prefix + _sum(v_parts.tokens));
       if v_cut.id is not null then
         v_cuts := _with_cut(v_cuts, v_cut);
@@ -110,11 +101,7 @@ begin
       end if;
     end if;
     v_cleared := v_parts.cleared;
-
-    kept_parts := 0;
-    while kept_parts < least(cardinality(v_before), cardinality(v_parts.keys)) and v_before[kept_parts + 1] = v_parts.keys[kept_parts + 1] loop
-      kept_parts := kept_parts + 1;
-    end loop;
+    kept_parts := _common_beginning(v_before, v_parts.keys);
     turn_id := v_turn.id;
     iteration := v_turn.iteration;
     is_cut := kept_parts < cardinality(v_before) or (v_cuts[cardinality(v_cuts)]).id is distinct from v_cut_id;
@@ -129,9 +116,7 @@ begin
     new_texts := v_parts.texts[kept_parts + 1 :];
     input_tokens := v_prefix + _sum(tokens);
     cached_tokens := case when v_n = 1 then 0 else v_prefix + _sum(tokens[: cached_parts]) end;
-    extra_output_tokens := case when (v_engage ->> 'truncate_closed_blocks')::boolean or v_limit < 1000000000 then (
-      select coalesce(sum(_tokens(char_length(l.content) + 60, v_engage ->> 'model')), 0)
-        from work_ledger l where l.work_item_id = v_item.id and l.turn_id = v_turn.id and l.entry_type = 'step') else 0 end;
+    extra_output_tokens := case when v_needs_steps then _steps_tokens(v_item.id, v_turn.id, v_engage ->> 'model') else 0 end;
     v_before := v_parts.keys;
     return next;
   end loop;
@@ -140,6 +125,72 @@ $$;
 
 comment on function _replay_requests(text, jsonb) is
   'context_replay() request by request, with the parts of each: kept_parts of them begin it as they began the one before, the cache serves cached_parts, tokens and depths (of the turns of responses and results) are of all, new_texts of those that are not kept. Raises WL001, WL002.';
+
+create or replace function _session_turns(p_session text)
+  returns turns[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_session sessions;
+begin
+  select * into v_session from sessions where label = p_session;
+  if not found then
+    raise exception using errcode = 'WL001', message = format('there is no session "%s"', p_session);
+  end if;
+  return _shown_turns((select t from turns t where t.id = v_session.head_turn_id), null);
+end
+$$;
+
+comment on function _session_turns(text) is 'All turns of a session that asked for work, from its beginning. Raises WL001.';
+
+create or replace function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boolean)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select (config -> 'engage')
+      || jsonb_strip_nulls(jsonb_build_object('keep_budget', p_policy #> '{keep,budget}'))
+      || p_policy
+      || case when p_is_own then '{}' else '{"truncate_closed_blocks": false, "context_window": 2000000000}' end::jsonb
+    from faculties
+   where content_hash = p_faculty_hash;
+$$;
+
+comment on function _replay_engage(text, jsonb, boolean) is 'What a faculty''s engage would be under a policy; of one that is not ours (p_is_own false) nothing of ours leaves anything out.';
+
+create or replace function _common_beginning(p_before bigint[], p_after bigint[])
+  returns integer
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_count integer := 0;
+begin
+  while v_count < least(cardinality(p_before), cardinality(p_after)) and p_before[v_count + 1] = p_after[v_count + 1] loop
+    v_count := v_count + 1;
+  end loop;
+  return v_count;
+end
+$$;
+
+comment on function _common_beginning(bigint[], bigint[]) is 'How many elements two arrays begin with alike.';
+
+create or replace function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text)
+  returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(sum(_tokens(char_length(content) + 60, p_model)), 0)::integer
+    from work_ledger
+   where work_item_id = p_work_item_id and turn_id = p_turn_id and entry_type = 'step';
+$$;
+
+comment on function _steps_tokens(uuid, uuid, text) is 'Tokens of output that the steps of a turn cost, which only closed blocks need.';
 
 create or replace function _replay_policy_check(p_policy jsonb)
   returns void

@@ -17,22 +17,22 @@ declare
   v_done jsonb;
   v_waits_until timestamptz;
   v_answer jsonb;
-  v_round text;
   v_stalled text;
 begin
   select * into v_focus from foci where id = v_item.focus_id for no key update;
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
-  v_is_settled := not exists (select from tool_calls where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running') and id <> all (_calls_held(v_turn.id)));
+  v_is_settled := not exists (
+    select from tool_calls
+     where turn_id = v_turn.id and parent_call_id is null and status in ('pending', 'running') and id <> all (_calls_held(v_turn.id)));
   v_waits_until := _waits_settle(v_item);
-  select count(*), count(*) filter (where parent_call_id is null and completed_at is null and status <> 'waiting' and id <> all (_calls_held(v_turn.id)))
+  select count(*), count(*) filter (
+           where parent_call_id is null and completed_at is null and status <> 'waiting' and id <> all (_calls_held(v_turn.id)))
     into v_call_count, v_open_count
     from tool_calls
    where turn_id = v_turn.id;
   if v_open_count > 0 and v_is_settled then
     -- Approved while the others ran: the same iteration once more, to run them, while the rest waits.
-    perform _lease_drop(v_item);
-    perform _enqueue(v_item.id);
-    return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
+    return _continued(v_item, v_focus);
   end if;
   if v_turn.id is null or v_open_count > 0 then
     raise exception using
@@ -47,11 +47,7 @@ begin
     return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
   end if;
   v_config := _faculty_config(v_focus);
-  select input into v_done from tool_calls
-   where turn_id = v_turn.id and tool_name = 'work_complete' and status = 'completed' order by ordinal limit 1;
-  if v_call_count = 0 and v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use') then
-    v_done := jsonb_build_object('summary', _response_text(v_turn.id));
-  end if;
+  v_done := _said_done(v_turn, v_call_count);
   if v_done ->> 'summary' is not null then
     v_answer := _finish(v_item, v_focus, v_config, v_turn.id, v_done);
     if v_answer is not null then
@@ -60,17 +56,10 @@ begin
     v_call_count := v_call_count + 1; -- the check's answer is something to go on with
   end if;
 
-  v_round := _round_hash(v_turn.id);
-  update foci
-     set iteration = iteration + 1,
-         crash_count = 0,
-         round_hash = v_round,
-         round_count = case when v_round = round_hash then round_count + 1 when v_round is not null then 1 else 0 end,
-         stall_count = case when v_call_count > 0 or (v_turn.stop_reason = 'pause_turn' and _response_text(v_turn.id) is not null) then 0 else stall_count + 1 end
-   where id = v_focus.id
-  returning * into v_focus;
+  v_focus := _iteration_counted(v_focus.id, v_turn, v_call_count);
   if v_call_count > 0
-    or (v_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded') and v_focus.stall_count < 4) then
+    or (v_focus.stall_count < 4 and v_turn.stop_reason in (
+          'end_turn', 'stop_sequence', 'tool_use', 'max_tokens', 'pause_turn', 'model_context_window_exceeded')) then
     perform _checkpoint_due(v_item, v_turn);
     v_stalled := _stalled(v_focus, v_turn.id, (v_config #>> '{engage,stall_limit}')::integer);
     perform _focus_widen(v_focus, v_turn, (v_config #>> '{engage,max_output_tokens}')::integer);
@@ -79,13 +68,13 @@ begin
       v_item := _work_park(v_item, v_stalled);
       return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
     end if;
-    perform _lease_drop(v_item);
-    perform _enqueue(v_item.id);
-    return jsonb_build_object('kind', 'continued', 'iteration', v_focus.iteration + 1);
+    return _continued(v_item, v_focus);
   end if;
   v_item := _focus_end(v_item, 'failed', 'failed', case
-      when v_turn.stop_reason = 'refusal' then concat_ws(': ', 'the model refused', v_turn.error ->> 'category', v_turn.error ->> 'explanation')
-      when v_focus.stall_count >= 4 then format('the model neither worked nor finished in %s responses (%s)', v_focus.stall_count, v_turn.stop_reason)
+      when v_turn.stop_reason = 'refusal'
+        then concat_ws(': ', 'the model refused', v_turn.error ->> 'category', v_turn.error ->> 'explanation')
+      when v_focus.stall_count >= 4
+        then format('the model neither worked nor finished in %s responses (%s)', v_focus.stall_count, v_turn.stop_reason)
       else format('the model stopped for an unknown reason: %s', v_turn.stop_reason)
     end, null);
   return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
@@ -94,6 +83,64 @@ $$;
 
 comment on function iteration_finish(uuid, uuid) is
   'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. {kind: run_hook, ...}: the work is said to be done; run the faculty''s check or consolidate command as iteration_begin() says, report with hook_record(), and this stage comes once more. {kind: paused, reason}: the same calls brought the same results for stall_limit iterations in a row; work_resume() lets it go on. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text, and no check stands against it. Raises WL001, WL003, WL004, WL008 (calls are open).';
+
+create or replace function _continued(p_item work_items, p_focus foci)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  perform _lease_drop(p_item);
+  perform _enqueue(p_item.id);
+  return jsonb_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1);
+end
+$$;
+
+comment on function _continued(work_items, foci) is 'Hands an item on to whoever takes its next iteration: lease and job, and the answer {kind: continued, iteration}.';
+
+create or replace function _said_done(p_turn turns, p_call_count integer)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case
+    when p_call_count = 0 and p_turn.stop_reason in ('end_turn', 'stop_sequence', 'tool_use')
+      then jsonb_build_object('summary', _response_text(p_turn.id))
+    else (select k.input::jsonb from tool_calls k
+           where k.turn_id = p_turn.id and k.tool_name = 'work_complete' and k.status = 'completed' order by k.ordinal limit 1)
+  end;
+$$;
+
+comment on function _said_done(turns, integer) is 'With what a response says that the work is done: the input of its work_complete, or its text where it has no calls; null: it does not.';
+
+create or replace function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer)
+  returns foci
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_round text := _round_hash(p_turn.id);
+  v_focus foci;
+begin
+  update foci
+     set iteration = iteration + 1,
+         crash_count = 0,
+         round_hash = v_round,
+         round_count = case when v_round = round_hash then round_count + 1 when v_round is not null then 1 else 0 end,
+         stall_count = case
+           when p_call_count > 0 or (p_turn.stop_reason = 'pause_turn' and _response_text(p_turn.id) is not null) then 0
+           else stall_count + 1
+         end
+   where id = p_focus_id
+  returning * into v_focus;
+  return v_focus;
+end
+$$;
+
+comment on function _iteration_counted(uuid, turns, integer) is 'Counts an iteration that is over: how many in a row brought the same (round_count), how many nothing at all (stall_count). Returns the focus.';
 
 create or replace function _focus_widen(p_focus foci, p_turn turns, p_own integer)
   returns void
