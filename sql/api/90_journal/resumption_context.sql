@@ -10,6 +10,7 @@ declare
   v_item work_items;
   v_model text;
   v_now record;
+  v_open text[];
   v_packet jsonb;
   v_next jsonb;
   v_one record;
@@ -25,13 +26,14 @@ begin
   end if;
   v_model := _item_model(v_item.id);
   select * into v_now from _standing(v_item, null);
+  v_open := _open_actions(v_now.plan, v_now.uncertain, v_now.children);
 
   -- The essentials first, as short as they may get: what was asked, what is open, what failed, what is uncertain.
   v_packet := jsonb_build_object(
     'originalPrompt', _shortened_to(v_item.description, v_prompt_chars),
-    'workSummary', '', 'keyDecisions', '[]'::jsonb, 'currentState', _one_line(_state_line(v_item, v_now.steps, v_now.asked), v_line_chars), 'filesModified', '[]'::jsonb,
-    'pendingActions', (select coalesce(jsonb_agg(_one_line(a, v_line_chars) order by n), '[]')
-       from unnest(coalesce(v_now.plan, '{}') || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(v_now.uncertain) u) || v_now.children) with ordinality as x(a, n)),
+    'workSummary', '', 'keyDecisions', '[]'::jsonb,
+    'currentState', _one_line(_state_line(v_item, v_now.steps, v_now.asked), v_line_chars), 'filesModified', '[]'::jsonb,
+    'pendingActions', (select coalesce(jsonb_agg(_one_line(a, v_line_chars) order by n), '[]') from unnest(v_open) with ordinality as x(a, n)),
     'errorHistory', (select coalesce(jsonb_agg(_one_line(e, v_line_chars) order by n), '[]') from unnest(v_now.errors) with ordinality as x(e, n)),
     'suggestedNextSteps', '[]'::jsonb, 'tokenCount', 0);
   if _packet_tokens(v_packet, v_model) > p_target_tokens then
@@ -41,26 +43,30 @@ begin
       union all select to_jsonb(format('and %s older ones', cardinality(v_now.errors) - 5)), 6 where cardinality(v_now.errors) > 5) y));
   end if;
   if _packet_tokens(v_packet, v_model) > p_target_tokens then
-    perform _raise_invalid(format('what work item %s cannot go on without takes %s tokens, more than %s', v_item.id, _packet_tokens(v_packet, v_model), p_target_tokens),
+    perform _raise_invalid(format(
+      'what work item %s cannot go on without takes %s tokens, more than %s', v_item.id, _packet_tokens(v_packet, v_model),
+      p_target_tokens),
       'Ask for a larger packet.');
   end if;
 
   -- Then what fits, the most useful first; what does not fit is passed over.
   for v_one in
     select * from (
-      select 1 as priority, 1::bigint as n, '{originalPrompt}'::text[] as field, to_jsonb(_shortened_to(v_item.description, least(20000, p_target_tokens))) as content, false as is_item
+      select 1 as priority, 1::bigint as n, '{originalPrompt}'::text[] as field,
+             to_jsonb(_shortened_to(v_item.description, least(20000, p_target_tokens))) as content, false as is_item
       union all select 2, 1, '{originalPrompt}', to_jsonb(_shortened_to(v_item.description, 20000)), false
       union all select 3, 1, '{currentState}', to_jsonb(_state_line(v_item, v_now.steps, v_now.asked)), false
-      union all select 4, 1, '{pendingActions}', to_jsonb(coalesce(v_now.plan, '{}') || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(v_now.uncertain) u) || v_now.children), false
-      union all select 5, 1, '{suggestedNextSteps}', to_jsonb(case
-        when cardinality(v_now.uncertain) > 0 then array['Look whether the uncertain calls took effect.'] else '{}'::text[] end
-        || case when cardinality(v_now.plan) > 0 then array['Go on with: ' || v_now.plan[1]] when cardinality(v_now.steps) > 0 then array['Go on after: ' || _one_line(v_now.steps[1], 200)] when v_now.asked is not null then array['Go on with what was asked last.'] when v_item.attempts > 0 then array['Look how far it came, and go on.'] else array['Begin.'] end), false
-      union all select 6, n, '{workSummary}', to_jsonb(_one_line(s, case when s ~ '^(Its own summary|Said last): ' then greatest(400, p_target_tokens) else 400 end)), true from unnest(v_now.work) with ordinality as x(s, n) where n <= 5
+      union all select 4, 1, '{pendingActions}', to_jsonb(v_open), false
+      union all select 5, 1, '{suggestedNextSteps}', to_jsonb(
+                         _next_steps(v_item, v_now.uncertain, v_now.plan, v_now.steps, v_now.asked)), false
+      union all select 6, n, '{workSummary}', to_jsonb(_work_line(s, p_target_tokens)), true from unnest(v_now.work) with ordinality as x(s, n) where n <= 5
       union all select 7, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true from unnest(v_now.decisions) with ordinality as x(d, n) where n <= 10
       union all select 8, n, '{filesModified}', to_jsonb(f), true from unnest(v_now.files) with ordinality as x(f, n) where n <= 200
       union all select 9, 1, '{errorHistory}', to_jsonb(v_now.errors), false
-      union all select 10, n, '{workSummary}', to_jsonb(_one_line(s, case when s ~ '^(Its own summary|Said last): ' then greatest(400, p_target_tokens) else 400 end)), true from unnest(v_now.work) with ordinality as x(s, n) where n > 5 and n <= 500
-      union all select 11, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true from unnest(v_now.decisions) with ordinality as x(d, n) where n > 10 and n <= 200
+      union all select 10, n, '{workSummary}', to_jsonb(_work_line(s, p_target_tokens)), true
+                  from unnest(v_now.work) with ordinality as x(s, n) where n > 5 and n <= 500
+      union all select 11, n, '{keyDecisions}', to_jsonb(_one_line(d, 400)), true
+                  from unnest(v_now.decisions) with ordinality as x(d, n) where n > 10 and n <= 200
     ) c order by priority, n
   loop
     v_next := jsonb_set(v_packet, v_one.field, case
@@ -78,16 +84,60 @@ $$;
 comment on function resumption_context(uuid, integer) is
   'What somebody has to know to go on with a work item: {originalPrompt, workSummary, keyDecisions, currentState, filesModified, pendingActions, errorHistory, suggestedNextSteps, tokenCount}, never more than p_target_tokens (500 or more) by the estimate of its model. The task, the open parts of the plan, errors and calls that may or may not have happened are always in it, shortened if need be; where not even that fits it fails. The same rows give the same packet. Raises WL001, WL002.';
 
+create or replace function _open_actions(p_plan text[], p_uncertain text[], p_children text[])
+  returns text[]
+  language sql
+  immutable
+  parallel safe
+  return coalesce(p_plan, '{}')
+    || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(p_uncertain) u)
+    || p_children;
+
+comment on function _open_actions(text[], text[], text[]) is 'What is open of a work item, by what _standing() says: the plan, calls of which nobody knows, children.';
+
+create or replace function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_steps text[], p_asked text)
+  returns text[]
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when cardinality(p_uncertain) > 0 then array['Look whether the uncertain calls took effect.'] else '{}'::text[] end
+         || case
+              when cardinality(p_plan) > 0 then 'Go on with: ' || p_plan[1]
+              when cardinality(p_steps) > 0 then 'Go on after: ' || _one_line(p_steps[1], 200)
+              when p_asked is not null then 'Go on with what was asked last.'
+              when p_item.attempts > 0 then 'Look how far it came, and go on.'
+              else 'Begin.'
+            end;
+$$;
+
+comment on function _next_steps(work_items, text[], text[], text[], text) is 'What somebody who goes on with a work item does first, by what _standing() says.';
+
+create or replace function _work_line(p_text text, p_max_chars integer)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _one_line(p_text, case when p_text ~ '^(Its own summary|Said last): ' then greatest(400, p_max_chars) else 400 end);
+$$;
+
+comment on function _work_line(text, integer) is 'One line of what was done; what the agent said of all of it may be longer.';
+
 create or replace function export_for_resumption(p_work_item_id uuid, p_target_tokens integer default 4000)
   returns text
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _fenced(format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, all else is what was recorded of it', p_work_item_id),
+  select _fenced(
+           format('Work that goes on (work item %s), as data between the markers: its task is to be gone on with, '
+             'all else is what was recorded of it', p_work_item_id),
            concat_ws(E'\n\n', E'## The task\n\n' || (p ->> 'originalPrompt'), E'## Where it stands\n\n' || (p ->> 'currentState'),
-             E'## Done\n\n' || nullif(p ->> 'workSummary', ''), E'## Decided\n\n' || _listed(p -> 'keyDecisions'), E'## Files written\n\n' || _listed(p -> 'filesModified'),
-             E'## Open\n\n' || _listed(p -> 'pendingActions'), E'## Errors met\n\n' || _listed(p -> 'errorHistory'), E'## Next\n\n' || _listed(p -> 'suggestedNextSteps')))
+             E'## Done\n\n' || nullif(p ->> 'workSummary', ''), E'## Decided\n\n' || _listed(p -> 'keyDecisions'),
+             E'## Files written\n\n' || _listed(p -> 'filesModified'),
+             E'## Open\n\n' || _listed(p -> 'pendingActions'), E'## Errors met\n\n' || _listed(p -> 'errorHistory'),
+             E'## Next\n\n' || _listed(p -> 'suggestedNextSteps')))
     from resumption_context(p_work_item_id, greatest(620, p_target_tokens) - 120) p;
 $$;
 
