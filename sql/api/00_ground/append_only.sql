@@ -31,7 +31,8 @@ begin
     end if;
   elsif tg_table_name = 'journal_entries' then
     if old.deleted_at is not null or new.deleted_at is null
-       or (old.id, old.work_item_id, old.entry_type, old.importance, old.created_at) is distinct from (new.id, new.work_item_id, new.entry_type, new.importance, new.created_at) then
+       or (old.id, old.work_item_id, old.entry_type, old.importance, old.created_at)
+          is distinct from (new.id, new.work_item_id, new.entry_type, new.importance, new.created_at) then
       raise exception using errcode = 'WL007', message = 'a journal entry can be deleted, not changed';
     end if;
   elsif tg_table_name = 'turns' and to_jsonb(new) - '{archived_at,total_tokens}'::text[] = to_jsonb(old) - '{archived_at,total_tokens}'::text[] then
@@ -73,11 +74,15 @@ do $do$
 declare
   v_table text;
 begin
-  foreach v_table in array array['work_ledger', 'messages', 'session_history', 'turn_configs', 'elisions', 'artifacts', 'awareness_shown', 'turn_workspaces', 'work_checkpoints', 'message_lints'] loop
+  foreach v_table in array array[
+    'work_ledger', 'messages', 'session_history', 'turn_configs', 'elisions', 'artifacts', 'awareness_shown', 'turn_workspaces',
+    'work_checkpoints', 'message_lints'] loop
     execute format('create or replace trigger refuse_change before update or delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_change', v_table);
   end loop;
-  foreach v_table in array array['work_items', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'budgets', 'foci', 'faculties', 'sessions', 'journal_entries'] loop
+  foreach v_table in array array[
+    'work_items', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'budgets', 'foci', 'faculties',
+    'sessions', 'journal_entries'] loop
     execute format('create or replace trigger refuse_delete before delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_delete', v_table);
   end loop;

@@ -35,7 +35,11 @@ as $$
   select case
            when p_object ->> p_key = p_value then p_object::text
            when p_object -> p_key is null then left(p_object::text, -1) || ',' || to_json(p_key)::text || ':' || to_json(p_value)::text || '}'
-           else (select '{' || string_agg(to_json(e.key)::text || ':' || case e.key when p_key then to_json(p_value)::text else e.value::text end, ',' order by e.n) || '}'
+           else (select '{'
+                 || string_agg(
+                   to_json(e.key)::text || ':' || case e.key when p_key then to_json(p_value)::text else e.value::text end, ','
+                   order by e.n)
+                 || '}'
                    from json_each(p_object) with ordinality as e(key, value, n))
          end;
 $$;

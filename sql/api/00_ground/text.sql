@@ -78,6 +78,7 @@ create or replace function _list(p_items text[], p_max integer)
   language sql
   immutable
   parallel safe
-  return array_to_string(p_items[: p_max], ', ') || case when cardinality(p_items) > p_max then format(' and %s more', cardinality(p_items) - p_max) else '' end;
+  return array_to_string(p_items[: p_max], ', ')
+    || case when cardinality(p_items) > p_max then format(' and %s more', cardinality(p_items) - p_max) else '' end;
 
 comment on function _list(text[], integer) is 'The items separated by commas; beyond p_max only their number. Null if there are none.';

@@ -102,13 +102,17 @@ begin
   if json_typeof(p_touches) not in ('array', 'null') or json_array_length(case json_typeof(p_touches) when 'array' then p_touches else '[]' end) > 100 then
     perform _raise_invalid(format('what ability "%s" touches must be a list of at most 100 objects {key, action}', p_ability.name));
   end if;
-  for v_touch in select value from json_array_elements(case json_typeof(p_touches) when 'array' then p_touches end) with ordinality as t(value, n) order by n loop
+  for v_touch in
+    select value from json_array_elements(case json_typeof(p_touches) when 'array' then p_touches end) with ordinality as t(value, n) order by n
+  loop
     v_rules := v_rules || _touch_rule(p_ability, v_touch::jsonb, cardinality(v_rules));
   end loop;
   if json_typeof(p_touches) = 'array' and cardinality(v_rules) = 0 then
     v_rules := array[row(v_name, false, 0, '$ ? (1 == 2)', 'name', 'path', 'read', false)::touch_rules]; -- finds nothing, and replaces all other rules for the name
   end if;
-  if v_rules::text is distinct from (select coalesce(array_agg(r order by r.position), '{}')::text from touch_rules r where r.tool_name = v_name and not r.is_builtin) then
+  if v_rules::text is distinct from (select coalesce(array_agg(r order by r.position), '{}')::text
+                                       from touch_rules r
+                                      where r.tool_name = v_name and not r.is_builtin) then
     delete from touch_rules where tool_name = v_name and not is_builtin;
     insert into touch_rules select * from unnest(v_rules);
   end if;
@@ -140,7 +144,10 @@ begin
     when v_form = 'name' and coalesce(p_touch ->> 'action', '') not in ('read', 'create', 'modify', 'delete', 'search') then format('has the action "%s"', p_touch ->> 'action')
     when p_touch ? 'when' and (jsonb_typeof(p_touch -> 'when') <> 'object' or jsonb_path_exists(p_touch, '$.when.*[*] ? (@.type() == "object" || @.type() == "array")')) then 'has a "when" that is not an object of values'
     when jsonb_typeof(p_ability.input_schema::jsonb -> 'properties') = 'object' then
-      (select format('names "%s", which its input does not have', k) from (select v_keys[1] union all select jsonb_object_keys(case jsonb_typeof(p_touch -> 'when') when 'object' then p_touch -> 'when' else '{}' end)) n(k)
+      (select format('names "%s", which its input does not have', k)
+         from (select v_keys[1]
+               union all
+               select jsonb_object_keys(case jsonb_typeof(p_touch -> 'when') when 'object' then p_touch -> 'when' else '{}' end)) n(k)
         where not p_ability.input_schema::jsonb -> 'properties' ? k limit 1)
   end;
   if v_wrong is not null then
@@ -152,7 +159,9 @@ begin
             from jsonb_each(p_touch -> 'when') e cross join lateral jsonb_path_query(e.value, '$[*]') v(value)
            group by e.key) w;
   return row(p_ability.tool_name, false, p_position,
-             ('$' || coalesce(' ? (' || v_when || ')', '') || (select string_agg('.' || to_json(k)::text, '' order by n) from unnest(v_keys) with ordinality as u(k, n)))::jsonpath,
+             (
+               '$' || coalesce(' ? (' || v_when || ')', '')
+               || (select string_agg('.' || to_json(k)::text, '' order by n) from unnest(v_keys) with ordinality as u(k, n)))::jsonpath,
              v_form, v_kind, p_touch ->> 'action', false)::touch_rules;
 end
 $$;

@@ -140,7 +140,9 @@ create or replace function _turn_cost(p_turn turns)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _price(c.config ->> 'model', coalesce(p_turn.input_tokens, 0), coalesce(p_turn.output_tokens, 0), coalesce(p_turn.cached_input_tokens, 0), coalesce(p_turn.cache_write_tokens, 0))
+  select _price(
+           c.config ->> 'model', coalesce(p_turn.input_tokens, 0), coalesce(p_turn.output_tokens, 0),
+           coalesce(p_turn.cached_input_tokens, 0), coalesce(p_turn.cache_write_tokens, 0))
     from turn_configs c
    where c.content_hash = p_turn.config_hash;
 $$;

@@ -15,7 +15,8 @@ begin
     or not has_schema_privilege('graphile_worker', 'usage') then
     return false;
   end if;
-  select w.id, w.priority, case w.state when 'waiting' then _now() else w.run_at end as run_at, coalesce(f.attempt, w.attempts + 1) as attempt, coalesce(f.iteration, 0) + 1 as iteration, w.root_id
+  select w.id, w.priority, case w.state when 'waiting' then _now() else w.run_at end as run_at,
+         coalesce(f.attempt, w.attempts + 1) as attempt, coalesce(f.iteration, 0) + 1 as iteration, w.root_id
     into v_item
     from work_items w
     left join foci f on f.id = w.focus_id

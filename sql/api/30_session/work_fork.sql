@@ -49,7 +49,9 @@ begin
                                    where l.work_item_id = v_source.id and l.seq <= v_source.ledger_epoch and l.attempt < f.attempt), 0)
    where id = v_item.id
   returning * into v_item;
-  insert into work_ledger (work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited, created_at)
+  insert into work_ledger (
+    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited,
+    created_at)
   select v_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, 0, l.focus_id, l.turn_id, l.tool_call_id, l.is_auto, l.is_child_work, true, l.created_at
     from work_ledger l
    where l.work_item_id = v_source.id and l.seq <= v_last;

@@ -50,11 +50,13 @@ begin
       message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
       hint = 'End this work with what is done, and go on in a new work item.';
   elsif octet_length(p_content) > 4096 then
-    raise warning 'entry % of work item % has % bytes: everybody who reads this ledger pays for it', v_item.ledger_count, p_work_item_id, octet_length(p_content)
+    raise warning 'entry % of work item % has % bytes: everybody who reads this ledger pays for it',
+        v_item.ledger_count, p_work_item_id, octet_length(p_content)
       using hint = 'An entry says in a few sentences what matters; data holds what is structured, an artifact what is long.';
   end if;
   insert into work_ledger (
-    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work, idempotency_key, created_at)
+    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work,
+    idempotency_key, created_at)
   values (
     p_work_item_id, v_item.ledger_count, p_entry_type, p_content, p_data, v_keep, v_item.attempts, v_item.focus_id,
     nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
@@ -174,9 +176,11 @@ begin
   perform _check_word('an entry type', p_entry_type, _ledger_entry_types());
   if p_schema is null then
     delete from ledger_data_schemas where entry_type = p_entry_type;
-  elsif json_typeof(p_schema) <> 'object' or (p_schema ->> 'type') is distinct from 'object' or coalesce(json_typeof(p_schema -> 'required'), 'array') <> 'array'
+  elsif json_typeof(p_schema) <> 'object' or (p_schema ->> 'type') is distinct from 'object'
+        or coalesce(json_typeof(p_schema -> 'required'), 'array') <> 'array'
         or coalesce(json_typeof(p_schema -> 'properties'), 'object') <> 'object' then
-    perform _raise_invalid('the data of entries is described by a JSON Schema of "type": "object"', 'Its properties are an object, what it requires is a list.');
+    perform _raise_invalid(
+      'the data of entries is described by a JSON Schema of "type": "object"', 'Its properties are an object, what it requires is a list.');
   else
     insert into ledger_data_schemas (entry_type, schema) values (p_entry_type, p_schema)
     on conflict (entry_type) do update set schema = excluded.schema, updated_at = _now();

@@ -80,7 +80,8 @@ create or replace function _ledger_format(
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select E'=== WORK LEDGER (your durable working memory) ===\n\n' || coalesce(string_agg(s.heading || E':\n' || s.lines, E'\n\n' order by s.position), '(no entries)')
+  select E'=== WORK LEDGER (your durable working memory) ===\n\n'
+         || coalesce(string_agg(s.heading || E':\n' || s.lines, E'\n\n' order by s.position), '(no entries)')
     from (
       select h.position, h.heading, concat_ws(E'\n',
                case when count(*) filter (where not l.is_shown) > 0 then format('- (%s older, in ledger_read)', count(*) filter (where not l.is_shown)) end,
@@ -89,13 +90,17 @@ as $$
                      (4, 'decision', 'DECISIONS'), (5, 'error', 'ERRORS'), (6, 'note', 'NOTES')) as h(position, entry_type, heading)
         join lateral (
           select w.seq, w.entry_type = 'plan' or w.seq >= p_since_seq as is_shown,
-                 case when w.entry_type = 'plan' and char_length(w.content) > p_max_plan_chars then left(w.content, p_max_plan_chars) || '…' else w.content end as content,
+                 case
+                   when w.entry_type = 'plan' and char_length(w.content) > p_max_plan_chars then left(w.content, p_max_plan_chars) || '…'
+                   else w.content end as content,
                  case when p_is_numbered and w.entry_type = 'step' then (select t.block from turns t where t.id = w.turn_id) end as block
             from work_ledger w
            where w.work_item_id = p_work_item_id and w.entry_type = h.entry_type and w.seq <= p_until_seq
              and w.seq > (select ledger_epoch from work_items where id = p_work_item_id)
              and (w.entry_type <> 'plan'
-               or w.seq = (select max(p.seq) from work_ledger p where p.work_item_id = p_work_item_id and p.entry_type = 'plan' and p.seq <= p_until_seq))) l on true
+               or w.seq = (select max(p.seq)
+                             from work_ledger p
+                            where p.work_item_id = p_work_item_id and p.entry_type = 'plan' and p.seq <= p_until_seq))) l on true
        group by h.position, h.heading
     ) s;
 $$;

@@ -117,7 +117,9 @@ declare
   v_artifact artifacts;
 begin
   if v_handle is null or v_handle !~ '^[0-9a-f]{16,64}$' then
-    perform _raise_invalid(format('"%s" is not a handle', _one_line(p_handle, 80)), 'A handle is at least 16 hexadecimal digits, as shown with the head and tail of a large result.');
+    perform _raise_invalid(
+      format('"%s" is not a handle', _one_line(p_handle, 80)),
+      'A handle is at least 16 hexadecimal digits, as shown with the head and tail of a large result.');
   end if;
   select * into v_artifact from artifacts where content_hash >= v_handle and content_hash < v_handle || 'g' limit 1;
   if not found then

@@ -17,7 +17,9 @@ create or replace function _strategy_cut(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select case p_engage ->> 'compact_strategy'
-           when 'sliding_window' then _compaction_cut(p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep, p_trigger, null, p_told_chars, (p_cuts[cardinality(p_cuts)]).summary)
+           when 'sliding_window' then _compaction_cut(
+             p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep, p_trigger, null, p_told_chars,
+             (p_cuts[cardinality(p_cuts)]).summary)
            when 'selective' then _selective_cut(p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep)
          end;
 $$;

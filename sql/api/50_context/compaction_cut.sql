@@ -44,8 +44,13 @@ begin
     select l.keep from work_ledger l where l.work_item_id = p_item.id and l.entry_type = 'step' order by l.seq desc limit 1), v_engage);
   v_cut.kept_tokens := coalesce(_tokens(char_length(_kept_block(v_cut)), v_model), 0);
   v_cut.stubs := '[' || concat_ws(',',
-    _text_block(format('[engine] The conversation before this point was left out, because %s. %s; recall_block(n, query) brings the calls and results of completed step [n] back.',
-      case p_trigger when 'context_overflow' then 'the model refused it for its length' when 'manual' then 'somebody asked for it' when 'periodic' then 'this is done every so many turns' else 'the context was nearly full' end,
+    _text_block(format('[engine] The conversation before this point was left out, because %s. %s; '
+      'recall_block(n, query) brings the calls and results of completed step [n] back.',
+      case p_trigger
+        when 'context_overflow' then 'the model refused it for its length'
+        when 'manual' then 'somebody asked for it'
+        when 'periodic' then 'this is done every so many turns'
+        else 'the context was nearly full' end,
       case when p_ledger is null then 'ledger_read has your ledger' else 'Your ledger stands for it' end)),
     _text_block(p_ledger), _text_block(_told_block(v_cut.last_turn_id, p_told_chars)),
     _text_block(E'[engine] A summary of your work up to here, written when the context was full:\n\n  ' || _indent(p_summary, '  '))) || ']';
@@ -89,7 +94,9 @@ begin
   for v_keep in reverse 1 .. 0 loop
     v_cut := _compaction_cut(p_item, p_focus, p_head, p_current, p_shown, v_keep, p_trigger,
       concat_ws(E'\n\n', _ledger_block(p_item.id, v_room * 3 / 10),
-        case v_keep when 0 then '[engine] Your last response and its results did not fit into the context any more and are not shown. recall_block and ledger_read bring back what you need; ask for less at a time.' end),
+        case v_keep
+          when 0 then '[engine] Your last response and its results did not fit into the context any more and are not shown. '
+            'recall_block and ledger_read bring back what you need; ask for less at a time.' end),
       v_room * 2 / 10, _cap_text(p_current.summary, v_room / 10));
     continue when v_cut.id is null;
     v_cut.kept := null; -- leaves room for what the agent reads again

@@ -59,7 +59,10 @@ as $$
 declare
   v_turn turns := p_head;
   v_names text[] := array(
-    select c.name from unnest(p_names) with ordinality as u(name, i), regexp_replace(btrim(u.name), '^(\./+)+', '') as c(name) group by c.name order by min(u.i));
+    select c.name
+      from unnest(p_names) with ordinality as u(name, i), regexp_replace(btrim(u.name), '^(\./+)+', '') as c(name)
+     group by c.name
+     order by min(u.i));
   v_missing text[] := v_names;
   v_calls jsonb := '{}'; -- by name, oldest first
   v_parts text[] := '{}';
@@ -74,7 +77,8 @@ begin
         from tool_calls k
         left join tool_calls p on p.id = k.parent_call_id
         join touches x on x.tool_call_id = k.id
-        join unnest(v_missing) as m(name) on x.target = m.name or right(x.target, char_length(m.name) + 1) = '/' || m.name or right(m.name, char_length(x.target) + 1) = '/' || x.target
+        join unnest(v_missing) as m(name) on x.target = m.name or right(x.target, char_length(m.name) + 1) = '/' || m.name
+          or right(m.name, char_length(x.target) + 1) = '/' || x.target
        where k.turn_id = v_turn.id and k.status = 'completed' and x.action <> 'search'
          and (k.parent_call_id is null or x.action <> 'read') -- the model does not see what code reads
        order by coalesce(p.ordinal, k.ordinal) desc, k.parent_call_id is null, k.ordinal desc, x.ordinal desc
@@ -145,7 +149,8 @@ create or replace function _is_partial(p_call tool_calls)
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce(p_call.input ->> 'command', p_call.input ->> 'cmd') ~ '\m(sed -n|head|tail)\M' is true or exists (select from json_each(case json_typeof(p_call.input) when 'object' then p_call.input else '{}' end) i
+  select coalesce(p_call.input ->> 'command', p_call.input ->> 'cmd') ~ '\m(sed -n|head|tail)\M' is true
+         or exists (select from json_each(case json_typeof(p_call.input) when 'object' then p_call.input else '{}' end) i
                   where i.key ~* '(offset|limit|line|range|start|end|page)' and i.value::text not in ('null', '0', '""'));
 $$;
 
@@ -174,7 +179,10 @@ create or replace function _kept_block(p_cut elisions)
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select concat_ws(E'\n\n',
-           case when p.text is not null then format(E'[engine] Kept from closed blocks because %s: as you saw it then, as data between the markers; others may have changed it since.\n\n<%s>\n%s\n</%s>',
+           case
+             when p.text is not null then format(
+                E'[engine] Kept from closed blocks because %s: as you saw it then, as data between the markers; '
+                'others may have changed it since.\n\n<%s>\n%s\n</%s>',
              case when (p_cut.kept ->> 'is_named')::boolean then 'your newest step named it' else 'you read it lately and have not changed it since' end,
              m.marker, p.text, m.marker) end,
            '[engine] Your newest step named these too, for which there was no room: '

@@ -33,7 +33,9 @@ as $$
     -- The provider looks back 20 blocks from a breakpoint for what it has cached: after a longer exchange, a breakpoint is put
     -- where the previous request had its last one. The stubs have their own.
     select n.message, n.role,
-           string_agg(case when n.is_end and n.is_far and n.kind <> 'stubs' then _with_breakpoint(w.blocks) else w.blocks end, ',' order by n."position", n.rank, n.ordinal) as blocks
+           string_agg(
+             case when n.is_end and n.is_far and n.kind <> 'stubs' then _with_breakpoint(w.blocks) else w.blocks end, ','
+             order by n."position", n.rank, n.ordinal) as blocks
       from numbered n
       cross join lateral (select case n.role when 'user' then _with_images(n.blocks) else n.blocks end as blocks) w
      group by n.message, n.role
@@ -85,7 +87,8 @@ as $$
     union all
     -- Before the first stub; the text of a compaction comes before it and needs no introduction.
     select 'stubs', null, -1, 2 * min(e.ordinality)::integer - 1, 0, 'user',
-           _text_block('[engine] Closed blocks of your work follow, each by what you recorded; recall_block(n, query) brings their calls and results back.'), null
+           _text_block('[engine] Closed blocks of your work follow, each by what you recorded; recall_block(n, query) brings their calls and results back.'),
+           null
       from unnest(p_elisions) with ordinality as e
      where e.ordinal > 0
     having count(*) > 0
@@ -98,13 +101,18 @@ as $$
       from chain c
       join tool_calls k on k.turn_id = c.id and k.parent_call_id is null and k.completed_at is not null
       cross join lateral (
-        select case when c.depth < (select max_result_depth from cut) and k.effect = coalesce((select max_result_effect from cut), k.effect) then _shortened(k, (select max_result_chars from cut)) else k.result end as content) r
+        select case
+                 when c.depth < (select max_result_depth from cut) and k.effect = coalesce((select max_result_effect from cut), k.effect)
+                   then _shortened(k, (select max_result_chars from cut))
+                 else k.result
+               end as content) r
       cross join lateral _shown_result(k, r.content) s
     union all
     select 'said', null, 2147483647, 2, 0, 'user', p_query_blocks, null
      where p_query_blocks <> ''
   )
-  select p.kind, p.turn_id, p."position", p.rank, p.ordinal, p.role, p.blocks, coalesce(p.chars, char_length(p.blocks) + 4700 * regexp_count(p.blocks, '"source":\{"type":"artifact"'))
+  select p.kind, p.turn_id, p."position", p.rank, p.ordinal, p.role, p.blocks,
+         coalesce(p.chars, char_length(p.blocks) + 4700 * regexp_count(p.blocks, '"source":\{"type":"artifact"'))
     from part p
    where p.blocks <> ''
    order by p."position", p.rank, p.ordinal;
@@ -139,7 +147,9 @@ create or replace function _shortened(p_call tool_calls, p_max_chars integer)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select case when _content_chars(p_call.result) <= p_max_chars then p_call.result
-              else to_json(_excerpt(coalesce((select content from artifacts where content_hash = p_call.artifact_hash), _result_text(p_call.result)), p_max_chars)) end;
+              else to_json(_excerpt(
+                coalesce((select content from artifacts where content_hash = p_call.artifact_hash), _result_text(p_call.result)),
+                p_max_chars)) end;
 $$;
 
 comment on function _shortened(tool_calls, integer) is 'A result as it is or, if longer than p_max_chars, its head, tail and handle.';
@@ -152,17 +162,22 @@ create or replace function _shown_result(p_call tool_calls, p_content json)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   with part as (
-    select coalesce(string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' <> 'image'), _text_block('(no output but an image, which follows)')) as text,
+    select coalesce(
+             string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' <> 'image'),
+             _text_block('(no output but an image, which follows)')) as text,
            string_agg(b.value::text, ',' order by b.n) filter (where b.value ->> 'type' = 'image') as images
       from json_array_elements(case when p_call.is_error and json_typeof(p_content) = 'array' then p_content else '[]' end) with ordinality as b(value, n)
   ),
   split as (
     select case when p.images is null then p_content else ('[' || p.text || ']')::json end as content,
-           _text_block(format('[engine] From the result of call %s (%s), which failed:', p_call.ordinal + 1, _one_line(p_call.tool_name, 64))) || ',' || p.images as images
+           _text_block(format(
+             '[engine] From the result of call %s (%s), which failed:', p_call.ordinal + 1, _one_line(p_call.tool_name, 64)))
+           || ',' || p.images as images
       from part p
   )
   select 'result', 0,
-         '{"type":"tool_result","tool_use_id":' || to_json(p_call.provider_id)::text || ',"content":' || s.content::text || case when p_call.is_error then ',"is_error":true}' else '}' end,
+         '{"type":"tool_result","tool_use_id":' || to_json(p_call.provider_id)::text || ',"content":' || s.content::text
+         || case when p_call.is_error then ',"is_error":true}' else '}' end,
          _content_chars(s.content) + 70
     from split s
   union all

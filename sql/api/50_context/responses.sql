@@ -22,7 +22,11 @@ create or replace function _result_text(p_result json)
 as $$
   select case json_typeof(p_result)
            when 'array' then (
-             select string_agg(coalesce(b.value ->> 'text', '[image' || coalesce(' ' || left(b.value #>> '{source,artifact}', 16), '') || ']'), E'\n' order by b.n) from json_array_elements(p_result) with ordinality as b(value, n))
+             select string_agg(
+                      coalesce(b.value ->> 'text', '[image' || coalesce(' ' || left(b.value #>> '{source,artifact}', 16), '') || ']'),
+                      E'\n'
+                      order by b.n)
+               from json_array_elements(p_result) with ordinality as b(value, n))
            else p_result #>> '{}'
          end;
 $$;

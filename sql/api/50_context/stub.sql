@@ -70,7 +70,10 @@ create or replace function _changed_files(p_turn_ids uuid[])
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   select _list(array_agg(f.file order by f.n), 12)
-    from (select _one_line(x.target, 200) || case when (array_agg(x.action order by u.n desc, k.created_at desc, k.ordinal desc))[1] = 'delete' then ' (deleted)' else '' end as file,
+    from (select _one_line(x.target, 200)
+          || case
+            when (array_agg(x.action order by u.n desc, k.created_at desc, k.ordinal desc))[1] = 'delete' then ' (deleted)'
+            else '' end as file,
                  min(array[u.n, k.ordinal]) as n
             from unnest(p_turn_ids) with ordinality as u(turn_id, n)
             join tool_calls k on k.turn_id = u.turn_id and k.status in ('completed', 'uncertain')
@@ -98,8 +101,14 @@ as $$
                  c.label
                    || coalesce(' (exit ' || (array_agg(_exit_code(c.said) order by c.n desc) filter (where c.is_error))[1] || ')', '')
                    || case when count(*) filter (where c.is_error) > 1 then ' ×' || count(*) filter (where c.is_error) else '' end
-                   || case when bool_or(not c.is_error) and max(c.n) filter (where not c.is_error) > max(c.n) filter (where c.is_error) then ', passed after' else '' end
-                   || case when p_has_words then coalesce(', last: "' || (array_agg(_last_line(c.said) order by c.n desc) filter (where c.is_error))[1] || '"', '') else '' end as line
+                   || case
+                     when bool_or(not c.is_error)
+                       and max(c.n) filter (where not c.is_error) > max(c.n) filter (where c.is_error) then ', passed after'
+                     else '' end
+                   || case
+                     when p_has_words then coalesce(
+                       ', last: "' || (array_agg(_last_line(c.said) order by c.n desc) filter (where c.is_error))[1] || '"', '')
+                     else '' end as line
             from call c
            group by c.label
           having bool_or(c.is_error)) f;

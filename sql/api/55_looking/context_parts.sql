@@ -21,18 +21,26 @@ begin
   v_config := (select c.config from turn_configs c where c.content_hash = v_turn.config_hash);
   return query
     with part as (
-      select 0 as place, 0 as "position", 0 as rank, s.n::integer as ordinal, 'system' as part, 'system' as role, null::uuid as turn_id, s.value ->> 'text' as content, char_length(s.value ->> 'text') as chars
+      select 0 as place, 0 as "position", 0 as rank, s.n::integer as ordinal, 'system' as part, 'system' as role, null::uuid as turn_id,
+             s.value ->> 'text' as content, char_length(s.value ->> 'text') as chars
         from json_array_elements(v_config -> 'system') with ordinality as s(value, n)
       union all
-      select 1, 0, 0, 0, 'tools', 'system', null, (select string_agg(t ->> 'name', ', ') from json_array_elements(v_config -> 'tools') t), char_length((v_config -> 'tools')::text)
+      select 1, 0, 0, 0, 'tools', 'system', null, (select string_agg(t ->> 'name', ', ') from json_array_elements(v_config -> 'tools') t),
+             char_length((v_config -> 'tools')::text)
       union all
       select 2, p."position", p.rank, p.ordinal,
-             case when p.kind <> 'said' then p.kind when p."position" = 0 and p.ordinal = 1 then 'task' else coalesce(m.metadata ->> 'kind', m.source, p.kind) end,
+             case
+               when p.kind <> 'said' then p.kind
+               when p."position" = 0 and p.ordinal = 1 then 'task'
+               else coalesce(m.metadata ->> 'kind', m.source, p.kind) end,
              p.role, p.turn_id, _part_text(p.blocks), p.chars
         from _message_parts(v_turn.parent_turn_id, _elision_chain(v_turn.elision_id), '') p
         left join messages m on m.turn_id = p.turn_id and m.sequence = p.ordinal and m.role = 'user' and p.kind = 'said'
       union all
-      select 3, 0, 0, m.sequence, case when v_turn.parent_turn_id is null and m.sequence = 1 then 'task' else coalesce(m.metadata ->> 'kind', m.source, 'said') end,
+      select 3, 0, 0, m.sequence,
+             case
+               when v_turn.parent_turn_id is null and m.sequence = 1 then 'task'
+               else coalesce(m.metadata ->> 'kind', m.source, 'said') end,
              'user', m.turn_id, _part_text(_blocks(m.content)), _content_chars(m.content)
         from messages m
        where m.turn_id = v_turn.id and m.role = 'user'

@@ -32,13 +32,19 @@ begin
       select p from chain c join turns p on p.id = (c.turn).parent_turn_id
     ),
     parts as (
-      select _block_of(c.turn) as block, (c.turn).depth > v_last_depth as is_shown, bool_or((c.turn).depth < v_cut.max_result_depth and v_cut.max_result_effect is not null) as is_shortened, count(*)::integer as turns, sum(_exchange_chars((c.turn).id)) as chars
+      select _block_of(c.turn) as block, (c.turn).depth > v_last_depth as is_shown,
+             bool_or((c.turn).depth < v_cut.max_result_depth and v_cut.max_result_effect is not null) as is_shortened,
+             count(*)::integer as turns, sum(_exchange_chars((c.turn).id)) as chars
         from chain c
        where (c.turn).turn_type = 'normal'
        group by 1, 2
     )
     select p.block,
-           case when p.is_shown and p.is_shortened then 'selective' when p.is_shown then 'verbatim' when k.compaction_type is null then 'stub' else k.compaction_type end,
+           case
+             when p.is_shown and p.is_shortened then 'selective'
+             when p.is_shown then 'verbatim'
+             when k.compaction_type is null then 'stub'
+             else k.compaction_type end,
            p.turns,
            _tokens(p.chars, v_model),
            case
@@ -56,8 +62,11 @@ begin
       left join compactions k on k.elision_id = e.id
     union all
     select f.block, 'kept', f.turns, _tokens(f.chars, v_model),
-           format('%s: %s', f.target, case when (v_cut.kept ->> 'is_named')::boolean then 'named by the newest step' else 'read lately and not changed since' end)
-      from (select min(_block_of(t)) as block, count(distinct t.id)::integer as turns, sum(char_length(_kept_call(k)))::bigint as chars, o.value ->> 'target' as target
+           format(
+             '%s: %s', f.target,
+             case when (v_cut.kept ->> 'is_named')::boolean then 'named by the newest step' else 'read lately and not changed since' end)
+      from (select min(_block_of(t)) as block, count(distinct t.id)::integer as turns,
+                   sum(char_length(_kept_call(k)))::bigint as chars, o.value ->> 'target' as target
               from json_array_elements(v_cut.kept -> 'kept') o
               cross join json_array_elements_text(o -> 'calls') c
               join tool_calls k on k.id = c::uuid
@@ -89,8 +98,14 @@ begin
            e.tokens_elided, e.stub_tokens, e.tokens_kept,
            _breaks_even_after(e, (select c.config -> 'engage' ->> 'model' from faculties c where c.content_hash = f.faculty_hash)),
            (select count(*)::integer from turns t where t.focus_id = e.focus_id and t.elision_id = e.id),
-           (select _input_total(t)::bigint from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration - 1 and t.status = 'completed' and t.provider is distinct from 'replay'),
-           (select _input_total(t)::bigint from turns t where t.focus_id = e.focus_id and t.iteration = e.iteration and t.status = 'completed' and t.provider is distinct from 'replay')
+           (select _input_total(t)::bigint
+              from turns t
+             where t.focus_id = e.focus_id and t.iteration = e.iteration - 1 and t.status = 'completed'
+               and t.provider is distinct from 'replay'),
+           (select _input_total(t)::bigint
+              from turns t
+             where t.focus_id = e.focus_id and t.iteration = e.iteration and t.status = 'completed'
+               and t.provider is distinct from 'replay')
       from elisions e
       join foci f on f.id = e.focus_id
       left join compactions k on k.elision_id = e.id

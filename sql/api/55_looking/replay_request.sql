@@ -123,10 +123,16 @@ begin
          array_agg(v.depth order by v.n), array_agg(v.text order by v.n), array_agg(v.n order by v.n) filter (where v.kind = 'result')
     into keys, tokens, ends, depths, texts, v_results
     from (
-      select row_number() over (order by p."position", p.rank, p.ordinal, s.n)::integer as n, p.kind, case when p.kind in ('response', 'result') then t.depth end as depth,
+      select row_number() over (order by p."position", p.rank, p.ordinal, s.n)::integer as n, p.kind,
+             case when p.kind in ('response', 'result') then t.depth end as depth,
              coalesce(_text_block(s.value ->> 'text'), p.blocks) as text,
              ceil(coalesce(char_length(s.value ->> 'text') + 27, p.chars)
-               * coalesce((p_sizes ->> case p.kind when 'said' then t.parent_turn_id when 'task' then null else p.turn_id end::text)::double precision, v_default))::integer as tokens,
+               * coalesce(
+                 (p_sizes ->> case p.kind
+                   when 'said' then t.parent_turn_id
+                   when 'task' then null
+                   else p.turn_id end::text)::double precision,
+                 v_default))::integer as tokens,
              p.kind = 'stubs' and lead(p.kind) over (order by p."position", p.rank, p.ordinal, s.n) is distinct from 'stubs' as is_end
         from _message_parts(p_turn.id, p_cuts, '') p
         left join lateral json_array_elements(case p.kind when 'stubs' then ('[' || p.blocks || ']')::json end) with ordinality as s(value, n) on true

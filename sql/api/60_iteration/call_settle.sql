@@ -35,7 +35,12 @@ begin
          result = case
            when p_images is null or p_images = '[]' then to_json(v_content)
            else ('[' || concat_ws(',', _text_block(v_content),
-                  (select string_agg(coalesce(_image_block(i.value ->> 'media_type', i.value ->> 'artifact'), _image_store(i.value ->> 'media_type', i.value ->> 'data')), ',' order by i.n)
+                  (select string_agg(
+                    coalesce(
+                      _image_block(i.value ->> 'media_type', i.value ->> 'artifact'),
+                      _image_store(i.value ->> 'media_type', i.value ->> 'data')),
+                    ','
+                    order by i.n)
                      from jsonb_array_elements(p_images) with ordinality as i(value, n))) || ']')::json
          end,
          completed_at = _now()

@@ -47,7 +47,9 @@ begin
     -- 1, 2, 4 ... 60 seconds, spread by a quarter so that many items do not retry at once.
     v_delay := greatest(
       least(power(2, v_focus.model_error_count - 1), 60) * (0.75 + random() / 2),
-      case when p_error ->> 'retry_after_seconds' ~ '^\d{1,4}(\.\d+)?$' and (p_error ->> 'retry_after_seconds')::double precision <= 3600 then (p_error ->> 'retry_after_seconds')::double precision end);
+      case
+        when p_error ->> 'retry_after_seconds' ~ '^\d{1,4}(\.\d+)?$'
+          and (p_error ->> 'retry_after_seconds')::double precision <= 3600 then (p_error ->> 'retry_after_seconds')::double precision end);
     if v_class in ('rate_limited', 'overloaded') then
       -- For all workers: none of them calls the model before the cooldown ends.
       perform _cooldown(v_turn, v_message, _now() + make_interval(secs => v_delay));

@@ -12,7 +12,8 @@ declare
   v_config jsonb := (select f.config from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = p_turn.focus_id);
   v_call tool_calls;
   v_ability abilities;
-  v_ids text[] := _wire_ids(p_turn, array(select b.value ->> 'id' from json_array_elements(p_content) with ordinality as b(value, n) where b.value ->> 'type' = 'tool_use' order by b.n));
+  v_ids text[] := _wire_ids(p_turn, array(
+    select b.value ->> 'id' from json_array_elements(p_content) with ordinality as b(value, n) where b.value ->> 'type' = 'tool_use' order by b.n));
   v_refusal text;
   v_ordinal integer := 0;
   v_given text[] := '{}';
@@ -46,7 +47,8 @@ begin
     insert into tool_calls (
       turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, status, result, is_error, completed_at)
     values (
-      p_turn.id, v_ordinal, p_turn.work_item_id, v_message_id, v_ids[v_ordinal + 1], nullif(v_block.value ->> 'id', v_ids[v_ordinal + 1]), coalesce(v_block.value ->> 'name', ''),
+      p_turn.id, v_ordinal, p_turn.work_item_id, v_message_id, v_ids[v_ordinal + 1],
+        nullif(v_block.value ->> 'id', v_ids[v_ordinal + 1]), coalesce(v_block.value ->> 'name', ''),
       coalesce(v_block.value -> 'input', '{}'), coalesce(v_ability.effect, 'pure'),
       case when v_refusal is null then 'pending' else 'failed' end, to_json(v_refusal),
       case when v_refusal is not null then true end, case when v_refusal is not null then _now() end)

@@ -12,7 +12,8 @@ as $$
     select t.kind, case t.kind when 'path' then _path_plain(t.target) else t.target end as target, t.action not in ('read', 'search') as is_change
       from touches t where t.tool_call_id = p_call.id
   ), other as materialized (
-    select k.id, k.ordinal, t.kind, case t.kind when 'path' then _path_plain(t.target) else t.target end as target, t.action not in ('read', 'search') as is_change
+    select k.id, k.ordinal, t.kind, case t.kind when 'path' then _path_plain(t.target) else t.target end as target,
+           t.action not in ('read', 'search') as is_change
       from tool_calls k join touches t on t.tool_call_id = k.id
      where exists (select from mine) and k.turn_id = p_call.turn_id and k.completed_at is null and k.id <> p_call.id
        -- It waits for every running call, and for those not running that come earlier in the response. A call made by code has the

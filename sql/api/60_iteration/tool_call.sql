@@ -125,7 +125,9 @@ begin
              wait_ends_at = _now() + make_interval(secs => least(greatest(coalesce((v_call.input ->> 'timeout_seconds')::numeric, 300), 0), 2592000)::integer)
        where id = v_call.id;
     else
-      perform _call_settle(v_call, coalesce(v_result #>> '{}', ''), false, case when v_ability.implementation = 'engine' then _recalled_images(v_item.id, v_ability.name, _call_input(v_call)::jsonb) end);
+      perform _call_settle(
+        v_call, coalesce(v_result #>> '{}', ''), false,
+        case when v_ability.implementation = 'engine' then _recalled_images(v_item.id, v_ability.name, _call_input(v_call)::jsonb) end);
     end if;
   exception
   when deadlock_detected or serialization_failure then

@@ -49,7 +49,8 @@ begin
   end if;
   return case
     when v_call.status = 'waiting' or v_call.id = any (_calls_held(v_call.turn_id)) then json_build_object('kind', 'waiting')
-    when v_call.completed_at is not null then json_build_object('kind', 'settled', 'is_error', v_call.is_error, 'content', _call_whole(v_call), 'value', v_call.value)
+    when v_call.completed_at is not null then json_build_object(
+      'kind', 'settled', 'is_error', v_call.is_error, 'content', _call_whole(v_call), 'value', v_call.value)
     else json_build_object('kind', 'run', 'call', _open_call(v_call)) end;
 end
 $$;
@@ -96,7 +97,8 @@ create or replace function _code_waits(p_call tool_calls)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select exists (select from tool_calls k
-                  where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id and (k.status = 'waiting' or k.id = any ((select _calls_held(p_call.turn_id))::uuid[])));
+                  where k.turn_id = p_call.turn_id and k.parent_call_id = p_call.id
+                    and (k.status = 'waiting' or k.id = any ((select _calls_held(p_call.turn_id))::uuid[])));
 $$;
 
 comment on function _code_waits(tool_calls) is 'Whether a call made by the code of this call waits for approval, or is behind one that does.';

@@ -55,7 +55,13 @@ begin
         cross join lateral _printed_files(f.value #>> '{}') with ordinality as t(path, n)
        where f.form = 'command'
     ), clean as (
-      select c.kind, left(case c.kind when 'path' then regexp_replace(btrim(c.target, E' \t\r\n'), '^(\./+)+', '') else btrim(c.target, E' \t\r\n') end, 600) as target, c.action,
+      select c.kind,
+             left(
+               case c.kind
+                 when 'path' then regexp_replace(btrim(c.target, E' \t\r\n'), '^(\./+)+', '')
+                 else btrim(c.target, E' \t\r\n') end,
+               600) as target,
+             c.action,
              min(array[c.position, c.n, c.m]) as place
         from named c
        group by 1, 2, 3
@@ -106,7 +112,9 @@ as $$
   -- A moved file counts as one deleted and one created.
   select case m.line[1] when 'Delete' then 'delete' when 'Update' then case when lead(m.line[2]) over (order by m.n) is not null then 'delete' else 'modify' end else 'create' end,
          btrim(m.line[3], E' \t\r')
-    from regexp_matches(substring(p_patch from '(?n)^\s*\*\*\* Begin Patch\s*$(?:.|\n)*'), '(?n)^\*\*\* (?:(Add|Update|Delete) File|(Move) to): *(\S.*)$', 'g') with ordinality as m(line, n)
+    from regexp_matches(
+      substring(p_patch from '(?n)^\s*\*\*\* Begin Patch\s*$(?:.|\n)*'), '(?n)^\*\*\* (?:(Add|Update|Delete) File|(Move) to): *(\S.*)$',
+      'g') with ordinality as m(line, n)
    order by m.n;
 $$;
 
@@ -157,7 +165,11 @@ create or replace function _text_written(p_input jsonb)
 as $$
   select string_agg(w.value #>> '{}', E'\n')
     from (select p_input union all select jsonb_path_query(p_input, '$.edits[*]') union all select jsonb_path_query(p_input, '$.replacements[*]')) as e(value)
-    cross join lateral jsonb_path_query(e.value, '$.keyvalue() ? (@.key like_regex "^(contents?|new_?(str|string|text|source)|file_?text|replacement(_text)?|code_?edit|patch(_?text)?|input)$" flag "i").value ? (@.type() == "string")', silent => true) w(value);
+    cross join lateral jsonb_path_query(
+      e.value,
+      '$.keyvalue() ? (@.key like_regex "^(contents?|new_?(str|string|text|source)|file_?text|replacement(_text)?|code_?edit|patch(_?text)?|input)$" '
+        'flag "i").value ? (@.type() == "string")',
+      silent => true) w(value);
 $$;
 
 comment on function _text_written(jsonb) is 'The text that a call writes into files, from its input.';
@@ -173,7 +185,8 @@ select t.tool_name, true, row_number() over (partition by t.tool_name order by v
              else format('$.keyvalue() ? (@.key like_regex "^(%s)$" flag "i").value',
                          case v.place
                            when 'FILE' then 'path|(absolute|relative|file|notebook|image|relative_?workspace)_?path|(file|target)_?name|(target_?|image_?)?file'
-                           when 'FOLDER' then 'path|(absolute|relative|file|dir|directory|relative_?workspace)_?path|dir|folder|file|(target|search)?_?director(y|ies)'
+                           when 'FOLDER' then 'path|(absolute|relative|file|dir|directory|relative_?workspace)_?path|'
+                              'dir|folder|file|(target|search)?_?director(y|ies)'
                            else v.place end) end)::jsonpath,
        v.form, v.kind, v.action, v.is_of_servers
   from (values
@@ -183,8 +196,14 @@ select t.tool_name, true, row_number() over (partition by t.tool_name order by v
     (4, 'read_many_files read_multiple_files', '(file_?)?paths|include', 'name', 'path', 'read', true),
     (5, 'write writefile create write_to_file', 'FILE', 'name', 'path', 'create', false),
     (6, 'write_file create_file create_text_file', 'FILE', 'name', 'path', 'create', true),
-    (7, 'edit insert append multiedit notebookedit edit_notebook edit_notebook_file edit_file_v2 reapply undo_edit search_replace search_and_replace replace', 'FILE', 'name', 'path', 'modify', false),
-    (8, 'replace_in_file replace_file_content replace_string_in_file insert_edit_into_file strreplacefile str_replace insert_content apply_diff', 'FILE', 'name', 'path', 'modify', false),
+    (
+      7,
+      'edit insert append multiedit notebookedit edit_notebook edit_notebook_file edit_file_v2 reapply undo_edit search_replace search_and_replace replace',
+      'FILE', 'name', 'path', 'modify', false),
+    (
+      8,
+      'replace_in_file replace_file_content replace_string_in_file insert_edit_into_file strreplacefile str_replace insert_content apply_diff',
+      'FILE', 'name', 'path', 'modify', false),
     (9, 'edit_file append_file', 'FILE', 'name', 'path', 'modify', true),
     (10, 'multi_replace_string_in_file', '$.replacements.filePath', 'name', 'path', 'modify', false),
     (11, 'delete delete_path remove_file', 'FILE', 'name', 'path', 'delete', false),
@@ -192,16 +211,31 @@ select t.tool_name, true, row_number() over (partition by t.tool_name order by v
     (13, 'move_file rename_file move_path', '(source|src|from|old)(_?(path|file))?', 'name', 'path', 'delete', true),
     (14, 'copy_file copy_path', '(source|src|from)(_?(path|file))?', 'name', 'path', 'read', true),
     (15, 'move_file rename_file move_path copy_file copy_path', '(destination|dest|dst|to|new|target)(_?(path|file))?', 'name', 'path', 'create', true),
-    (16, 'grep glob ls find list_dir list_files list_code_definition_names search_file_content grep_search grep_files codebase_search file_search glob_file_search find_by_name find_file search_dir search_file', 'FOLDER', 'name', 'path', 'search', false),
+    (
+      16,
+      'grep glob ls find list_dir list_files list_code_definition_names search_file_content grep_search grep_files '
+      'codebase_search file_search glob_file_search find_by_name find_file search_dir search_file',
+      'FOLDER', 'name', 'path', 'search', false),
     (17, 'list_directory list_directory_with_sizes directory_tree search_files', 'FOLDER', 'name', 'path', 'search', true),
-    (18, 'str_replace_editor str_replace_based_edit_tool text_editor file_editor memory', '$ ? (@.command == "view" || @.arguments like_regex "^view\\s").path', 'name', 'path', 'read', true),
-    (19, 'str_replace_editor str_replace_based_edit_tool text_editor file_editor memory', '$ ? (@.command == "create" || @.command == "write" || @.arguments like_regex "^create\\s").path', 'name', 'path', 'create', true),
-    (20, 'str_replace_editor str_replace_based_edit_tool text_editor file_editor memory', '$ ? (@.command like_regex "^(str_replace|insert|undo_edit)$" || @.arguments like_regex "^(str_replace|insert|undo_edit)\\s").path', 'name', 'path', 'modify', true),
+    (
+      18, 'str_replace_editor str_replace_based_edit_tool text_editor file_editor memory',
+      '$ ? (@.command == "view" || @.arguments like_regex "^view\\s").path', 'name', 'path', 'read', true),
+    (
+      19, 'str_replace_editor str_replace_based_edit_tool text_editor file_editor memory',
+      '$ ? (@.command == "create" || @.command == "write" || @.arguments like_regex "^create\\s").path', 'name', 'path', 'create', true),
+    (
+      20, 'str_replace_editor str_replace_based_edit_tool text_editor file_editor memory',
+      '$ ? (@.command like_regex "^(str_replace|insert|undo_edit)$" || @.arguments like_regex "^(str_replace|insert|undo_edit)\\s").path',
+      'name', 'path', 'modify', true),
     (21, 'memory', '$ ? (@.command == "delete").path', 'name', 'path', 'delete', false),
     (22, 'memory', '$ ? (@.command == "rename").old_path', 'name', 'path', 'delete', false),
     (23, 'memory', '$ ? (@.command == "rename").new_path', 'name', 'path', 'create', false),
     (24, 'apply_patch patch', 'input|patch|patch_?text|diff|command', 'patch', 'path', null, true),
-    (25, 'bash shell exec_command local_shell container_exec run_shell_command run_terminal_cmd run_terminal_command run_terminal_command_v2 run_in_terminal execute_command execute_bash run_command terminal', 'command|cmd|script|input|command_?line', 'command', 'path', null, false),
+    (
+      25,
+      'bash shell exec_command local_shell container_exec run_shell_command run_terminal_cmd run_terminal_command '
+      'run_terminal_command_v2 run_in_terminal execute_command execute_bash run_command terminal',
+      'command|cmd|script|input|command_?line', 'command', 'path', null, false),
     (26, 'webfetch web_fetch fetch fetch_webpage fetch_url read_url', 'urls?', 'name', 'url', 'read', false),
     (27, 'browser_navigate puppeteer_navigate navigate navigate_page', 'url', 'name', 'url', 'read', true),
     (28, 'artifact_read', '$.handle', 'name', 'record', 'read', false)

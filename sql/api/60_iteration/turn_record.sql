@@ -115,7 +115,9 @@ create or replace function _turn_charge(p_turn turns)
 as $$
   select _budget_spend(p_turn.work_item_id,
     jsonb_build_object('tokens', p_turn.total_tokens, 'money', coalesce(_turn_cost(p_turn), p_turn.reserved_money, 0), 'calls', 1),
-    case when p_turn.reserved_tokens is null then '{}' else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end);
+    case
+      when p_turn.reserved_tokens is null then '{}'
+      else jsonb_build_object('tokens', p_turn.reserved_tokens, 'money', p_turn.reserved_money, 'calls', 1) end);
 $$;
 
 comment on function _turn_charge(turns) is 'Charges the budgets with what an answered turn used, and releases its reservation.';

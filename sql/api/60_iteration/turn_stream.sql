@@ -37,7 +37,9 @@ as $$
   select t.id, t.iteration, t.status,
          (select string_agg(b ->> 'thinking', E'\n\n') from json_array_elements(c.content) b where b ->> 'type' = 'thinking'),
          (select string_agg(b ->> 'text', E'\n\n') from json_array_elements(c.content) b where b ->> 'type' = 'text'),
-         (select jsonb_agg(jsonb_build_object('id', k.id, 'parent_call_id', k.parent_call_id, 'name', k.tool_name, 'input', _one_line(_call_input(k)::text, 200), 'status', k.status,
+         (select jsonb_agg(jsonb_build_object(
+           'id', k.id, 'parent_call_id', k.parent_call_id, 'name', k.tool_name, 'input', _one_line(_call_input(k)::text, 200),
+           'status', k.status,
                    'started_at', k.started_at, 'completed_at', k.completed_at) order by k.created_at, k.ordinal)
             from tool_calls k where k.turn_id = t.id),
          coalesce(s.updated_at, t.completed_at, t.started_at)

@@ -45,7 +45,10 @@ begin
     update inbox set consumed_at = v_now, tool_call_id = v_call.id
      where work_item_id = p_item.id and kind = 'child_result' and source_work_item_id = any (v_ids) and consumed_at is null;
     perform _call_settle(v_call, concat_ws(' ',
-      case when v_children is null then format('[engine] %s; some children are not over.', case when v_is_interrupted then 'The wait was interrupted' else 'The timeout is over' end) end,
+      case
+        when v_children is null then format(
+          '[engine] %s; some children are not over.',
+          case when v_is_interrupted then 'The wait was interrupted' else 'The timeout is over' end) end,
       _child_words(coalesce(v_children, check_child_work(p_item.id, v_ids))::text)), false);
   end loop;
   return case when not exists (

@@ -27,14 +27,26 @@ begin
   end if;
   select * into v_now from _standing(v_item, v_turns);
   select * into v_size from _journal_size(v_item.id, coalesce(v_last.created_at, '-infinity'), v_at);
-  insert into work_checkpoints (work_item_id, trigger, turn_id, ledger_seq, entry_count, token_estimate, created_at, completed_tasks, summary, key_decisions, current_state, files_modified, pending_actions)
-  values (v_item.id, p_trigger, v_turn.id, v_item.ledger_count, coalesce(v_last.entry_count, 0) + v_size.entries, coalesce(v_last.token_estimate, 0) + v_size.tokens, v_at,
-          (select coalesce(jsonb_agg(_one_line(s, 300) order by n desc), '[]') from unnest(v_now.steps[:20]) with ordinality as u(s, n)),
-          case cardinality(v_now.steps) when 0 then 'No step is done yet.' else
-            format('%s steps done. ', cardinality(v_now.steps)) || (select string_agg(_one_line(s, 300), '; ' order by n desc) from unnest(v_now.steps[:5]) with ordinality as u(s, n)) end,
-          to_jsonb(v_now.decisions[:20]), _state_line(v_item, v_now.steps, v_now.asked), (select coalesce(jsonb_agg(f order by n), '[]') from (select f, min(n) as n from (
-             select f, n from unnest(v_now.files) with ordinality as new(f, n) union all
-             select f, 1000000 + n from jsonb_array_elements_text(v_last.files_modified) with ordinality as old(f, n)) u group by f order by min(n) limit 200) w), to_jsonb(coalesce(v_now.plan, '{}') || v_now.uncertain || v_now.children))
+  insert into work_checkpoints (
+    work_item_id, trigger, turn_id, ledger_seq, entry_count, token_estimate, created_at, completed_tasks, summary, key_decisions,
+    current_state, files_modified, pending_actions)
+  values (
+    v_item.id, p_trigger, v_turn.id, v_item.ledger_count, coalesce(v_last.entry_count, 0) + v_size.entries,
+    coalesce(v_last.token_estimate, 0) + v_size.tokens, v_at,
+    (select coalesce(jsonb_agg(_one_line(s, 300) order by n desc), '[]') from unnest(v_now.steps[:20]) with ordinality as u(s, n)),
+    case cardinality(v_now.steps) when 0 then 'No step is done yet.' else
+      format('%s steps done. ', cardinality(v_now.steps))
+      || (select string_agg(_one_line(s, 300), '; ' order by n desc) from unnest(v_now.steps[:5]) with ordinality as u(s, n)) end,
+    to_jsonb(v_now.decisions[:20]), _state_line(v_item, v_now.steps, v_now.asked),
+    (select coalesce(jsonb_agg(f order by n), '[]')
+       from (select f, min(n) as n
+               from (select f, n from unnest(v_now.files) with ordinality as new(f, n)
+                     union all
+                     select f, 1000000 + n from jsonb_array_elements_text(v_last.files_modified) with ordinality as old(f, n)) u
+              group by f
+              order by min(n)
+              limit 200) w),
+    to_jsonb(coalesce(v_now.plan, '{}') || v_now.uncertain || v_now.children))
   returning * into v_checkpoint;
   return v_checkpoint;
 end
@@ -120,7 +132,9 @@ begin
     from (select j.entry_type = 'summary' and not j.content ? 'model' as is_block, char_length(j.content::text) as chars from journal_entries j
            where j.work_item_id = v_item.id and j.created_at > coalesce(v_last.created_at, '-infinity') and j.deleted_at is null
           union all
-          select l.entry_type = 'step' and not l.is_inherited, char_length(l.content) from work_ledger l where l.work_item_id = v_item.id and l.seq > coalesce(v_last.ledger_seq, 0)) e;
+          select l.entry_type = 'step' and not l.is_inherited, char_length(l.content)
+            from work_ledger l
+           where l.work_item_id = v_item.id and l.seq > coalesce(v_last.ledger_seq, 0)) e;
   v_trigger := _checkpoint_trigger(v_new.is_block, _tokens(v_new.chars, _item_model(v_item.id)), coalesce(v_last.created_at, v_item.created_at), v_new.entries);
   if v_trigger is not null then
     perform checkpoint_create(v_item.id, v_trigger);

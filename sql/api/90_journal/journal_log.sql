@@ -20,7 +20,9 @@ declare
 begin
   perform _check_word('an importance', coalesce(p_importance, 'normal'), '{low,normal,high,critical}');
   if v_keys is null then
-    perform _raise_invalid(format('"%s" is not a type of journal entry', p_entry_type), 'One of: ' || (select string_agg(k, ', ') from jsonb_object_keys(_journal_keys()) k) || '.');
+    perform _raise_invalid(
+      format('"%s" is not a type of journal entry', p_entry_type),
+      'One of: ' || (select string_agg(k, ', ') from jsonb_object_keys(_journal_keys()) k) || '.');
   end if;
   if jsonb_typeof(p_content) is distinct from 'object' then
     perform _raise_invalid('the content of a journal entry is an object');
@@ -98,10 +100,19 @@ create or replace function journal_export(p_work_item_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select jsonb_build_object(
-    'session', (select jsonb_build_object('id', s.id, 'conversationId', s.conversation_id, 'originalPrompt', s.original_prompt, 'status', s.status, 'createdAt', _ms(s.created_at),
-                  'updatedAt', _ms(s.updated_at), 'completedAt', _ms(s.completed_at), 'tokenEstimate', s.token_estimate, 'entryCount', s.entry_count) from work_sessions s where s.id = p_work_item_id),
-    'entries', (select coalesce(jsonb_agg(jsonb_build_object('id', j.id, 'sessionId', j.session_id, 'sequenceNum', j.sequence_num, 'entryType', j.entry_type, 'timestamp', _ms(j.created_at), 'content', j.content,
-                  'tokenEstimate', j.token_estimate, 'importance', j.importance) order by j.created_at, j.sequence_num, j.id), '[]') from journal_read(p_work_item_id) j),
+    'session', (
+      select jsonb_build_object(
+               'id', s.id, 'conversationId', s.conversation_id, 'originalPrompt', s.original_prompt, 'status', s.status,
+               'createdAt', _ms(s.created_at), 'updatedAt', _ms(s.updated_at), 'completedAt', _ms(s.completed_at),
+               'tokenEstimate', s.token_estimate, 'entryCount', s.entry_count)
+        from work_sessions s
+       where s.id = p_work_item_id),
+    'entries', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+               'id', j.id, 'sessionId', j.session_id, 'sequenceNum', j.sequence_num, 'entryType', j.entry_type,
+               'timestamp', _ms(j.created_at), 'content', j.content, 'tokenEstimate', j.token_estimate, 'importance', j.importance)
+               order by j.created_at, j.sequence_num, j.id), '[]')
+        from journal_read(p_work_item_id) j),
     'checkpoints', (select coalesce(jsonb_agg(to_jsonb(c) order by c.created_at), '[]') from work_checkpoints c where c.work_item_id = p_work_item_id));
 $$;
 
@@ -159,7 +170,9 @@ begin
       perform _raise_invalid(format('"%s" of type %s is {"start", "end"}, two times in milliseconds', p_key, p_entry_type));
     end if;
   elsif jsonb_typeof(p_value) <> 'string' or p_value #>> '{}' <> all (string_to_array(v_type, '|')) then
-    perform _raise_invalid(format('"%s" of type %s is not %s', p_key, p_entry_type, _one_line(p_value::text, 100)), format('One of: %s.', replace(v_type, '|', ', ')));
+    perform _raise_invalid(
+      format('"%s" of type %s is not %s', p_key, p_entry_type, _one_line(p_value::text, 100)),
+      format('One of: %s.', replace(v_type, '|', ', ')));
   end if;
 end
 $$;
@@ -203,7 +216,8 @@ as $$
 begin
   return case jsonb_typeof(p_value)
     when 'string' then case when char_length(p_value #>> '{}') > p_max_chars then to_jsonb(_cap_text(p_value #>> '{}', p_max_chars)) else p_value end
-    when 'array' then (select coalesce(jsonb_agg(_strings_shortened(value, p_max_chars) order by n), '[]') from jsonb_array_elements(p_value) with ordinality as e(value, n))
+    when 'array' then (select coalesce(jsonb_agg(_strings_shortened(value, p_max_chars) order by n), '[]')
+                         from jsonb_array_elements(p_value) with ordinality as e(value, n))
     when 'object' then (select coalesce(jsonb_object_agg(key, _strings_shortened(value, p_max_chars)), '{}') from jsonb_each(p_value))
     else p_value end;
 end

@@ -18,7 +18,9 @@ begin
   end if;
   perform _check_key('a conversation', p_conversation_id);
   insert into work_items (id, root_id, work_type, description, params, source, state, started_at, heartbeat_ends_at)
-  values (v_id, v_id, 'journal', p_original_prompt, coalesce(p_params, '{}') || jsonb_build_object('conversationId', p_conversation_id), 'human', 'created', _now(), _now() + interval '5 minutes')
+  values (
+    v_id, v_id, 'journal', p_original_prompt, coalesce(p_params, '{}') || jsonb_build_object('conversationId', p_conversation_id),
+    'human', 'created', _now(), _now() + interval '5 minutes')
   on conflict (id) do nothing
   returning * into v_item;
   if v_item.id is null then
@@ -133,7 +135,9 @@ $$;
 comment on function _journal_alive(uuid, integer) is 'Notes that the program of a journal session is alive; of other items nothing. Returns until when that holds.';
 
 create or replace function work_sessions_resumable(p_conversation_id text default null, p_target_tokens integer default 4000, p_limit integer default 20)
-  returns table (id uuid, conversation_id text, original_prompt text, status text, created_at timestamptz, updated_at timestamptz, completed_at timestamptz, token_estimate integer, entry_count integer, packet jsonb)
+  returns table (
+    id uuid, conversation_id text, original_prompt text, status text, created_at timestamptz, updated_at timestamptz,
+    completed_at timestamptz, token_estimate integer, entry_count integer, packet jsonb)
   language plpgsql
   stable
   rows 20

@@ -17,14 +17,18 @@ begin
   end if;
   insert into message_lints (message_id, file_path, message, lint_source, start_line, start_col, end_line, end_col, severity)
   select p_message_id, l.file_path, l.message, l.lint_source, l.start_line, l.start_col, l.end_line, l.end_col, coalesce(l.severity, 'warning')
-    from jsonb_to_recordset(p_lints) as l(file_path text, message text, lint_source text, start_line integer, start_col integer, end_line integer, end_col integer, severity text);
+    from jsonb_to_recordset(p_lints) as l(
+      file_path text, message text, lint_source text, start_line integer, start_col integer, end_line integer, end_col integer,
+      severity text);
   get diagnostics v_count = row_count;
   return v_count;
 exception
   when foreign_key_violation then
     perform _raise_not_found('message', p_message_id);
   when data_exception or integrity_constraint_violation or program_limit_exceeded then
-    perform _raise_invalid('lints cannot be stored: ' || sqlerrm, 'A list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity (error, warning, info)}.');
+    perform _raise_invalid(
+      'lints cannot be stored: ' || sqlerrm,
+      'A list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity (error, warning, info)}.');
 end
 $$;
 

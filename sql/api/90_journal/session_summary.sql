@@ -16,7 +16,10 @@ begin
   end if;
   select * into v_now from _standing(v_item, null);
   return concat_ws(E'\n', _one_line(v_item.description, 300),
-    format('%s (%s). %s steps, %s decisions, %s errors, %s files written.', initcap(_journal_state(v_item)), _state_line(v_item, v_now.steps, v_now.asked), cardinality(v_now.steps), cardinality(v_now.decisions), cardinality(v_now.errors), cardinality(v_now.files)),
+    format(
+      '%s (%s). %s steps, %s decisions, %s errors, %s files written.', initcap(_journal_state(v_item)),
+      _state_line(v_item, v_now.steps, v_now.asked), cardinality(v_now.steps), cardinality(v_now.decisions), cardinality(v_now.errors),
+      cardinality(v_now.files)),
     (select string_agg('- ' || _one_line(s, 300), E'\n' order by n desc) from unnest(v_now.steps[:10]) with ordinality as x(s, n)),
     'Outcome: ' || _one_line(v_item.outcome_data ->> 'summary', 1000));
 end
@@ -32,16 +35,31 @@ create or replace function session_summary_request(p_work_item_id uuid, p_model 
 as $$
 declare
   v_model text := coalesce(p_model,
-    (select c.config #>> '{engage,compact_model}' from foci f join faculties c on c.content_hash = f.faculty_hash where f.work_item_id = p_work_item_id order by f.attempt desc limit 1),
+    (select c.config #>> '{engage,compact_model}'
+       from foci f
+       join faculties c on c.content_hash = f.faculty_hash
+      where f.work_item_id = p_work_item_id
+      order by f.attempt desc
+      limit 1),
     _item_model(p_work_item_id));
   v_window integer := _context_window_of(jsonb_build_object('model', v_model, 'context_window', 0));
   v_transcript text := session_summary(p_work_item_id);
 begin
   v_transcript := v_transcript || E'\n\n' || coalesce((
-    select string_agg(format('%s: %s', j.entry_type, _cap_text((j.content - '{type,ledgerType,entry}'::text[])::text, 2000)), E'\n' order by j.sequence_num) from journal_read(p_work_item_id) j), '');
+    select string_agg(
+             format('%s: %s', j.entry_type, _cap_text((j.content - '{type,ledgerType,entry}'::text[])::text, 2000)), E'\n'
+             order by j.sequence_num)
+      from journal_read(p_work_item_id) j),
+           '');
   -- As of a compaction: what fits half the window.
-  return (left(_summary_head(v_model, v_window, 'You summarize the work of an agent for the people it works for and for whoever goes on with it. Answer with the summary alone.'), -1) || ',"messages":'
-    || _summary_asked('journal-' || left(md5(_uuidv7()::text), 12), _cap_text(v_transcript, (v_window * 0.5 / (_tokens(10000, v_model) / 10000.0))::integer), null) || '}')::json;
+  return (left(_summary_head(
+      v_model, v_window,
+      'You summarize the work of an agent for the people it works for and for whoever goes on with it. Answer with the summary alone.'), -1)
+    || ',"messages":'
+    || _summary_asked(
+      'journal-' || left(md5(_uuidv7()::text), 12),
+      _cap_text(v_transcript, (v_window * 0.5 / (_tokens(10000, v_model) / 10000.0))::integer), null)
+    || '}')::json;
 end
 $$;
 
@@ -73,7 +91,8 @@ begin
   end if;
   select * into v_now from _standing(v_item, null);
   return journal_log(v_item.id, 'summary', jsonb_strip_nulls(jsonb_build_object(
-    'periodCovered', jsonb_build_object('start', _ms(v_item.created_at), 'end', _ms(_now())), 'accomplishments', to_jsonb(_lines(v_now.steps[:20])), 'currentStatus', btrim(p_summary),
+    'periodCovered', jsonb_build_object('start', _ms(v_item.created_at), 'end', _ms(_now())),
+    'accomplishments', to_jsonb(_lines(v_now.steps[:20])), 'currentStatus', btrim(p_summary),
     'nextSteps', to_jsonb(_lines(v_now.plan)), 'model', p_model, 'inputTokens', p_input_tokens, 'outputTokens', p_output_tokens)), 'high', p_id);
 end
 $$;

@@ -3,7 +3,8 @@
 create or replace function _standing(
     p_item work_items,
     p_turns uuid[],
-    out steps text[], out work text[], out asked text, out decisions text[], out errors text[], out plan text[], out uncertain text[], out files text[], out children text[])
+    out steps text[], out work text[], out asked text, out decisions text[], out errors text[], out plan text[], out uncertain text[],
+    out files text[], out children text[])
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -14,7 +15,10 @@ as $$
     select seq, entry_type, content from work_ledger where work_item_id = p_item.id and seq > greatest(p_item.ledger_epoch, p_item.ledger_count - 2000)
     union all
     select 1000000 + row_number() over (order by created_at), case when entry_type = 'summary' and not content ? 'model' then 'step' else entry_type end,
-           case entry_type when 'decision' then concat_ws(': ', nullif(content ->> 'question', ''), content ->> 'chosenOption') when 'error' then content ->> 'message' else content ->> 'currentStatus' end
+           case entry_type
+             when 'decision' then concat_ws(': ', nullif(content ->> 'question', ''), content ->> 'chosenOption')
+             when 'error' then content ->> 'message'
+             else content ->> 'currentStatus' end
       from logged where entry_type in ('decision', 'error', 'summary')
     union all
     select 1000000 + row_number() over (order by created_at), 'plan', (select string_agg(s, E'\n') from jsonb_array_elements_text(content -> 'planSteps') s)
@@ -23,25 +27,38 @@ as $$
     select * from _recorded_entries(p_item)
   )
   select (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'step'),
-         (select coalesce(array_agg(case entry_type when 'finding' then 'Found: ' when 'summary' then 'Its own summary: ' when 'answer' then 'Said last: ' when 'asked' then 'Was asked: ' else '' end || content order by seq desc), '{}')
+         (select coalesce(array_agg(
+                   case entry_type
+                     when 'finding' then 'Found: '
+                     when 'summary' then 'Its own summary: '
+                     when 'answer' then 'Said last: '
+                     when 'asked' then 'Was asked: '
+                     else ''
+                   end || content order by seq desc), '{}')
             from entry where entry_type in ('step', 'finding', 'summary', 'answer', 'asked')),
          (select coalesce((select content ->> 'message' from logged where entry_type = 'user_feedback' order by created_at desc, id desc limit 1),
                           (select content from entry where entry_type = 'asked' order by seq desc limit 1))),
          (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'decision'),
-         (select coalesce(array_agg(content order by last desc), '{}') from (select content, max(seq) as last from entry where entry_type = 'error' group by content) e),
+         (select coalesce(array_agg(content order by last desc), '{}')
+            from (select content, max(seq) as last from entry where entry_type = 'error' group by content) e),
          (select _plan_items(content) from entry where entry_type = 'plan' and content ~ '\S' order by seq desc limit 1),
-         (select coalesce(array_agg(format('%s %s', tool_name, _one_line(_call_input(k)::text, 200)) order by created_at desc), '{}') from tool_calls k where work_item_id = p_item.id and status = 'uncertain'),
+         (select coalesce(array_agg(format('%s %s', tool_name, _one_line(_call_input(k)::text, 200)) order by created_at desc), '{}')
+            from tool_calls k
+           where work_item_id = p_item.id and status = 'uncertain'),
          (select coalesce(array_agg(path order by last desc), '{}')
             from (select path, max(at) as last
                     from (select x.target as path, k.completed_at as at from touches x join tool_calls k on k.id = x.tool_call_id
-                           where p_turns is null and x.work_item_id = p_item.id and x.kind = 'path' and x.action in ('create', 'modify', 'delete') and k.status = 'completed'
+                           where p_turns is null and x.work_item_id = p_item.id and x.kind = 'path'
+                             and x.action in ('create', 'modify', 'delete') and k.status = 'completed'
                           union all
                           select x.target, k.completed_at from tool_calls k join touches x on x.tool_call_id = k.id
                            where k.turn_id = any (p_turns) and x.kind = 'path' and x.action in ('create', 'modify', 'delete') and k.status = 'completed'
                           union all
                           select content ->> 'filePath', created_at from logged where entry_type = 'file_written') f
                    group by path) g),
-         (select coalesce(array_agg(format('child %s (%s) is %s', id, _one_line(description, 100), state) order by created_at), '{}') from work_items where parent_id = p_item.id and resolved_at is null);
+         (select coalesce(array_agg(format('child %s (%s) is %s', id, _one_line(description, 100), state) order by created_at), '{}')
+            from work_items
+           where parent_id = p_item.id and resolved_at is null);
 $$;
 
 comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, in the newest 2,000 entries of its ledger and of those logged to its journal: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way. An imported session kept no ledger: what it shows stands for that.';
@@ -52,7 +69,10 @@ create or replace function _state_line(p_item work_items, p_steps text[], p_aske
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select concat_ws('; ', case p_item.work_type when 'journal' then _journal_state(p_item) else p_item.state end || coalesce(': ' || _one_line(p_item.state_reason, 200), ''),
+  select concat_ws(
+           '; ',
+           case p_item.work_type when 'journal' then _journal_state(p_item) else p_item.state end
+           || coalesce(': ' || _one_line(p_item.state_reason, 200), ''),
     (select format('attempt %s, iteration %s', f.attempt, f.iteration) from foci f where f.work_item_id = p_item.id order by f.attempt desc limit 1),
     'last step: ' || _one_line(p_steps[1], 300), 'asked last: ' || _one_line(p_asked, 300));
 $$;
@@ -70,7 +90,10 @@ as $$
     select t.id, t.depth from turns t where t.work_item_id = p_item.id and p_item.work_type = 'import'
     union all
     -- The beginning that it shares with another.
-    select t.id, t.depth from turns f join turns t on t.work_item_id = f.work_item_id and t.depth <= f.depth where f.id = p_item.fork_turn_id and p_item.work_type = 'import'
+    select t.id, t.depth
+      from turns f
+      join turns t on t.work_item_id = f.work_item_id and t.depth <= f.depth
+     where f.id = p_item.fork_turn_id and p_item.work_type = 'import'
   ), call as materialized (
     select k.id, k.tool_name, _jsonb_of(k.input) as input, row_number() over (order by t.depth, k.ordinal) as n
       from line t join tool_calls k on k.turn_id = t.id
@@ -79,11 +102,22 @@ as $$
     -- Tasks that are made one by one are numbered in that order.
     select c.input ->> 'subject' as what, u.input ->> 'status' as status, greatest(c.n, u.n) as n
       from (select input, n, row_number() over (order by n) as number from call where lower(tool_name) = 'taskcreate') c
-      left join lateral (select input, n from call where lower(tool_name) = 'taskupdate' and input ->> 'taskId' = c.number::text and input ->> 'status' is not null order by n desc limit 1) u on true
+      left join lateral (select input, n
+                           from call
+                          where lower(tool_name) = 'taskupdate' and input ->> 'taskId' = c.number::text and input ->> 'status' is not null
+                          order by n desc
+                          limit 1) u on true
     union all
     -- Of lists that are written whole each time, the newest that names a part says how it stands.
-    (select distinct on (d.what) d.what, case when d.n < (select max(n) from call where lower(tool_name) not in ('taskcreate', 'taskupdate')) and d.status <> 'completed' then 'dropped' else d.status end, d.n
-      from (select coalesce(p.value ->> 'content', p.value ->> 'step', p.value ->> 'title', p.value ->> 'description') as what, p.value ->> 'status' as status, c.n
+    (select distinct on (d.what) d.what,
+            case
+              when d.n < (select max(n) from call where lower(tool_name) not in ('taskcreate', 'taskupdate')) and d.status <> 'completed'
+                then 'dropped'
+              else d.status
+            end,
+            d.n
+       from (select coalesce(p.value ->> 'content', p.value ->> 'step', p.value ->> 'title', p.value ->> 'description') as what,
+                    p.value ->> 'status' as status, c.n
               from call c cross join lateral jsonb_path_query(c.input, '$.*[*] ? (exists(@.status))', silent => true) as p(value)
              where lower(c.tool_name) not in ('taskcreate', 'taskupdate')) d
       order by d.what, d.n desc)
@@ -95,19 +129,28 @@ as $$
   select 1000000 + t.n, 'step', t.what from task t where t.status = 'completed' and t.what ~ '\S'
   union all
   select 3000000, 'plan', string_agg(o.what, E'\n' order by o.n)
-    from (select what, row_number() over (order by status = 'in_progress' desc, n) as n from task where coalesce(status, 'pending') in ('pending', 'in_progress', 'not-started', 'in-progress') and what ~ '\S') o where o.n <= 5
+    from (select what, row_number() over (order by status = 'in_progress' desc, n) as n
+            from task
+           where coalesce(status, 'pending') in ('pending', 'in_progress', 'not-started', 'in-progress') and what ~ '\S') o
+    where o.n <= 5
   union all
   select 2000000 + row_number() over (order by c.created_at), 'summary', e.summary
     from line t join compactions c on c.turn_id = t.id join elisions e on e.id = c.elision_id where e.summary ~ '\S'
   union all
   select 3000000 + row_number() over (order by f.n desc), 'error', f.what
     from (select row_number() over (order by t.depth desc, k.ordinal desc) as n,
-                 format('%s: %s', concat_ws(' ', k.tool_name, _one_line(coalesce(x.target, _jsonb_of(k.input) ->> 'command', _jsonb_of(k.input) ->> 'cmd'), 60)), _one_line(_result_text(k.result), 200)) as what
+                 format(
+                   '%s: %s',
+                   concat_ws(
+                     ' ', k.tool_name, _one_line(coalesce(x.target, _jsonb_of(k.input) ->> 'command', _jsonb_of(k.input) ->> 'cmd'), 60)),
+                   _one_line(_result_text(k.result), 200)) as what
             from line t join tool_calls k on k.turn_id = t.id left join touches x on x.tool_call_id = k.id and x.ordinal = 0
            where k.is_error and _result_text(k.result) <> '[engine] The record has no result for this call.'
            order by t.depth desc, k.ordinal desc limit 5) f
   union all
-  select 4000000 - s.n, 'asked', s.text from (select text, row_number() over (order by depth desc, sequence desc) as n from said where source = 'human') s where s.n <= 3
+  select 4000000 - s.n, 'asked', s.text
+    from (select text, row_number() over (order by depth desc, sequence desc) as n from said where source = 'human') s
+   where s.n <= 3
   union all
   select * from (select 4000000, 'answer', text from said where role = 'assistant' and text ~ '\S' order by depth desc, sequence desc limit 1) a;
 $$;

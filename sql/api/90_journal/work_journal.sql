@@ -23,10 +23,12 @@ begin
     perform _raise_invalid('a journal is read from a time on, and no fewer than 0 entries of it');
   end if;
   return query
-    select j.id, j.work_item_id, (extract(epoch from j.created_at - v_began_at) * 1000000)::bigint * 16 + floor(j.rank)::integer, j.entry_type, j.created_at, j.content,
+    select j.id, j.work_item_id, (extract(epoch from j.created_at - v_began_at) * 1000000)::bigint * 16 + floor(j.rank)::integer,
+           j.entry_type, j.created_at, j.content,
            _tokens(char_length(j.content::text), v_model), j.importance
       from work_journal j
-     where j.work_item_id = p_work_item_id and j.created_at >= p_since and j.created_at <= _journal_until(p_work_item_id, p_since, case when p_importance is null then p_limit end)
+     where j.work_item_id = p_work_item_id and j.created_at >= p_since
+       and j.created_at <= _journal_until(p_work_item_id, p_since, case when p_importance is null then p_limit end)
        and (p_importance is null or j.importance = any (p_importance))
      order by j.created_at, j.rank, j.id
      limit p_limit;
@@ -46,9 +48,21 @@ as $$
   -- Each of these rows is an entry, so that the first p_limit entries are not behind the p_limit-th of any kind.
   select case when p_limit is null then 'infinity' else least(
     'infinity',
-    (select k.created_at from tool_calls k where k.work_item_id = p_work_item_id and k.created_at >= p_since and k.tool_name <> 'ledger_append' order by k.created_at offset greatest(p_limit - 1, 0) limit 1),
-    (select l.created_at from work_ledger l where l.work_item_id = p_work_item_id and l.created_at >= p_since order by l.created_at offset greatest(p_limit - 1, 0) limit 1),
-    (select j.created_at from journal_entries j where j.work_item_id = p_work_item_id and j.created_at >= p_since and j.deleted_at is null order by j.created_at offset greatest(p_limit - 1, 0) limit 1)) end;
+    (select k.created_at
+       from tool_calls k
+      where k.work_item_id = p_work_item_id and k.created_at >= p_since and k.tool_name <> 'ledger_append'
+      order by k.created_at offset greatest(p_limit - 1, 0)
+      limit 1),
+    (select l.created_at
+       from work_ledger l
+      where l.work_item_id = p_work_item_id and l.created_at >= p_since
+      order by l.created_at offset greatest(p_limit - 1, 0)
+      limit 1),
+    (select j.created_at
+       from journal_entries j
+      where j.work_item_id = p_work_item_id and j.created_at >= p_since and j.deleted_at is null
+      order by j.created_at offset greatest(p_limit - 1, 0)
+      limit 1)) end;
 $$;
 
 comment on function _journal_until(uuid, timestamptz, integer) is 'A time by which a journal has p_limit entries since another, or is over; infinity without a limit.';
@@ -64,7 +78,8 @@ as $$
            when p_item.state = 'dead' then 'crashed'
            when p_item.state = 'paused' then 'paused'
            when p_item.state = 'created' and p_item.work_type = 'journal' and p_item.heartbeat_ends_at <= _now() then 'crashed'
-           when p_item.state in ('claimed', 'running') and exists (select from foci f where f.id = p_item.focus_id and f.lease_expires_at <= _now()) then 'crashed'
+           when p_item.state in ('claimed', 'running')
+             and exists (select from foci f where f.id = p_item.focus_id and f.lease_expires_at <= _now()) then 'crashed'
            else 'active'
          end;
 $$;
@@ -92,7 +107,12 @@ create or replace function _item_model(p_work_item_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select coalesce(
-    (select c.config #>> '{engage,model}' from foci f join faculties c on c.content_hash = f.faculty_hash where f.work_item_id = p_work_item_id order by f.attempt desc limit 1),
+    (select c.config #>> '{engage,model}'
+       from foci f
+       join faculties c on c.content_hash = f.faculty_hash
+      where f.work_item_id = p_work_item_id
+      order by f.attempt desc
+      limit 1),
     (select params ->> 'selectedModel' from work_items where id = p_work_item_id), 'claude-sonnet-5-5');
 $$;
 

@@ -24,7 +24,10 @@ begin
     perform _raise_invalid(format('"%s" is not the status of a call', v_status), 'One of: pending, in_progress, completed, failed.');
   end if;
   if v_start is null or (v_call ->> 'endMessageId' is not null and v_end is null) then
-    raise exception using errcode = 'WL001', message = format('there is no message "%s"', coalesce(case when v_start is null then v_call ->> 'startMessageId' end, v_call ->> 'endMessageId'));
+    raise exception using
+      errcode = 'WL001',
+      message = format('there is no message "%s"',
+        coalesce(case when v_start is null then v_call ->> 'startMessageId' end, v_call ->> 'endMessageId'));
   end if;
   begin
     perform v_parameters::json, v_details::json;

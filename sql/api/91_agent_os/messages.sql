@@ -85,8 +85,16 @@ select v.name, v.description, _json_compact(v.input_schema::json)::json, v.outpu
      '{"type":"object","properties":{"taskId":{"type":"string"}},"required":["taskId"]}',
      '{"type":"object","properties":{"task":{"type":["object","null"],"description":"Task entity or null if not found"}},"required":["task"]}'),
     (22, 'ldg:task:query', 'pure', 'Query tasks with filters and pagination.',
-     '{"type":"object","properties":{"completionStatus":{"type":"string","description":"Filter by status, use ''null'' for active tasks"},"parentTaskId":{"type":"string","description":"Filter by parent task"},"fromTime":{"type":"number","description":"Start timestamp (Unix ms)"},"toTime":{"type":"number","description":"End timestamp (Unix ms)"},"limit":{"type":"number","description":"Maximum results","default":100},"offset":{"type":"number","description":"Pagination offset","default":0},"before":{"type":"string","description":"Only tasks behind this one: its ID"}}}',
-     '{"type":"object","properties":{"tasks":{"type":"array","items":{"type":"object"}},"total":{"type":"number","description":"Total matching tasks"}},"required":["tasks","total"]}'),
+     '{"type":"object","properties":{'
+       '"completionStatus":{"type":"string","description":"Filter by status, use ''null'' for active tasks"},'
+       '"parentTaskId":{"type":"string","description":"Filter by parent task"},'
+       '"fromTime":{"type":"number","description":"Start timestamp (Unix ms)"},'
+       '"toTime":{"type":"number","description":"End timestamp (Unix ms)"},'
+       '"limit":{"type":"number","description":"Maximum results","default":100},'
+       '"offset":{"type":"number","description":"Pagination offset","default":0},'
+       '"before":{"type":"string","description":"Only tasks behind this one: its ID"}}}',
+     '{"type":"object","properties":{"tasks":{"type":"array","items":{"type":"object"}},'
+       '"total":{"type":"number","description":"Total matching tasks"}},"required":["tasks","total"]}'),
     (23, 'ldg:call:save', 'idempotent', 'Save or update a call entity.',
      '{"type":"object","properties":{"call":{"type":"object","description":"Call entity to save"}},"required":["call"]}',
      '{"type":"object","properties":{"success":{"type":"boolean"}},"required":["success"]}'),
@@ -100,7 +108,8 @@ select v.name, v.description, _json_compact(v.input_schema::json)::json, v.outpu
      '{"type":"object","properties":{"taskId":{"type":"string"},"limit":{"type":"number"},"offset":{"type":"number"}},"required":["taskId"]}',
      '{"type":"object","properties":{"messages":{"type":"array","items":{"type":"object"}},"total":{"type":"number"}},"required":["messages","total"]}'),
     (27, 'ldg:batch:save', 'unsafe', 'Save tasks, messages and calls in one transaction.',
-     '{"type":"object","properties":{"entities":{"type":"array","description":"Entities in order, each {\"task\"}, {\"message\"} or {\"call\"}"}},"required":["entities"]}',
+     '{"type":"object","properties":{'
+       '"entities":{"type":"array","description":"Entities in order, each {\"task\"}, {\"message\"} or {\"call\"}"}},"required":["entities"]}',
      '{"type":"object","properties":{"success":{"type":"boolean"},"saved":{"type":"number"}},"required":["success","saved"]}')
   ) as v(position, name, effect, description, input_schema, output_schema)
 on conflict (name) do update

@@ -51,7 +51,11 @@ begin
     update work_items
        set params = params || jsonb_build_object('systemPrompt', v_prompt),
            started_at = v_updated,
-           state = case when v_status is null then 'created' when v_status = 'cancelled' then 'cancelled' when v_status in ('failed', 'error') then 'failed' else 'completed' end,
+           state = case
+             when v_status is null then 'created'
+             when v_status = 'cancelled' then 'cancelled'
+             when v_status in ('failed', 'error') then 'failed'
+             else 'completed' end,
            outcome_data = case when v_status is not null then jsonb_build_object('completionStatus', v_status) end,
            resolved_at = case when v_status is not null then v_updated end
      where id = v_item.id;
@@ -83,7 +87,12 @@ as $$
 declare
   v_status text := p_input ->> 'completionStatus';
   v_states text[] := case v_status
-    when 'success' then '{completed}' when 'cancelled' then '{cancelled}' when 'failed' then '{failed}' when 'error' then '{failed,dead}' else '{completed}' end;
+    when 'success' then '{completed}'
+    when 'cancelled' then '{cancelled}'
+    when 'failed' then '{failed}'
+    when 'error' then '{failed,dead}'
+    else '{completed}'
+  end;
   v_parent uuid := (_task(p_input ->> 'parentTaskId')).id;
   v_from timestamptz := case when p_input ? 'fromTime' then _from_ms(p_input, 'fromTime') else '-infinity' end;
   v_to timestamptz := case when p_input ? 'toTime' then _from_ms(p_input, 'toTime') else 'infinity' end;
@@ -95,7 +104,11 @@ begin
   if v_status = 'null' then
     v_where := v_where || ' and w.resolved_at is null';
   elsif v_status is not null then
-    v_where := v_where || format(' and w.state = any (%L) and coalesce(w.outcome_data ->> ''completionStatus'', case w.state when ''completed'' then ''success'' when ''dead'' then ''error'' else w.state end) = $5', v_states);
+    v_where := v_where
+      || format(
+        ' and w.state = any (%L) and coalesce(w.outcome_data ->> ''completionStatus'', '
+        'case w.state when ''completed'' then ''success'' when ''dead'' then ''error'' else w.state end) = $5',
+        v_states);
   end if;
   if p_input ? 'parentTaskId' then
     v_where := v_where || ' and w.parent_id = $6';
@@ -171,7 +184,9 @@ begin
   perform from work_items where id = v_item.id for no key update;
   select * into v_turn from turns where work_item_id = v_item.id;
   if not found then
-    insert into turns (work_item_id, status, started_at, completed_at) values (v_item.id, 'completed', v_item.created_at, v_item.created_at) returning * into v_turn;
+    insert into turns (work_item_id, status, started_at, completed_at)
+    values (v_item.id, 'completed', v_item.created_at, v_item.created_at)
+    returning * into v_turn;
     perform session_create(v_item.id::text, v_turn.id);
   end if;
   return v_turn;

@@ -10,7 +10,8 @@ declare
   v_item work_items;
 begin
   insert into work_items (id, root_id, work_type, description, params, external_id, source, state, created_at, started_at)
-  select n.id, n.id, 'import', coalesce(nullif(_cap_text(p_description, 60000), ''), '(The record has no prompt.)'), p_params, 'import:' || p_label, 'event', 'created', p_at, p_at
+  select n.id, n.id, 'import', coalesce(nullif(_cap_text(p_description, 60000), ''), '(The record has no prompt.)'), p_params,
+         'import:' || p_label, 'event', 'created', p_at, p_at
     from (select _uuidv7() as id) n
   on conflict (external_id) where external_id is not null do nothing;
   select * into v_item from work_items where external_id = 'import:' || p_label for no key update;
@@ -32,8 +33,11 @@ begin
     perform _import_session(p_format, p_parent, null, null, p_at);
   end if;
   insert into sessions (label, origin, origin_session_id, is_subagent, parent_session_label, task_description, created_at, updated_at)
-  values (concat_ws(':', p_format, p_session), p_format, p_session, p_parent is not null, p_format || ':' || p_parent, _one_line(p_description, 240), p_at, p_at)
-  on conflict (label) do update set task_description = excluded.task_description where sessions.task_description is null and excluded.task_description is not null;
+  values (
+    concat_ws(':', p_format, p_session), p_format, p_session, p_parent is not null, p_format || ':' || p_parent,
+    _one_line(p_description, 240), p_at, p_at)
+  on conflict (label) do update set task_description = excluded.task_description
+  where sessions.task_description is null and excluded.task_description is not null;
 end
 $$;
 
@@ -119,7 +123,10 @@ as $$
 declare
   v_config text := '{"model":' || to_json(coalesce(p_model, 'unknown'))::text || ',"max_tokens":32000'
     || case when p_system ~ '\S' then ',"system":[' || _text_block(p_system) || ']' else '' end
-    || coalesce((select ',"tools":[' || string_agg('{"name":' || to_json(t.name)::text || ',"description":"","input_schema":{"type":"object"}}', ',' order by t.name) || ']'
+    || coalesce((select ',"tools":['
+                 || string_agg(
+                   '{"name":' || to_json(t.name)::text || ',"description":"","input_schema":{"type":"object"}}', ',' order by t.name)
+                 || ']'
                    from json_array_elements_text(p_tools) t(name)), '') || '}';
   v_hash text := _content_hash(v_config);
 begin
@@ -141,14 +148,24 @@ declare
   v_id uuid := _uuidv7();
   v_root uuid := (select id from turn_ancestry(p_last.id) limit 1);
 begin
-  insert into elisions (id, ordinal, work_item_id, focus_id, iteration, depth, root_turn_id, last_turn_id, first_block, last_block, last_seq, stubs, tokens_elided, tokens_kept, stub_tokens, summary, created_at)
-  values (v_id, 0, p_focus.work_item_id, p_focus.id, p_last.iteration + 1, p_last.depth + 2, v_root, p_last.id, 1, 0, 0, ('[' || _text_block(p_summary) || ']')::json,
+  insert into elisions (
+    id, ordinal, work_item_id, focus_id, iteration, depth, root_turn_id, last_turn_id, first_block, last_block, last_seq, stubs,
+    tokens_elided, tokens_kept, stub_tokens, summary, created_at)
+  values (
+    v_id, 0, p_focus.work_item_id, p_focus.id, p_last.iteration + 1, p_last.depth + 2, v_root, p_last.id, 1, 0, 0,
+    ('[' || _text_block(p_summary) || ']')::json,
           coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), 0, _tokens(char_length(p_summary), p_last.model), p_summary, p_at);
   insert into turns (parent_turn_id, fork_turn_id, depth, turn_type, work_item_id, focus_id, chain_tokens, elision_id, started_at)
-  values (p_last.id, _fork_turn(p_last, p_focus.work_item_id), p_last.depth + 1, 'compaction', p_focus.work_item_id, p_focus.id, p_last.chain_tokens, v_id, p_at)
+  values (
+    p_last.id, _fork_turn(p_last, p_focus.work_item_id), p_last.depth + 1, 'compaction', p_focus.work_item_id, p_focus.id,
+    p_last.chain_tokens, v_id, p_at)
   returning * into v_turn;
-  insert into compactions (turn_id, work_item_id, compaction_type, trigger, is_applied, elision_id, summarized_through_turn_id, turns_summarized, tokens_before, summary_tokens, created_at)
-  values (v_turn.id, p_focus.work_item_id, 'summary', 'context_limit', true, v_id, p_last.id, p_last.depth + 1, coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), _tokens(char_length(p_summary), p_last.model), p_at);
+  insert into compactions (
+    turn_id, work_item_id, compaction_type, trigger, is_applied, elision_id, summarized_through_turn_id, turns_summarized, tokens_before,
+    summary_tokens, created_at)
+  values (
+    v_turn.id, p_focus.work_item_id, 'summary', 'context_limit', true, v_id, p_last.id, p_last.depth + 1,
+    coalesce(p_last.input_tokens, 0) + coalesce(p_last.cached_input_tokens, 0), _tokens(char_length(p_summary), p_last.model), p_at);
   update turns set status = 'completed', completed_at = p_at where id = v_turn.id returning * into v_turn;
   return v_turn;
 end

@@ -14,7 +14,8 @@ declare
   v_message uuid := _uuidv7();
   v_added integer;
 begin
-  select count(distinct m.id), count(*) filter (where b.value ->> 'type' = 'thinking'), string_agg(b.value ->> 'text', E'\n\n' order by m.sequence, b.n) filter (where b.value ->> 'type' = 'text')
+  select count(distinct m.id), count(*) filter (where b.value ->> 'type' = 'thinking'),
+         string_agg(b.value ->> 'text', E'\n\n' order by m.sequence, b.n) filter (where b.value ->> 'type' = 'text')
     into v_parts, v_thoughts, v_text
     from messages m cross join json_array_elements(m.content) with ordinality as b(value, n)
    where m.turn_id = p_turn.id and m.role = 'assistant';
@@ -28,36 +29,50 @@ begin
     select string_agg(b.block, ',' order by b.n, b.m) as blocks,
            string_agg(coalesce(b.sent, b.block), ',' order by b.n, b.m) || case max(b.n) when 1 then ',' || _thought_end(p_turn.stop_reason) else '' end as sent
       from (
-        select 1 as n, t.m, json_build_object('type', 'thinking', 'thinking', t.value ->> 'thinking', 'signature', t.value ->> 'signature')::text as block, null as sent
+        select 1 as n, t.m,
+               json_build_object(
+                 'type', 'thinking', 'thinking', t.value ->> 'thinking', 'signature', t.value ->> 'signature')::text as block,
+               null as sent
           from json_array_elements(p_thinking) with ordinality as t(value, m)
          -- What another provider signed cannot be sent to this one.
          where t.m > v_thoughts and coalesce(t.value ->> 'signature', '') <> '' and p_turn.model like '%claude%' and octet_length(p_thinking::text) < 1000000
         union all
         select 2, 1, _text_block(t.text), null
-          from (select case when v_text is null then _cap_said(p_text, 1000000) when starts_with(p_text, v_text) then ltrim(substr(p_text, char_length(v_text) + 1), E'\n') end as text) t
+          from (select case
+                         when v_text is null then _cap_said(p_text, 1000000)
+                         when starts_with(p_text, v_text) then ltrim(substr(p_text, char_length(v_text) + 1), E'\n')
+                       end as text) t
          where t.text ~ '\S'
         union all
         select 3, c.ordinal, '{"type":"tool_use","id":' || to_json(c.id)::text || u.rest, '{"type":"tool_use","id":' || to_json(c.wire_id)::text || u.rest
           from (select *, (sum(octet_length(input::text)) over (order by ordinal)) > 1500000 as is_large from given where ordinal > v_known) c
-          cross join lateral (select ',"name":' || to_json(c.name)::text || ',"input":' || case when c.is_large then '{}' else c.input::text end || '}' as rest) u
+          cross join lateral (select ',"name":' || to_json(c.name)::text || ',"input":'
+                              || case when c.is_large then '{}' else c.input::text end || '}' as rest) u
       ) b
   ), message as (
     insert into messages (id, turn_id, sequence, role, content, sent_content, created_at)
-    select v_message, p_turn.id, 1000 + v_parts, 'assistant', ('[' || said.blocks || ']')::json, nullif('[' || said.sent || ']', '[' || said.blocks || ']')::json, p_turn.started_at
+    select v_message, p_turn.id, 1000 + v_parts, 'assistant', ('[' || said.blocks || ']')::json,
+           nullif('[' || said.sent || ']', '[' || said.blocks || ']')::json, p_turn.started_at
       from said where said.blocks is not null
   ), made as (
-    insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, created_at, status, result, is_error, attempts, started_at, completed_at, artifact_hash, is_truncated)
-    select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.wire_id, nullif(c.id, c.wire_id), c.name, c.input, 'unsafe', p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at, e.artifact_hash, e.is_truncated
+    insert into tool_calls (
+      turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, created_at, status, result, is_error,
+      attempts, started_at, completed_at, artifact_hash, is_truncated)
+    select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.wire_id, nullif(c.id, c.wire_id), c.name, c.input, 'unsafe',
+           p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at, e.artifact_hash, e.is_truncated
       from given c, _recorded_end(c.result, c.images, c.is_error, p_is_past, p_turn.started_at) e
      where c.ordinal > v_known
   )
   select count(*) into v_added from given c where c.ordinal > v_known;
   if v_added > 0 then
-    perform _touches_store(k, c.file) from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 where c.ordinal > v_known;
+    perform _touches_store(k, c.file)
+       from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1
+      where c.ordinal > v_known;
   end if;
   if v_known > 0 then
     update tool_calls k
-       set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts, started_at = e.at, completed_at = e.at, artifact_hash = e.artifact_hash, is_truncated = e.is_truncated
+       set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts,
+           started_at = e.at, completed_at = e.at, artifact_hash = e.artifact_hash, is_truncated = e.is_truncated
       from _recorded_calls(p_calls, p_n) c, _recorded_end(c.result, c.images, c.is_error, p_is_past, p_turn.completed_at) e
      where k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 and k.completed_at is null and e.at is not null;
   end if;
@@ -86,7 +101,9 @@ begin
      where c.spawns is not null
   loop
     perform _import_session(p_format, v_spawn.session, p_session, v_spawn.description, v_spawn.created_at);
-    update sessions set spawn_tool_call_id = v_spawn.id, parent_turn_id = v_spawn.turn_id where label = concat_ws(':', p_format, v_spawn.session) and spawn_tool_call_id is null;
+    update sessions
+       set spawn_tool_call_id = v_spawn.id, parent_turn_id = v_spawn.turn_id
+     where label = concat_ws(':', p_format, v_spawn.session) and spawn_tool_call_id is null;
   end loop;
 end
 $$;
@@ -99,8 +116,10 @@ create or replace function _recorded_calls(p_calls json, p_n integer)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select c.ordinality, coalesce(c.id, format('import_%s_%s', p_n, c.ordinality)), c.name, c.input, c.result, coalesce(c."isError", false), c.spawns, c.file, c.images
-    from rows from (json_to_recordset(p_calls) as (id text, name text, input json, result text, "isError" boolean, spawns text, file text, images json)) with ordinality as c;
+  select c.ordinality, coalesce(c.id, format('import_%s_%s', p_n, c.ordinality)), c.name, c.input, c.result, coalesce(c."isError", false),
+         c.spawns, c.file, c.images
+    from rows from (json_to_recordset(p_calls) as (
+      id text, name text, input json, result text, "isError" boolean, spawns text, file text, images json)) with ordinality as c;
 $$;
 
 comment on function _recorded_calls(json, integer) is 'The calls of a recorded exchange, from 1; one without an id has one by its place.';
@@ -113,10 +132,12 @@ create or replace function _recorded_images(p_images json)
 as $$
 begin
   if exists (select from json_array_elements(p_images) i
-              where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
+              where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$'
+                or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
     perform _raise_invalid('recorded images are a list of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
   end if;
-  return (select string_agg(_image_store(i.value ->> 'media_type', i.value ->> 'data'), ',' order by i.n) from json_array_elements(p_images) with ordinality as i(value, n));
+  return (select string_agg(_image_store(i.value ->> 'media_type', i.value ->> 'data'), ',' order by i.n)
+            from json_array_elements(p_images) with ordinality as i(value, n));
 end
 $$;
 

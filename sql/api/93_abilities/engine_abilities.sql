@@ -15,7 +15,11 @@ create or replace function _ability_ledger_append(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select format('Recorded as [%s].', e.seq) || case when octet_length(e.content) > 4096 then format(' It has %s bytes, over the 4096 that an entry should have: say what matters in a few sentences.', octet_length(e.content)) else '' end
+  select format('Recorded as [%s].', e.seq)
+         || case
+           when octet_length(e.content) > 4096 then format(
+             ' It has %s bytes, over the 4096 that an entry should have: say what matters in a few sentences.', octet_length(e.content))
+           else '' end
     from ledger_append(_ability_work_item(), p_input ->> 'entry_type', p_input ->> 'content', p_keep => _names(p_input -> 'keep')) e;
 $$;
 
@@ -126,7 +130,9 @@ create or replace function _ability_checkpoint_create(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select format(E'Checkpoint %s: %s\nOpen: %s', c.id, c.summary, coalesce((select string_agg(a, '; ') from jsonb_array_elements_text(c.pending_actions) a), 'nothing'))
+  select format(
+           E'Checkpoint %s: %s\nOpen: %s', c.id, c.summary,
+           coalesce((select string_agg(a, '; ') from jsonb_array_elements_text(c.pending_actions) a), 'nothing'))
     from checkpoint_create(_ability_work_item()) c;
 $$;
 
@@ -191,8 +197,10 @@ comment on function _code_check_child_work(jsonb) is 'Tool check_child_work as c
 
 -- Their descriptions for models are in sql/abilities.json, which the MCP server reads, too: it lists them before it has a database.
 insert into abilities (name, description, input_schema, effect, risk, implementation, function_name, is_builtin, position)
-select a.name, a.description, _json_compact(a.input_schema)::json, a.effect, 'safe', a.implementation, format('%I.%I', _ledger_schema(), '_ability_' || a.name), true, a.position
-  from json_to_recordset($abilities$@abilities@$abilities$) as a(position integer, name text, implementation text, effect text, description text, input_schema json)
+select a.name, a.description, _json_compact(a.input_schema)::json, a.effect, 'safe', a.implementation,
+       format('%I.%I', _ledger_schema(), '_ability_' || a.name), true, a.position
+  from json_to_recordset($abilities$@abilities@$abilities$) as a(
+    position integer, name text, implementation text, effect text, description text, input_schema json)
 on conflict (name) do update
    set description = excluded.description, input_schema = excluded.input_schema, effect = excluded.effect, risk = excluded.risk,
        implementation = excluded.implementation, function_name = excluded.function_name, is_builtin = true, position = excluded.position;

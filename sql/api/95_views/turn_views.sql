@@ -15,7 +15,9 @@ comment on view threads is 'Each turn as the end of a conversation: how deep and
 create or replace view v_exchanges with (security_invoker = true) as
   select t.id as turn_id, t.work_item_id, t.depth, t.started_at, t.completed_at, t.model, t.total_tokens,
          (select string_agg(_result_text(m.content), E'\n\n' order by m.sequence) from messages m where m.turn_id = t.id and m.role = 'user') as said,
-         (select string_agg(b.value ->> 'text', E'\n\n' order by m.sequence, b.n) from messages m cross join json_array_elements(m.content) with ordinality as b(value, n)
+         (select string_agg(b.value ->> 'text', E'\n\n' order by m.sequence, b.n)
+            from messages m
+            cross join json_array_elements(m.content) with ordinality as b(value, n)
            where m.turn_id = t.id and m.role = 'assistant' and b.value ->> 'type' = 'text' and b.value ->> 'text' ~ '\S') as answered,
          (select array_agg(k.tool_name order by k.ordinal) from tool_calls k where k.turn_id = t.id and k.parent_call_id is null) as called
     from turns t
@@ -24,12 +26,20 @@ comment on view v_exchanges is 'Each turn in plain text: what was said to the mo
 
 create or replace view v_turn_tools with (security_invoker = true) as
   select t.id as turn_id, t.work_item_id, t.role, coalesce(y.config #>> '{engage,toolset}', f.faculty) as toolset_name, t.config_hash,
-         (select array_agg(tool.value ->> 'name' order by tool.n) from json_array_elements(c.config -> 'tools') with ordinality as tool(value, n)) as tools_available,
+         (select array_agg(tool.value ->> 'name' order by tool.n)
+            from json_array_elements(c.config -> 'tools') with ordinality as tool(value, n)) as tools_available,
          (select array_agg(distinct _tool_name(k.tool_name)) from tool_calls k where k.turn_id = t.id) as tools_used,
-         case when y.content_hash is not null then jsonb_build_object('require_approval', y.config #> '{engage,require_approval}', 'workspace', y.config #> '{engage,workspace}',
-           'web_fetch_allow', y.config #> '{engage,web_fetch_allow}', 'code_execution', y.config #> '{engage,code_execution}', 'max_children', y.config #> '{engage,max_children}') end as permissions_granted,
-         (select jsonb_strip_nulls(jsonb_build_object('effects', jsonb_agg(distinct k.effect), 'approved', jsonb_agg(distinct k.tool_name) filter (where a.decision = 'approved'),
-                   'changed', jsonb_agg(distinct x.target) filter (where x.action in ('create', 'modify', 'delete')), 'fetched', jsonb_agg(distinct x.target) filter (where x.kind = 'url')))
+         case when y.content_hash is not null then jsonb_build_object(
+           'require_approval', y.config #> '{engage,require_approval}',
+           'workspace', y.config #> '{engage,workspace}',
+           'web_fetch_allow', y.config #> '{engage,web_fetch_allow}',
+           'code_execution', y.config #> '{engage,code_execution}',
+           'max_children', y.config #> '{engage,max_children}') end as permissions_granted,
+         (select jsonb_strip_nulls(jsonb_build_object(
+                   'effects', jsonb_agg(distinct k.effect),
+                   'approved', jsonb_agg(distinct k.tool_name) filter (where a.decision = 'approved'),
+                   'changed', jsonb_agg(distinct x.target) filter (where x.action in ('create', 'modify', 'delete')),
+                   'fetched', jsonb_agg(distinct x.target) filter (where x.kind = 'url')))
             from tool_calls k left join approvals a on a.tool_call_id = k.id left join touches x on x.tool_call_id = k.id
            where k.turn_id = t.id and k.status in ('running', 'completed', 'uncertain')) as permissions_used
     from turns t
@@ -47,7 +57,8 @@ create or replace view v_calls_out_of_toolset with (security_invoker = true) as
 comment on view v_calls_out_of_toolset is 'Which call used, or tried to use, a tool that its turn was not given?';
 
 create or replace view v_fork_points with (security_invoker = true) as
-  select p.turn_id, p.work_item_id, p.depth, p.reason, p.context_tokens, p.entry, row_number() over (partition by p.work_item_id order by p.weight desc, p.depth desc) as rank
+  select p.turn_id, p.work_item_id, p.depth, p.reason, p.context_tokens, p.entry,
+         row_number() over (partition by p.work_item_id order by p.weight desc, p.depth desc) as rank
     from (select t.id as turn_id, t.work_item_id, t.depth, t.total_tokens as context_tokens, l.content as entry,
                  case l.entry_type when 'decision' then 'before it decided' when 'error' then 'before it failed' else 'a step was done' end as reason,
                  case l.entry_type when 'error' then 3 when 'decision' then 2 else 1 end as weight
@@ -59,7 +70,8 @@ create or replace view v_fork_points with (security_invoker = true) as
 comment on view v_fork_points is 'Where a work item might go another way, best first: before something failed, before something was decided, after a step. work_fork(turn_id) goes on from there.';
 
 create or replace view message_files with (security_invoker = true) as
-  select k.message_id, k.id as tool_call_id, case x.action when 'read' then 'read' when 'search' then 'referenced' else 'written' end as kind, x.target as file_path,
+  select k.message_id, k.id as tool_call_id,
+         case x.action when 'read' then 'read' when 'search' then 'referenced' else 'written' end as kind, x.target as file_path,
          l.line_start, l.line_end, x.action
     from touches x
     join tool_calls k on k.id = x.tool_call_id
@@ -82,7 +94,8 @@ create or replace view message_codeblocks with (security_invoker = true) as
 comment on view message_codeblocks is 'Fenced code blocks of what models wrote, with their language, and the file and the lines that the fence names (```ts src/a.ts:10-20, ```10:20:src/a.ts).';
 
 create or replace view v_sessions with (security_invoker = true) as
-  select s.label, s.head_turn_id, s.persona_id, s.status, s.origin, s.origin_session_id, s.is_subagent, s.parent_session_label, s.parent_turn_id, s.spawn_tool_call_id, s.task_description,
+  select s.label, s.head_turn_id, s.persona_id, s.status, s.origin, s.origin_session_id, s.is_subagent, s.parent_session_label,
+         s.parent_turn_id, s.spawn_tool_call_id, s.task_description,
          case when f.id is null then null
               when f.outcome = 'completed' then 'completed'
               when f.outcome is not null then 'failed'

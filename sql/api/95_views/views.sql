@@ -15,7 +15,9 @@ comment on view v_streaming is 'Responses that are arriving at this moment, of w
 create or replace view v_evidence with (security_invoker = true) as
   select w.id as work_item_id, e.named as evidence, f.tool_call_id, k.tool_name, k.is_error, f.artifact_hash
     from work_items w
-    cross join lateral jsonb_array_elements_text(case jsonb_typeof(w.outcome_data -> 'evidence') when 'array' then w.outcome_data -> 'evidence' else '[]' end) as e(named)
+    cross join lateral jsonb_array_elements_text(case jsonb_typeof(w.outcome_data -> 'evidence')
+      when 'array' then w.outcome_data -> 'evidence'
+      else '[]' end) as e(named)
     cross join lateral _evidence(w.id, e.named) as f
     left join tool_calls k on k.id = f.tool_call_id;
 comment on view v_evidence is 'What completed work was said to be shown by: the tool calls and artifacts themselves, or words.';
