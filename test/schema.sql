@@ -1482,9 +1482,9 @@ create function _ability_awareness_digest(p_input jsonb) returns text
 create function _ability_check_child_work(p_input jsonb) returns text
   sql volatile; -- body bd8ceda7, comment 94cb8d31
 create function _ability_checkpoint_create(p_input jsonb) returns text
-  sql volatile; -- body 0564fddf, comment 1063ce42
+  sql volatile; -- body 6619109e, comment 1063ce42
 create function _ability_ledger_append(p_input jsonb) returns text
-  sql volatile; -- body 05f57a6e, comment 3d35a4c3
+  sql volatile; -- body cd943ae8, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
   sql volatile; -- body f47898d2, comment f8f15a06
 create function _ability_recall_block(p_input jsonb) returns text
@@ -1508,7 +1508,7 @@ create function _approval_settle(p_call tool_calls, p_approval approvals) return
 create function _around(p_line text, p_pattern text) returns text
   sql immutable; -- body d9b6a4c2, comment 4ab3a5d4
 create function _artifact(p_handle text) returns artifacts
-  plpgsql stable; -- body 9d618d34, comment e6b5731e
+  plpgsql stable; -- body 61a3e7fe, comment e6b5731e
 create function _artifact_store(p_content text) returns text
   plpgsql volatile; -- body 9e5f2fd9, comment 2b418765
 create function _asking_turn(p_turn_id uuid) returns turns
@@ -1516,13 +1516,17 @@ create function _asking_turn(p_turn_id uuid) returns turns
 create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
   sql immutable; -- body 0ec0dac0, comment f5368edd
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, OUT said text, OUT shown jsonb) returns record
-  sql volatile; -- body c00709ac, comment c27ce1e2
+  sql volatile; -- body a436919c, comment c27ce1e2
+create function _awareness_active(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 52cf940b, comment 4d0b0593
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body ae91ff6e, comment ebf643a9
+  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body bd033475, comment ebf643a9
 create function _awareness_settings(p_config jsonb) returns jsonb
-  sql stable; -- body dd0ca9b4, comment fdc63745
+  sql stable; -- body 41c72080, comment fdc63745
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns void
   plpgsql volatile; -- body 31620b98, comment 47734710
+create function _awareness_told(p_entry_type text, p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_query tsquery) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 5e7e360e, comment a7387d9a
 create function _before_work(p_item work_items, p_focus foci, p_config jsonb) returns jsonb
   plpgsql volatile; -- body 12750399, comment d3a27a9f
 create function _begins_behind(p_call tool_calls) returns uuid[]
@@ -1568,7 +1572,7 @@ create function _call_label(p_call tool_calls) returns text
 create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_calls
   plpgsql volatile; -- body bb46264d, comment 11a706fd
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 5533c3de, comment ff98d0a7
+  plpgsql volatile; -- body eed6c547, comment ff98d0a7
 create function _call_whole(p_call tool_calls) returns text
   sql stable; -- body ab406115, comment 1a0ce3c0
 create function _called(p_turn_id uuid) returns text
@@ -1584,7 +1588,7 @@ create function _cap_said(p_text text, p_max_bytes integer) returns text
 create function _cap_text(p_text text, p_max_bytes integer) returns text
   plpgsql immutable; -- body 6837966c, comment 47c6571e
 create function _changed_files(p_turn_ids uuid[]) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 45e6d003, comment 9c3daa6c
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a1fabd08, comment 9c3daa6c
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_key(p_what text, p_key text) returns void
@@ -1616,13 +1620,25 @@ create function _code_ledger_read(p_input jsonb) returns text
 create function _code_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body 1896d007, comment 87b12856
 create function _code_waits(p_call tool_calls) returns boolean
-  sql stable; -- body f3edfd74, comment 62f38dba
+  sql stable; -- body e6a11ba7, comment 62f38dba
+create function _common_beginning(p_before bigint[], p_after bigint[]) returns integer
+  plpgsql immutable; -- body 53ade590, comment 5c328a27
+create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 508d0444, comment 071392b0
+create function _compaction_begun(p_item work_items, p_focus foci, p_engage jsonb, p_trigger text, p_tokens integer) returns compactions
+  plpgsql stable; -- body 6167404e, comment cbc76887
 create function _compaction_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
-  plpgsql stable; -- body 9d46c0d8, comment 04f84ec4
+  plpgsql stable; -- body 941481cd, comment 04f84ec4
 create function _compaction_due(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 989df5cc, comment 010e40da
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 222565da, comment 010e40da
+create function _compaction_ladder(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cba3e53a, comment b7aae79a
+create function _compaction_limit(p_engage jsonb) returns integer
+  sql stable; -- body e0d6d21f, comment 7be95000
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
   plpgsql volatile; -- body 1a3e8b74, comment 6790416b
+create function _config_chars(p_turn turns) returns integer
+  sql stable; -- body edbec15c, comment 26609077
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 204010d0, comment d6d72290
 create function _config_of(p_item work_items) returns jsonb
@@ -1635,6 +1651,8 @@ create function _context_next(p_item work_items, p_focus foci, p_config jsonb, O
   plpgsql stable; -- body da35f2bc, comment 91e288a5
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
+create function _continued(p_item work_items, p_focus foci) returns jsonb
+  plpgsql volatile; -- body 9e23900f, comment d08350f6
 create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with time zone) returns void
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
@@ -1642,7 +1660,7 @@ create function _count(p_what text, p_count text) returns integer
 create function _dead_jobs() returns bigint[]
   plpgsql stable security definer acl {postgres=X/postgres}; -- body 2d46a086, comment 0a6fd5a3
 create function _digest_fenced(p_says text, p_digest text) returns text
-  sql volatile; -- body dddbf942, comment 907cde84
+  sql volatile; -- body a245093c, comment 907cde84
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dad3970a, comment ee77c08f
 create function _earlier_head(p_focus_id uuid) returns uuid
@@ -1662,7 +1680,7 @@ create function _engine_message(p_head turns) returns text
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7b967d72
 create function _enqueue(p_work_item_id uuid) returns boolean
-  plpgsql volatile security definer; -- body 663d06cd, comment 5fb011ab
+  plpgsql volatile security definer; -- body 5c18ffb9, comment 5fb011ab
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_worker_timeout interval) returns integer
@@ -1698,7 +1716,7 @@ create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_c
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
   plpgsql immutable; -- body 1270dd8f, comment 8d5a089b
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9a444c2f, comment 02a3b577
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7762e28d, comment 02a3b577
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
   sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
@@ -1708,7 +1726,7 @@ create function _fenced(p_says text, p_text text) returns text
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 98c0f10b, comment faf63e5b
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
-  plpgsql stable; -- body 986cc035, comment 3f1dceb4
+  plpgsql stable; -- body de3510d0, comment 3f1dceb4
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body f32dfc9a, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
@@ -1744,9 +1762,9 @@ create function _images_of(p_turn_ids uuid[]) returns jsonb
 create function _import_branch(p_label text, p_head turns) returns void
   plpgsql volatile; -- body 94a8869c, comment 4e1e2395
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
-  plpgsql volatile; -- body 0a30ea45, comment 4e488886
+  plpgsql volatile; -- body 5e1253f6, comment 4e488886
 create function _import_config(p_model text, p_system text, p_tools json) returns text
-  plpgsql volatile; -- body 32d12a41, comment a49f16b4
+  plpgsql volatile; -- body 7707559a, comment a49f16b4
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
   plpgsql volatile; -- body f899ebf3, comment 1dd695f8
 create function _import_faculty() returns text
@@ -1754,21 +1772,21 @@ create function _import_faculty() returns text
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
   plpgsql volatile; -- body 2f01794f, comment 8d0547dd
 create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone) returns work_items
-  plpgsql volatile; -- body d4f74e06, comment b11addfb
+  plpgsql volatile; -- body 973e43f6, comment b11addfb
 create function _import_known(p_focus_id uuid, p_parent turns, p_external_ids text[]) returns turns
   sql stable; -- body 7e91ae81, comment 89112255
 create function _import_refused(p_label text, p_exchange json, p_reason text) returns void
   sql volatile; -- body f728c970, comment 6eb5678e
 create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
-  plpgsql volatile; -- body 9030b4f5, comment 6caa53ec
+  plpgsql volatile; -- body 54beca3e, comment 6caa53ec
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
-  plpgsql volatile; -- body aa9153aa, comment 09972592
+  plpgsql volatile; -- body 710ac5b8, comment 09972592
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
-  plpgsql volatile; -- body ab5ba7e0, comment dfab7866
+  plpgsql volatile; -- body 811cdbe2, comment dfab7866
 create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void
   sql volatile; -- body eb6fafcb, comment d89a34f4
 create function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer) returns void
-  plpgsql volatile; -- body 124e1f9a, comment baa5575b
+  plpgsql volatile; -- body 562a9e02, comment baa5575b
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body c7709c4b, comment ff0a2290
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
@@ -1783,12 +1801,16 @@ create function _interrupt(p_item work_items) returns void
   plpgsql volatile; -- body d693e761, comment 641ffd40
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
+create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment a1fe2cf6
 create function _is_partial(p_call tool_calls) returns boolean
-  sql immutable; -- body f63aedb3, comment 9cdb5566
+  sql immutable; -- body ee598f1d, comment 9cdb5566
 create function _item_model(p_work_item_id uuid) returns text
-  sql stable; -- body df48278d, comment 6779c55c
+  sql stable; -- body f7610093, comment 6779c55c
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body 90e3c2e9, comment 7d50e0a3
+create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
+  plpgsql volatile; -- body 41f5916a, comment 6f294621
 create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
   sql stable; -- body ff3e67c3, comment 721fe5d5
 create function _jobs_tidy() returns void
@@ -1802,13 +1824,13 @@ create function _journal_shortened(p_content jsonb) returns jsonb
 create function _journal_size(p_work_item_id uuid, p_from timestamp with time zone, p_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, OUT entries integer, OUT tokens bigint) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3495e237, comment a0896d73
 create function _journal_state(p_item work_items) returns text
-  sql stable; -- body 723f8f9a, comment a8e885c2
+  sql stable; -- body 85f5ca8a, comment a8e885c2
 create function _journal_until(p_work_item_id uuid, p_since timestamp with time zone, p_limit integer) returns timestamp with time zone
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 58b1e62b, comment 84364b61
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c1ae53a1, comment 84364b61
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
-  plpgsql immutable; -- body b2057185, comment e0ef43e7
+  plpgsql immutable; -- body bcabf211, comment e0ef43e7
 create function _journal_written(p_work_item_id uuid) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 69fd778b, comment 85f3bf6c
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 91820910, comment 85f3bf6c
 create function _js_answer(p_answer jsonb) returns jsonb
   plpgsql immutable; -- body 674cbddc, comment 2bce01b6
 create function _js_json_schema_errors(p_schema text, p_value text) returns jsonb
@@ -1824,7 +1846,7 @@ create function _js_text(p_what text, p_text text, p_max_chars integer) returns 
 create function _json_compact(p_json json) returns text
   plpgsql immutable; -- body 7fdafffe, comment 54051a7c
 create function _json_with_key(p_object json, p_key text, p_value text) returns text
-  sql immutable; -- body 12ed6444, comment 9dcca2b9
+  sql immutable; -- body c6ba77da, comment 9dcca2b9
 create function _jsonb_of(p_json json) returns jsonb
   plpgsql immutable; -- body f21b1a56, comment 4edaa375
 create function _keep_of(p_turn turns) returns text[]
@@ -1832,11 +1854,11 @@ create function _keep_of(p_turn turns) returns text[]
 create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engage jsonb) returns json
   plpgsql stable; -- body 81db2131, comment 3c00cae5
 create function _kept_block(p_cut elisions) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 16394721, comment 7a1f556d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 56998b4d, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8d80feeb, comment 75e9d06f
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c2194262, comment fbf18dfc
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 33de5c74, comment fbf18dfc
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9e93daee, comment 16ce9b2d
 create function _kept_store(p_cut elisions) returns void
@@ -1850,7 +1872,7 @@ create function _ldg_batch_save(p_input jsonb) returns jsonb
 create function _ldg_call_list(p_input jsonb) returns jsonb
   sql stable; -- body 7de8ffc8, comment 6e6de477
 create function _ldg_call_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 69395379, comment 2de06d7b
+  plpgsql volatile; -- body 5bfe5a5c, comment 2de06d7b
 create function _ldg_msg_list(p_input jsonb) returns jsonb
   sql stable; -- body 10640ead, comment 16c377ec
 create function _ldg_msg_save(p_input jsonb) returns jsonb
@@ -1858,9 +1880,9 @@ create function _ldg_msg_save(p_input jsonb) returns jsonb
 create function _ldg_task_get(p_input jsonb) returns jsonb
   sql stable; -- body 1813c83b, comment cfcaee52
 create function _ldg_task_query(p_input jsonb) returns jsonb
-  plpgsql stable set plan_cache_mode=force_custom_plan; -- body c78d1cba, comment e25f338a
+  plpgsql stable set plan_cache_mode=force_custom_plan; -- body 9292fd7c, comment e25f338a
 create function _ldg_task_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 5e5f18e7, comment 969a3659
+  plpgsql volatile; -- body 02bab332, comment 969a3659
 create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body 1b95e1cb, comment 1d809d1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
@@ -1869,12 +1891,18 @@ create function _lease_end(p_item work_items) returns jsonb
   plpgsql volatile; -- body 94335842, comment e608ba70
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 7c2b7a1d, comment aa3f5cad
+create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
+  plpgsql volatile; -- body 16402160, comment 7418e1fd
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body 671f0260, comment e3069485
+create function _ledger_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
+  sql stable; -- body 6cbd5a62, comment ba7f944d
+create function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[]) returns void
+  plpgsql stable; -- body 4ddf1580, comment 19713b09
 create function _ledger_entry_types() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 576b6eff
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
-  sql stable; -- body a444cdec, comment 4ca037c4
+  sql stable; -- body 4ac48e2b, comment 4ca037c4
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _lines(p_texts text[]) returns text[]
@@ -1890,9 +1918,9 @@ create function _max_attempts(p_item work_items, p_focus foci) returns integer
 create function _max_result_chars(p_call tool_calls) returns integer
   sql stable; -- body 21d55d4d, comment 6bac9df2
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0f24b4dc, comment 2dd58f27
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f4f8b7f5, comment 2dd58f27
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
-  sql stable; -- body 2126759d, comment fa2f4c2b
+  sql stable; -- body 4307b208, comment fa2f4c2b
 create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
@@ -1905,10 +1933,14 @@ create function _newest_turn(p_work_item_id uuid) returns uuid
   sql stable; -- body 77e76b62, comment 83b9e615
 create function _next_block(p_head turns, p_focus_id uuid DEFAULT NULL::uuid) returns integer
   sql stable; -- body e0a1a748, comment ee89aab2
+create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_steps text[], p_asked text) returns text[]
+  sql immutable; -- body 9d3e9fba, comment ef8ce829
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint DEFAULT NULL::bigint) returns integer
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d636bfe5, comment c305d02b
 create function _no_javascript(p_function text) returns jsonb
   plpgsql immutable; -- body 9e58520c, comment 1a2ca040
+create function _no_longer_fits(p_tokens numeric, p_window integer) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment ead38d02
 create function _notify_completed() returns trigger
   plpgsql volatile; -- body d25cc62e, comment 8cad8cd6
 create function _notify_journal() returns trigger
@@ -1921,6 +1953,8 @@ create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f77c383, comment 6faa9e98
 create function _one_line(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1e359c8d
+create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment 95f75a38
 create function _open_call(p_call tool_calls) returns json
   sql stable; -- body 4316d25f, comment 7fe44365
 create function _open_calls(p_turn_id uuid) returns json
@@ -1942,7 +1976,7 @@ create function _part_text(p_blocks text) returns text
 create function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_blocks text) returns bigint
   sql stable; -- body 1a338d23, comment 9ad232e5
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
-  sql immutable; -- body 7768aba2, comment 04a36be1
+  sql immutable; -- body da4142f6, comment 04a36be1
 create function _path_plain(p_path text) returns text
   plpgsql immutable parallel safe; -- body a176a619, comment 6b878c71
 create function _paths_meet(p_one text, p_other text) returns boolean
@@ -1968,17 +2002,17 @@ create function _reasoning(p_content json) returns text
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
   plpgsql stable; -- body ccd433ac, comment 2c2ea0ad
 create function _recorded_calls(p_calls json, p_n integer) returns TABLE(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json)
-  sql stable; -- body 59560d12, comment e6abfc73
+  sql stable; -- body 142d5bd1, comment e6abfc73
 create function _recorded_count(p_count jsonb) returns integer
   sql immutable; -- body c623e9af, comment 9d14d71e
 create function _recorded_end(p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
   plpgsql volatile; -- body d3906bd5, comment e32da42f
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
-  sql stable; -- body 18425353, comment bf3a1bbb
+  sql stable; -- body 54334ca8, comment bf3a1bbb
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
   sql stable; -- body 66bd1187, comment 61b3518d
 create function _recorded_images(p_images json) returns text
-  plpgsql volatile; -- body 69b7e8fb, comment 7d799bf8
+  plpgsql volatile; -- body 2c13f310, comment 7d799bf8
 create function _recorded_joined(p_parts json, p_more json) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 3ce63700
 create function _recorded_parts(p_parts json, p_text text, p_is_by_harness boolean) returns json
@@ -1992,31 +2026,35 @@ create function _refuse_change() returns trigger
 create function _refuse_number() returns trigger
   plpgsql volatile; -- body a89990bd, comment 944a7569
 create function _refuse_rewrite() returns trigger
-  plpgsql volatile; -- body 4bcfb8b8, comment 05d1674b
+  plpgsql volatile; -- body 2d865e09, comment 05d1674b
 create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
   sql stable; -- body 71a6c387, comment 7dddecb8
 create function _relevance_query(p_work_item_id uuid) returns tsquery
   sql stable; -- body 155b76b6, comment 788eb423
 create function _replay_compaction(p_item work_items, p_focus foci, p_engage jsonb, p_turns turns[], p_cuts elisions[], p_limit integer, p_tokens integer) returns elisions
   plpgsql stable; -- body f593575f, comment 05b6740f
+create function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boolean) returns jsonb
+  sql stable; -- body e1367f74, comment f3405039
 create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer) returns record
-  plpgsql stable; -- body 6cce11fb, comment 94a0e703
+  plpgsql stable; -- body 611f7d26, comment 94a0e703
 create function _replay_policy_check(p_policy jsonb) returns void
   plpgsql immutable; -- body bb2a6abc, comment 097feb23
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[])
-  plpgsql volatile; -- body 7ec83106, comment 83b73b73
+  plpgsql volatile; -- body 96a32e25, comment 83b73b73
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
-  plpgsql stable; -- body 74705b84, comment 2b4fbc8f
+  plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 8f4b668b
+create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
+  sql stable; -- body a5c800c0, comment c2301647
 create function _request_held(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
   plpgsql volatile; -- body 20eee14f, comment 944a999e
 create function _response_store(p_turn turns, p_content json) returns void
-  plpgsql volatile; -- body f6dff818, comment c0c13306
+  plpgsql volatile; -- body 7d423139, comment c0c13306
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
-  sql immutable; -- body 63fe8c7d, comment cb222475
+  sql immutable; -- body 73b58c02, comment cb222475
 create function _results_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment a156085d
 create function _retry_delay(p_focus foci) returns interval
@@ -2024,7 +2062,9 @@ create function _retry_delay(p_focus foci) returns interval
 create function _round_hash(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 53b493fc, comment a05ef9c7
 create function _runs_behind(p_call tool_calls) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cfea9941, comment 4fc561c3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bde049ff, comment 4fc561c3
+create function _said_done(p_turn turns, p_call_count integer) returns jsonb
+  sql stable; -- body e585330f, comment 7092e1b8
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql stable; -- body eb38a369, comment bee448c2
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
@@ -2039,12 +2079,14 @@ create function _session_import(p_run json) returns jsonb
   plpgsql volatile; -- body e3c81daf, comment 3f60e4bb
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
+create function _session_turns(p_session text) returns turns[]
+  plpgsql stable; -- body 2b0b20bc, comment 3dbefdcb
 create function _shortened(p_call tool_calls, p_max_chars integer) returns json
-  sql stable; -- body 4883f851, comment 8e7f091d
+  sql stable; -- body 020574d6, comment 8e7f091d
 create function _shortened_to(p_text text, p_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 48f11c67
 create function _shown_result(p_call tool_calls, p_content json) returns TABLE(kind text, rank integer, blocks text, chars integer)
-  sql stable; -- body 724f3c0c, comment 76883d45
+  sql stable; -- body d81b45a5, comment 76883d45
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6e03b526, comment 6197e74d
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
@@ -2058,19 +2100,21 @@ create function _stall_words(p_focus foci, p_head turns, p_limit integer) return
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0e759d03, comment fcc5eb4a
 create function _standing(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body b59d5cac, comment 56381cb2
+  sql stable; -- body eabeaa83, comment 56381cb2
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
-  sql stable; -- body ec8eeef0, comment 0a1df94f
+  sql stable; -- body 62f967a3, comment 0a1df94f
+create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text) returns integer
+  sql stable; -- body 4a8108d7, comment 4d5a475c
 create function _storable(p_json json) returns json
   plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
 create function _strategy_cut(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_shown turns[], p_keep integer, p_trigger text, p_told_chars integer) returns elisions
-  sql stable; -- body bfb0cb37, comment ded77de3
+  sql stable; -- body f753073e, comment ded77de3
 create function _stream_break(p_focus_id uuid) returns void
   sql volatile; -- body b6983658, comment 24bbfb34
 create function _stream_over() returns trigger
   plpgsql volatile; -- body c1721144, comment f3c2e55b
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
-  plpgsql immutable; -- body 41ffcbf4, comment 2e271872
+  plpgsql immutable; -- body c9be3f15, comment 2e271872
 create function _submit_parent(p_parent_id uuid) returns work_items
   plpgsql volatile; -- body db62f7aa, comment c4f80119
 create function _sum(p_numbers integer[]) returns integer
@@ -2079,20 +2123,26 @@ create function _summary_asked(p_marker text, p_transcript text, p_instructions 
   sql immutable; -- body 834da1b3, comment 4ca5a640
 create function _summary_attempt(p_last_turn_id uuid) returns compactions
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bf248264, comment c5f362e7
+create function _summary_begun(p_compaction compactions, p_base_elision_id uuid, p_shown turns[], p_leaving turns[]) returns compactions
+  plpgsql immutable; -- body 5eab511a, comment 66726434
 create function _summary_config(p_model text, p_context_window integer) returns text
   plpgsql volatile; -- body c7b7d4b9, comment 14b3d9a3
+create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
+  plpgsql stable; -- body cff52748, comment 2f2c8ea5
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
   plpgsql volatile; -- body 3b41ce2a, comment 39c7c7f8
 create function _summary_head(p_model text, p_context_window integer, p_system text) returns text
   sql immutable; -- body 9ce9ca20, comment ba695752
 create function _summary_messages(p_compaction compactions) returns text
   plpgsql stable; -- body 8f955917, comment 74bfda45
+create function _summary_text(p_response json) returns text
+  plpgsql immutable; -- body 74556af4, comment 2ed087e0
 create function _task(p_id text) returns work_items
   sql stable; -- body a026e678, comment 511dae6f
 create function _task_json(p_item work_items) returns jsonb
   sql stable; -- body e30db281, comment f3b1e84a
 create function _task_turn(p_task_id text) returns turns
-  plpgsql volatile; -- body b0811f39, comment 0e15c82f
+  plpgsql volatile; -- body d94ccaa3, comment 0e15c82f
 create function _tell_watchers(p_item work_items) returns void
   sql volatile; -- body 9c494721, comment f1445795
 create function _text_block(p_text text) returns text
@@ -2100,7 +2150,7 @@ create function _text_block(p_text text) returns text
 create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAULT false) returns text
   plpgsql stable; -- body efd89c16, comment 4ec65c1d
 create function _text_written(p_input jsonb) returns text
-  sql immutable; -- body 3ccec6a0, comment 1ebe61f6
+  sql immutable; -- body 020cee3c, comment 1ebe61f6
 create function _thought_end(p_stop_reason text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4718ff2
 create function _tokens(p_chars bigint, p_model text) returns integer
@@ -2124,13 +2174,13 @@ create function _tool_name(p_ability text) returns text
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 9d6ce492, comment 55bece61
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
-  plpgsql stable; -- body 50db95fe, comment 2b4130f5
+  plpgsql stable; -- body 2c75f7ce, comment 2b4130f5
 create function _touch_rules_of(p_tool_name text) returns SETOF touch_rules
   sql stable; -- body a28a6478, comment 19ad9acc
 create function _touch_rules_save(p_ability abilities, p_touches json) returns void
-  plpgsql volatile; -- body 91e452a8, comment 3ff598c4
+  plpgsql volatile; -- body d43a322d, comment 3ff598c4
 create function _touches_of(p_tool_name text, p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
-  plpgsql stable; -- body 2c6b3129, comment b36f3f62
+  plpgsql stable; -- body d878e731, comment b36f3f62
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns void
   sql volatile; -- body 1982dd98, comment f22e3edd
 create function _tree_enqueue(p_tree_id uuid) returns void
@@ -2140,11 +2190,11 @@ create function _try_json(p_text text) returns jsonb
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
   plpgsql volatile; -- body 05356f9d, comment e6999706
 create function _turn_charge(p_turn turns) returns void
-  sql volatile; -- body 4d01eab6, comment 9aa065d2
+  sql volatile; -- body af46756f, comment 9aa065d2
 create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
   plpgsql volatile; -- body cfe9ecef, comment b18218ee
 create function _turn_cost(p_turn turns) returns numeric
-  sql stable; -- body b4b5d176, comment 3d5e1e1e
+  sql stable; -- body b23a6756, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, OUT turn turns, OUT reason text) returns record
   plpgsql volatile; -- body d995ffdf, comment eefb5094
 create function _turn_heard(p_turn turns) returns void
@@ -2168,7 +2218,7 @@ create function _value_text(p_value jsonb) returns text
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body 662af7bc, comment 788fef1f
+  plpgsql volatile; -- body b494c3ee, comment 788fef1f
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
 create function _with_breakpoint(p_blocks text) returns text
@@ -2183,6 +2233,8 @@ create function _without_thinking(p_content json) returns text
   sql immutable; -- body 5672d6c0, comment e32e7dad
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 8fd62c3e, comment d6ad7742
+create function _work_line(p_text text, p_max_chars integer) returns text
+  sql immutable; -- body 321794d5, comment 6b1f81d1
 create function _work_park(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body ba6a014e, comment ff7e2e47
 create function _work_sources() returns text[]
@@ -2202,7 +2254,7 @@ create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeri
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body 86c7c0ad, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
-  plpgsql volatile; -- body a43f3563, comment 70c57f6b
+  plpgsql volatile; -- body 2fa09ed0, comment 70c57f6b
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment dae2e6af
 create function context_at(p_turn_id uuid) returns json
@@ -2210,9 +2262,9 @@ create function context_at(p_turn_id uuid) returns json
 create function context_compact(p_work_item_id uuid, p_focus text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body 36db56ba, comment f8aed2a6
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
-  plpgsql stable; -- body 9556bef0, comment bcf729b7
+  plpgsql stable; -- body e5b6cc52, comment bcf729b7
 create function context_parts(p_turn_id uuid) returns TABLE(n bigint, part text, role text, iteration integer, block integer, tokens integer, content text)
-  plpgsql stable; -- body 9c2cd434, comment e1649365
+  plpgsql stable; -- body 7cd44c38, comment e1649365
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
   plpgsql volatile; -- body 465a9859, comment 87daa7b1
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
@@ -2220,9 +2272,9 @@ create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql stable; -- body de7a05bf, comment d0ef1c57
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable; -- body 002884c0, comment a7dfef04
+  plpgsql stable; -- body ec504204, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  sql volatile; -- body e9d3b62b, comment abfd078a
+  sql volatile; -- body d80c3fcd, comment abfd078a
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql immutable; -- body 78504fc8, comment e2ee05b2
 create function faculty_save(p_config jsonb) returns faculties
@@ -2234,9 +2286,9 @@ create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uui
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile; -- body b8c663cd, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns jsonb
-  plpgsql volatile; -- body a1fcac95, comment 9d4f03b8
+  plpgsql volatile; -- body 7df2202b, comment 9d4f03b8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns jsonb
-  plpgsql volatile; -- body f39e3cc5, comment 6e3adb9c
+  plpgsql volatile; -- body 7c6d8732, comment 6e3adb9c
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body 9b5387eb, comment f333755a
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
@@ -2244,19 +2296,19 @@ create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interva
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body fa8690d2, comment b3453215
 create function journal_export(p_work_item_id uuid) returns jsonb
-  sql stable; -- body 63927ca2, comment e671cb9b
+  sql stable; -- body f53008b5, comment e671cb9b
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 02a9543e, comment 130d1992
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body e84bba0a, comment 6f613951
+  plpgsql volatile; -- body d338a787, comment 6f613951
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c34e618f, comment 1118aedb
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8d39793f, comment 1118aedb
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
   plpgsql volatile; -- body e8374e72, comment 196c5b80
 create function journal_session_active(p_conversation_id text) returns work_items
   sql stable; -- body f01ec878, comment d8454b78
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body 8c56e024, comment d0181dae
+  plpgsql volatile; -- body 742999a3, comment d0181dae
 create function journal_session_open(p_conversation_id text, p_original_prompt text) returns work_items
   plpgsql volatile; -- body 0f4307dd, comment 6d6e2845
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
@@ -2266,11 +2318,11 @@ create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
 create function lease_renew(p_worker_id text, p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid) returns SETOF uuid
   plpgsql volatile; -- body 81b5f6ae, comment 30a7763b
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body 864747b4, comment d595cf47
+  plpgsql volatile; -- body 15ad6a1e, comment d595cf47
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
   plpgsql volatile; -- body 1ae51d00, comment 12c6278f
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
-  plpgsql volatile; -- body 708ba7db, comment 8618e256
+  plpgsql volatile; -- body a3f82b99, comment 8618e256
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text)
   sql stable; -- body 458aed0b, comment 62e1e0b3
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
@@ -2286,7 +2338,7 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2a0bfdc5
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
-  plpgsql volatile; -- body 80c94bb9, comment 4a484d07
+  plpgsql volatile; -- body adcbc3ad, comment 4a484d07
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body f56eb831, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric) returns models
@@ -2296,7 +2348,7 @@ create function recall_block(p_work_item_id uuid, p_block integer, p_query text 
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment d9ab5f09
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
-  plpgsql stable; -- body 02acb03a, comment 33507d5d
+  plpgsql stable; -- body d8912195, comment 33507d5d
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -2318,25 +2370,25 @@ create function session_open(p_name text) returns sessions
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
   plpgsql volatile; -- body 88645176, comment 7e5249ee
 create function session_summary(p_work_item_id uuid) returns text
-  plpgsql stable; -- body 9c321c93, comment de59ad99
+  plpgsql stable; -- body 30e90681, comment de59ad99
 create function session_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
-  plpgsql volatile; -- body 4a7c91d5, comment 5af93d0d
+  plpgsql volatile; -- body 2468a6d6, comment 5af93d0d
 create function session_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 3bf2c1d1, comment 2e97342c
+  plpgsql volatile; -- body 383dbb09, comment 2e97342c
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body c00e2d33, comment 2f3a79be
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
-  plpgsql volatile; -- body c7334890, comment d1f5e2d8
+  plpgsql volatile; -- body 5974dd65, comment d1f5e2d8
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 63856273, comment 24914c9d
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body 086738fd, comment 157f4fdd
+  plpgsql volatile; -- body fe9308c8, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body 808a7f29, comment e864eac5
+  plpgsql volatile; -- body 337276a2, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 21da8c49, comment 76ea6ecb
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
@@ -2356,7 +2408,7 @@ create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
   plpgsql volatile; -- body 74d39951, comment 3d5ac6d5
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
-  sql stable; -- body e3743278, comment 370801c1
+  sql stable; -- body 20cb6375, comment 370801c1
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
@@ -2366,7 +2418,7 @@ create function work_complete(p_work_item_id uuid, p_summary text, p_evidence js
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6e220018, comment 91d10acb
+  plpgsql volatile; -- body 4a5781e8, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body f098a3f8, comment 6d245124
 create function work_ledger_build() returns text
