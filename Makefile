@@ -14,8 +14,11 @@ node_modules: package-lock.json
 demo: node_modules ## watch an agent fix a failing test; SCENE=team: three of them, SCENE=code: in a sandbox, SCENE=context: what it is shown
 	@node runtime/main.ts demo $(if $(SCENE),--scene $(SCENE))
 
-test: node_modules ## run every test (embedded PostgreSQL 18)
-	vitest run $(if $(CI),--reporter=default --reporter=json --outputFile.json=build/vitest.json)
+test: node_modules ## run the tests (embedded PostgreSQL 18)
+	vitest run --project test $(if $(CI),--reporter=default --reporter=json --outputFile.json=build/vitest.json)
+
+test-long: node_modules ## run those that play many cases, or for long
+	vitest run --project long $(if $(CI),--reporter=default --reporter=json --outputFile.json=build/vitest-long.json)
 
 test-sql: node_modules ## run the pgTAP files whose path holds T
 	T='$(T)' vitest run test/sql.test.ts
@@ -63,4 +66,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-sql check lint verify schema build extension install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-long test-sql check lint verify schema build extension install installcheck sandbox-image db psql clean

@@ -1,9 +1,9 @@
-// Recorded runs that nobody here wrote, through the same loop: each to its end, every call, every request.
+// Recorded runs through the same loop: to their end, every call, every request. All that there are: test/long/replay.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { parseRecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
@@ -42,23 +42,6 @@ test('a small run: text between calls, a call without a result, an error, two ca
 });
 
 const transcripts = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
-/** Longer ones take minutes and show nothing new; `work-ledger replay` drives them as well. */
-const maxModelCalls = 120;
-
-describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project', () => {
-  const index = existsSync(transcripts) ? readFileSync(`${transcripts}INDEX.md`, 'utf8') : '';
-  const rows = [...index.matchAll(/^\| `([^`]+)` \| (?:claude|claude-sidechain|codex|copilot|miniswe|sweagent) \| (\d+) \| (\d+) \|/gm)];
-  const files = rows.map(([, file = '', modelCalls, toolCalls]) => ({ file, modelCalls: Number(modelCalls), toolCalls: Number(toolCalls) }))
-    .filter((row) => row.modelCalls <= maxModelCalls);
-
-  test.each(files)('$file replays to its end, its calls counted as in the index', async ({ file, modelCalls, toolCalls }) => {
-    const report = await replayRun(parseRecordedRun(readFileSync(transcripts + file, 'utf8')), database.url, 'replay');
-    expect(report).toMatchObject({ state: 'completed', modelCalls, toolCalls, strangeCalls: 0 });
-    expect(report.requests).toBeGreaterThanOrEqual(report.modelCalls);
-    expect([report.validRequests, report.rebuiltRequests]).toEqual([report.requests, report.requests]);
-  });
-});
-
 test.skipIf(!existsSync(transcripts))('with steps after every five calls blocks close, and every request is still valid and rebuilt', async () => {
   const run = parseRecordedRun(readFileSync(`${transcripts}mini-swe-agent/pylint-dev__pylint-6528.traj.json`, 'utf8'));
   const report = await replayRun(run, database.url, 'replay_steps', 5);

@@ -5,8 +5,8 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { createDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
 
 /** No answer takes a tenth of it; a call that hangs ends by it. */
 const FUSE_SECONDS = 60;

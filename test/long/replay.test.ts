@@ -1,0 +1,37 @@
+// Recorded runs that nobody here wrote, through the same loop: each to its end, every call, every request.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { parseRecordedRun } from '../../plv8/readers/recordedRun.ts';
+import { replayRun } from '../../runtime/commands/replay.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase({ from: null });
+});
+afterAll(() => database?.drop());
+
+const transcripts = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
+/** Longer ones take minutes and show nothing new; `work-ledger replay` drives them as well. */
+const maxModelCalls = 120;
+
+describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project', () => {
+  const index = existsSync(transcripts) ? readFileSync(`${transcripts}INDEX.md`, 'utf8') : '';
+  const rows = [...index.matchAll(/^\| `([^`]+)` \| (?:claude|claude-sidechain|codex|copilot|miniswe|sweagent) \| (\d+) \| (\d+) \|/gm)];
+  const files = rows.map(([, file = '', modelCalls, toolCalls]) => ({ file, modelCalls: Number(modelCalls), toolCalls: Number(toolCalls) }))
+    .filter((row) => row.modelCalls <= maxModelCalls);
+
+  test.each(files)('$file replays to its end, its calls counted as in the index', async ({ file, modelCalls, toolCalls }) => {
+    const report = await replayRun(parseRecordedRun(readFileSync(transcripts + file, 'utf8')), database.url, 'replay');
+    expect(report).toMatchObject({ state: 'completed', modelCalls, toolCalls, strangeCalls: 0 });
+    expect(report.requests).toBeGreaterThanOrEqual(report.modelCalls);
+    expect([report.validRequests, report.rebuiltRequests]).toEqual([report.requests, report.requests]);
+  });
+});
+
+if (!existsSync(transcripts)) console.warn('skipped: the recorded runs (../shared/transcripts is not there)');
