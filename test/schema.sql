@@ -1483,6 +1483,8 @@ create function _ability_check_child_work(p_input jsonb) returns text
   sql volatile; -- body bd8ceda7, comment 94cb8d31
 create function _ability_checkpoint_create(p_input jsonb) returns text
   sql volatile; -- body 6619109e, comment 1063ce42
+create function _ability_function(p_function regprocedure) returns text
+  plpgsql stable; -- body f4bcd23e, comment c0083b59
 create function _ability_ledger_append(p_input jsonb) returns text
   sql volatile; -- body cd943ae8, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
@@ -2242,7 +2244,7 @@ create function _work_sources() returns text[]
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 2c17b735, comment f01e6df7
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json) returns abilities
-  plpgsql volatile; -- body 0756345b, comment 4b6f5e6b
+  plpgsql volatile; -- body 0c6d53b9, comment 4b6f5e6b
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment cec8c0ba
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb

@@ -69,3 +69,20 @@ test('every file opens with its sentence', () => {
   const silent = [...sources].filter(([, sql]) => !/^-- [A-Z](?:.*\n-- )*?.*[.:]/.test(sql) || !/^(?:--.*\n)+\n/.test(sql)).map(([file]) => file);
   expect(silent).toEqual([]);
 });
+
+test('no function of sql/api has more than 80 lines', () => {
+  // _faculty_keys is a table, a line a key.
+  const long = functions.filter(({ name, lines }) => lines > 80 && name !== '_faculty_keys');
+  expect(long.map(({ name, lines }) => `${name}: ${lines}`)).toEqual([]);
+});
+
+test('no line has more than 160 characters, but in comments on things and rows of tables', () => {
+  // Their lines are still to be laid out.
+  const wide = ['50_context/nudge.sql', '50_context/orient.sql', '60_iteration/before_work.sql', '60_iteration/finish.sql',
+    '60_iteration/hooks.sql', '60_iteration/iteration_begin.sql', '60_iteration/stalled.sql', '60_iteration/turn_create.sql'];
+  const long = [...sources].filter(([file]) => !wide.includes(file)).flatMap(([file, sql]) =>
+    sql.replaceAll(/^comment on [\s\S]*?;$/gm, '').split('\n')
+      .filter((line) => line.length > 160 && !/^ *\('/.test(line))
+      .map((line) => `${file}: ${line.trim()}`));
+  expect(long).toEqual([]);
+});

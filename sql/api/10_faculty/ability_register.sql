@@ -45,17 +45,7 @@ begin
   if v_ability.is_builtin then
     perform _raise_invalid(format('ability "%s" belongs to Work Ledger', v_ability.name), 'Choose another name.');
   end if;
-  if p_function is not null then
-    select format('%I.%I', n.nspname, p.proname)
-      into v_function
-      from pg_proc p
-      join pg_namespace n on n.oid = p.pronamespace
-     where p.oid = p_function and p.pronargs = 1 and p.proargtypes[0] = 'jsonb'::regtype and not p.proretset;
-    if not found then
-      perform _raise_invalid(format('%s cannot implement an ability', p_function),
-        'It must take one jsonb argument (the input) and return one value.');
-    end if;
-  end if;
+  v_function := _ability_function(p_function);
   begin
     insert into abilities (name, description, input_schema, output_schema, effect, risk, implementation, function_name)
     values (p_name, p_description, p_input_schema, p_output_schema, p_effect, p_risk,
@@ -87,6 +77,30 @@ $$;
 
 comment on function ability_register(text, text, json, text, text, regprocedure, json, json) is
   'Adds a tool to the registry or changes it, and returns its row; a faculty offers the tool by listing it in engage.tools. p_effect: what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_risk: safe, moderate or dangerous; the faculty''s require_approval refers to it. p_function: f(input jsonb) returning text, json or jsonb; it runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item. Without a function the worker must provide the tool (TypeScript). p_touches: what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}]. key: a key of the input, or key.key within objects and lists of objects; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or list of values}, if it depends on another key; form: patch, if the value is a patch for apply_patch, which names its actions itself. p_touches [] means that calls touch nothing, null that the rules for the tool''s name decide (touch_rules). a:b and a_b count as the same name. Registering the same again changes nothing. Raises WL002.';
+
+create or replace function _ability_function(p_function regprocedure)
+  returns text
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_function text;
+begin
+  select format('%I.%I', n.nspname, p.proname)
+    into v_function
+    from pg_proc p
+    join pg_namespace n on n.oid = p.pronamespace
+   where p.oid = p_function and p.pronargs = 1 and p.proargtypes[0] = 'jsonb'::regtype and not p.proretset;
+  if p_function is not null and v_function is null then
+    perform _raise_invalid(format('%s cannot implement an ability', p_function),
+      'It must take one jsonb argument (the input) and return one value.');
+  end if;
+  return v_function;
+end
+$$;
+
+comment on function _ability_function(regprocedure) is 'The name by which a function that implements an ability is called; null for none. Raises WL002 for one that cannot.';
 
 create or replace function _touch_rules_save(p_ability abilities, p_touches json)
   returns void
