@@ -1686,7 +1686,7 @@ create function _enqueue(p_work_item_id uuid) returns boolean
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body af4c188a, comment 2672f2fe
+  plpgsql volatile security definer acl {postgres=X/postgres}; -- body 5d137031, comment 2672f2fe
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 79a4385c
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
@@ -1732,7 +1732,7 @@ create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_curr
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body f32dfc9a, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
-  plpgsql volatile; -- body 302397ea, comment 04bede45
+  plpgsql volatile; -- body c4f1f9d2, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 14993bd5, comment 6b0269be
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns void
@@ -1844,7 +1844,7 @@ create function _js_markdown_file_references(p_text text) returns jsonb
 create function _js_recorded_runs_parse(p_content text) returns jsonb
   plpgsql immutable; -- body c79c3beb, comment 281d2c54
 create function _js_text(p_what text, p_text text, p_max_chars integer) returns text
-  plpgsql immutable; -- body 587ed2ed, comment ac8fe35b
+  plpgsql immutable; -- body 472e490f, comment ac8fe35b
 create function _json_compact(p_json json) returns text
   plpgsql immutable; -- body 7fdafffe, comment 54051a7c
 create function _json_with_key(p_object json, p_key text, p_value text) returns text
@@ -1978,7 +1978,7 @@ create function _part_text(p_blocks text) returns text
 create function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_blocks text) returns bigint
   sql stable; -- body 1a338d23, comment 9ad232e5
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
-  sql immutable; -- body da4142f6, comment 04a36be1
+  sql immutable; -- body 798fa083, comment 04a36be1
 create function _path_plain(p_path text) returns text
   plpgsql immutable parallel safe; -- body a176a619, comment 6b878c71
 create function _paths_meet(p_one text, p_other text) returns boolean
@@ -2176,11 +2176,11 @@ create function _tool_name(p_ability text) returns text
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 9d6ce492, comment 55bece61
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
-  plpgsql stable; -- body 2c75f7ce, comment 2b4130f5
+  plpgsql stable; -- body d0ae4aa1, comment 2b4130f5
 create function _touch_rules_of(p_tool_name text) returns SETOF touch_rules
   sql stable; -- body a28a6478, comment 19ad9acc
 create function _touch_rules_save(p_ability abilities, p_touches json) returns void
-  plpgsql volatile; -- body d43a322d, comment 3ff598c4
+  plpgsql volatile; -- body 84d7397d, comment 3ff598c4
 create function _touches_of(p_tool_name text, p_input json, p_file text DEFAULT NULL::text) returns TABLE(ordinal integer, kind text, target text, action text)
   plpgsql stable; -- body d878e731, comment b36f3f62
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns void
@@ -2242,9 +2242,9 @@ create function _work_park(p_item work_items, p_reason text, p_due jsonb DEFAULT
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 2c17b735, comment f01e6df7
+  plpgsql volatile; -- body ba6751e2, comment f01e6df7
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json) returns abilities
-  plpgsql volatile; -- body 0c6d53b9, comment 4b6f5e6b
+  plpgsql volatile; -- body 8f72a35c, comment 4b6f5e6b
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment cec8c0ba
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
@@ -2274,7 +2274,7 @@ create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql stable; -- body de7a05bf, comment d0ef1c57
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable; -- body ec504204, comment a7dfef04
+  plpgsql stable; -- body 2fa0352d, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   sql volatile; -- body d80c3fcd, comment abfd078a
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
@@ -2380,7 +2380,7 @@ create function session_summary_save(p_work_item_id uuid, p_summary text, p_mode
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body c00e2d33, comment 2f3a79be
+  plpgsql volatile; -- body 2bab2b80, comment 2f3a79be
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body 5974dd65, comment d1f5e2d8
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals
@@ -2394,7 +2394,7 @@ create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_cal
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 21da8c49, comment 76ea6ecb
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
-  plpgsql volatile; -- body fa15f220, comment 53e6f5bf
+  plpgsql volatile; -- body f0ce9768, comment 53e6f5bf
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment 0d827dad
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns jsonb

@@ -19,7 +19,8 @@ create or replace function _one_line(p_text text, p_max_chars integer)
       from (select btrim(regexp_replace(
               p_text,
               -- Invisible characters: soft hyphen, joiners, directional marks, fillers (also Hangul), variation selectors, tags.
-              '[\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]+',
+              '[\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
+               '\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]+',
               ' ', 'g'))) as v(line));
 
 comment on function _one_line(text, integer) is 'The text on one line of at most p_max_chars: each run of white space, control and invisible characters becomes one space; longer text ends in an ellipsis.';

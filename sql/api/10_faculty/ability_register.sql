@@ -65,7 +65,9 @@ begin
             excluded.risk, excluded.implementation, excluded.function_name)
     returning * into v_ability;
   exception when unique_violation then
-    perform _raise_invalid(format('models would call ability "%s" by the name %s, which is taken by ability "%s"', p_name, _tool_name(p_name), v_ability.name), 'Choose another name.');
+    perform _raise_invalid(
+      format('models would call ability "%s" by the name %s, which is taken by ability "%s"', p_name, _tool_name(p_name), v_ability.name),
+      'Choose another name.');
   end;
   if not found then
     select * into v_ability from abilities where name = p_name;
@@ -122,7 +124,8 @@ begin
     v_rules := v_rules || _touch_rule(p_ability, v_touch::jsonb, cardinality(v_rules));
   end loop;
   if json_typeof(p_touches) = 'array' and cardinality(v_rules) = 0 then
-    v_rules := array[row(v_name, false, 0, '$ ? (1 == 2)', 'name', 'path', 'read', false)::touch_rules]; -- finds nothing, and replaces all other rules for the name
+    -- Finds nothing, and replaces all other rules for the name.
+    v_rules := array[row(v_name, false, 0, '$ ? (1 == 2)', 'name', 'path', 'read', false)::touch_rules];
   end if;
   if v_rules::text is distinct from (select coalesce(array_agg(r order by r.position), '{}')::text
                                        from touch_rules r
@@ -155,8 +158,12 @@ begin
     when v_form not in ('name', 'patch') then format('has the form "%s"', v_form)
     when v_kind not in ('path', 'url', 'record') then format('has the kind "%s"', v_kind)
     when v_form = 'patch' and (p_touch ? 'action' or v_kind <> 'path') then 'is a patch, which names its files and actions itself'
-    when v_form = 'name' and coalesce(p_touch ->> 'action', '') not in ('read', 'create', 'modify', 'delete', 'search') then format('has the action "%s"', p_touch ->> 'action')
-    when p_touch ? 'when' and (jsonb_typeof(p_touch -> 'when') <> 'object' or jsonb_path_exists(p_touch, '$.when.*[*] ? (@.type() == "object" || @.type() == "array")')) then 'has a "when" that is not an object of values'
+    when v_form = 'name' and coalesce(p_touch ->> 'action', '') not in ('read', 'create', 'modify', 'delete', 'search')
+      then format('has the action "%s"', p_touch ->> 'action')
+    when p_touch ? 'when'
+      and (
+        jsonb_typeof(p_touch -> 'when') <> 'object'
+        or jsonb_path_exists(p_touch, '$.when.*[*] ? (@.type() == "object" || @.type() == "array")')) then 'has a "when" that is not an object of values'
     when jsonb_typeof(p_ability.input_schema::jsonb -> 'properties') = 'object' then
       (select format('names "%s", which its input does not have', k)
          from (select v_keys[1]

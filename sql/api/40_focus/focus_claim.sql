@@ -161,7 +161,8 @@ begin
           (v_faculty.config -> 'engage' ->> 'max_output_tokens')::integer)
   returning * into v_focus;
   insert into sessions (label, persona_id, task_description, is_subagent, spawn_tool_call_id, parent_turn_id, parent_session_label)
-  select v_label, coalesce(v_faculty.config ->> 'persona', v_faculty.name), _one_line(p_item.description, 240), p_item.parent_id is not null, p_item.spawn_tool_call_id, f.turn_id,
+  select v_label, coalesce(v_faculty.config ->> 'persona', v_faculty.name), _one_line(p_item.description, 240),
+         p_item.parent_id is not null, p_item.spawn_tool_call_id, f.turn_id,
          -- If no call submitted it: the parent's current or last attempt.
          coalesce(_session_of(f.turn_id), (select session_label from foci where work_item_id = p_item.parent_id order by attempt desc limit 1))
     from (select coalesce(p_item.fork_turn_id, (select turn_id from tool_calls where id = p_item.spawn_tool_call_id))) as f(turn_id);

@@ -96,7 +96,8 @@ begin
           where j.key = format('%s:%s:%s:%s', _job_task(), w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
             -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for (a worker
             -- has begun or ceased to keep the tree); locked by a dead worker, or for too long by a living one.
-            and case when j.locked_by is null or j.locked_by = any (p_dead_workers) then j.attempts < j.max_attempts and j.task_identifier = _job_task(w.root_id)
+            and case when j.locked_by is null or j.locked_by = any (p_dead_workers)
+                     then j.attempts < j.max_attempts and j.task_identifier = _job_task(w.root_id)
                      else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
      order by w.priority desc, w.run_at
      limit 1000);

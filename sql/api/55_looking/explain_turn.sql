@@ -48,7 +48,10 @@ begin
            p.turns,
            _tokens(p.chars, v_model),
            case
-             when not p.is_shown and k.compaction_type is null then format('closed; elided in iteration %s, when the closed blocks held %s tokens and %s tokens came after them', e.iteration, e.tokens_elided, e.tokens_kept)
+             when not p.is_shown
+               and k.compaction_type is null then format(
+                 'closed; elided in iteration %s, when the closed blocks held %s tokens and %s tokens came after them', e.iteration,
+                 e.tokens_elided, e.tokens_kept)
              when not p.is_shown then format('compacted in iteration %s (%s), when the request had %s tokens', e.iteration, k.trigger, k.tokens_before)
              when p.is_shortened then format('results of %s calls are shortened since iteration %s', v_cut.max_result_effect, v_cut.iteration)
              when p.block = v_turn.block then 'open'

@@ -32,7 +32,9 @@ begin
   end if;
   if (select count(*) from work_items where parent_id = v_parent.id
          and created_at >= coalesce((select created_at from foci where id = v_parent.focus_id), '-infinity')) >= (v_engage ->> 'max_children')::integer then
-    perform _raise_invalid(format('this work item already has the maximum of %s children', v_engage ->> 'max_children'), 'Do the rest yourself, or give one child more to do.');
+    perform _raise_invalid(
+      format('this work item already has the maximum of %s children', v_engage ->> 'max_children'),
+      'Do the rest yourself, or give one child more to do.');
   end if;
   if (select count(*) from work_items where root_id = v_parent.root_id) > (v_engage ->> 'max_descendants')::integer then
     perform _raise_invalid(format('the tree of this work item already has the maximum of %s descendants', v_engage ->> 'max_descendants'));

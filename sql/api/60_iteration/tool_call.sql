@@ -57,7 +57,8 @@ begin
   end if;
   if jsonb_typeof(p_images) <> 'array' or exists (
     select from jsonb_array_elements(case jsonb_typeof(p_images) when 'array' then p_images else '[]' end) i
-     where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
+     where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$' or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$'
+       or octet_length(i ->> 'data') > 5242880) then
     perform _raise_invalid('images must be an array of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
   end if;
   if v_call.completed_at is null then

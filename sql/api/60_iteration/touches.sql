@@ -110,7 +110,10 @@ create or replace function _patched_files(p_patch text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   -- A moved file counts as one deleted and one created.
-  select case m.line[1] when 'Delete' then 'delete' when 'Update' then case when lead(m.line[2]) over (order by m.n) is not null then 'delete' else 'modify' end else 'create' end,
+  select case m.line[1]
+         when 'Delete' then 'delete'
+         when 'Update' then case when lead(m.line[2]) over (order by m.n) is not null then 'delete' else 'modify' end
+         else 'create' end,
          btrim(m.line[3], E' \t\r')
     from regexp_matches(
       substring(p_patch from '(?n)^\s*\*\*\* Begin Patch\s*$(?:.|\n)*'), '(?n)^\*\*\* (?:(Add|Update|Delete) File|(Move) to): *(\S.*)$',

@@ -18,7 +18,9 @@ begin
   perform _schema_check('the input of ' || p_name, v_ability.input_schema::jsonb, p_input);
   if v_ability.implementation = 'runtime' or v_ability.name = 'await_child_work' then
     raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
-      hint = case v_ability.implementation when 'runtime' then 'A worker runs it: list it in a faculty''s engage.tools.' else 'Only a running agent can wait; use check_child_work.' end;
+      hint = case v_ability.implementation
+        when 'runtime' then 'A worker runs it: list it in a faculty''s engage.tools.'
+        else 'Only a running agent can wait; use check_child_work.' end;
   end if;
   if v_ability.is_builtin and v_ability.name !~ '^ldg:' and v_ability.name <> 'artifact_read' then
     if p_work_item_id is null or not exists (select from work_items where id = p_work_item_id) then

@@ -27,8 +27,11 @@ begin
       ('markdown_file_references', 'p_text text', 'text'), ('recorded_runs_parse', 'p_content text', 'text')) f(name, takes, types)
   loop
     -- Functions already replaced stay.
-    if not exists (select from pg_proc p join pg_language l on l.oid = p.prolang where p.oid = to_regprocedure(format('_js_%s(%s)', v_function.name, v_function.types)) and l.lanname in ('pljs', 'plv8')) then
-      execute format('create or replace function _js_%s(%s) returns jsonb language plpgsql immutable set search_path = pg_catalog, %s, pg_temp as $f$ begin return _no_javascript(%L); end $f$',
+    if not exists (
+      select from pg_proc p join pg_language l on l.oid = p.prolang
+       where p.oid = to_regprocedure(format('_js_%s(%s)', v_function.name, v_function.types)) and l.lanname in ('pljs', 'plv8')) then
+      execute format('create or replace function _js_%s(%s) returns jsonb language plpgsql immutable '
+        'set search_path = pg_catalog, %s, pg_temp as $f$ begin return _no_javascript(%L); end $f$',
         v_function.name, v_function.takes, quote_ident(_ledger_schema()), v_function.name);
       execute format('comment on function _js_%s(%s) is %L', v_function.name, v_function.types, v_function.name || '() in JavaScript: {value} or {error}.');
     end if;
@@ -46,7 +49,9 @@ begin
   if p_text is null then
     perform _raise_invalid(format('%s is missing', p_what));
   elsif char_length(p_text) > p_max_chars then
-    perform _raise_invalid(format('%s has %s characters; at most %s are allowed', p_what, char_length(p_text), p_max_chars), 'No timeout can stop JavaScript in a database. The command line and the TypeScript API have no such limit.');
+    perform _raise_invalid(
+      format('%s has %s characters; at most %s are allowed', p_what, char_length(p_text), p_max_chars),
+      'No timeout can stop JavaScript in a database. The command line and the TypeScript API have no such limit.');
   end if;
   return p_text;
 end
