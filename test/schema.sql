@@ -616,7 +616,7 @@ create table work_items (
   fork_turn_id uuid,
   spawn_tool_call_id uuid,
   workspace_dir text,
-  lease_token uuid,
+  lease uuid,
   slot_faculty text,
   ledger_count integer not null default 0,
   ledger_epoch integer not null default 0,
@@ -631,7 +631,7 @@ create table work_items (
   constraint description_is_at_most_64_kib CHECK (description ~ '\S'::text AND octet_length(description) <= 65536),
   constraint finished_items_have_resolved_at CHECK ((state = ANY (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])) = (resolved_at IS NOT NULL)),
   constraint max_attempts_is_positive CHECK (max_attempts > 0),
-  constraint only_driven_items_have_a_lease CHECK (lease_token IS NULL OR focus_id IS NOT NULL AND (state = ANY (ARRAY['claimed'::text, 'running'::text]))),
+  constraint only_driven_items_have_a_lease CHECK (lease IS NULL OR focus_id IS NOT NULL AND (state = ANY (ARRAY['claimed'::text, 'running'::text]))),
   constraint params_are_an_object CHECK (jsonb_typeof(params) = 'object'::text),
   constraint state_is_known CHECK (state = ANY (ARRAY['created'::text, 'queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])),
   constraint work_items_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES work_items(id),
@@ -1529,8 +1529,6 @@ create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb,
   plpgsql volatile; -- body 31620b98, comment 47734710
 create function _awareness_told(p_entry_type text, p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_query tsquery) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 5e7e360e, comment a7387d9a
-create function _before_work(p_item work_items, p_focus foci, p_config jsonb) returns jsonb
-  plpgsql volatile; -- body 12750399, comment d3a27a9f
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _block_of(p_turn turns) returns integer
@@ -1552,7 +1550,7 @@ create function _budget_charge(p_due jsonb) returns void
 create function _budget_child(p_parent_id uuid) returns void
   plpgsql volatile; -- body cfdaa021, comment fd427c37
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
-  plpgsql volatile; -- body ff1bf6ab, comment bd8eb1cd
+  plpgsql volatile; -- body 5da04306, comment bd8eb1cd
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
   plpgsql volatile; -- body e0f4b2e0, comment bfc18e1f
 create function _budget_resources() returns text[]
@@ -1573,6 +1571,8 @@ create function _call_label(p_call tool_calls) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 437d1e38, comment 295b449f
 create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_calls
   plpgsql volatile; -- body bb46264d, comment 11a706fd
+create function _call_position(p_call tool_calls) returns integer
+  sql stable; -- body 50c1b94d, comment cc49b4e1
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body eed6c547, comment ff98d0a7
 create function _call_whole(p_call tool_calls) returns text
@@ -1582,7 +1582,7 @@ create function _called(p_turn_id uuid) returns text
 create function _calls_give_up(p_after interval) returns integer
   sql volatile; -- body 8b1193b7, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 909461a7, comment 366b1849
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d1fe5305, comment 366b1849
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body e916c1b2, comment ab1aff0c
 create function _cap_said(p_text text, p_max_bytes integer) returns text
@@ -1612,7 +1612,7 @@ create function _child_ended(p_child work_items) returns void
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_place text) returns record
-  plpgsql volatile; -- body 9ef73fdc, comment 36c57a78
+  plpgsql volatile; -- body ef13f300, comment 36c57a78
 create function _code_check_child_work(p_input jsonb) returns jsonb
   sql volatile; -- body f9e59a27, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
@@ -1638,7 +1638,7 @@ create function _compaction_ladder(p_item work_items, p_focus foci, p_engage jso
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body e0d6d21f, comment 7be95000
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
-  plpgsql volatile; -- body 1a3e8b74, comment 6790416b
+  plpgsql volatile; -- body 8c448a08, comment 6790416b
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment 26609077
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
@@ -1650,7 +1650,7 @@ create function _content_chars(p_content json) returns integer
 create function _content_hash(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4f50428
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body da35f2bc, comment 91e288a5
+  plpgsql stable; -- body db1d9a09, comment 91e288a5
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns jsonb
@@ -1664,7 +1664,7 @@ create function _dead_jobs() returns bigint[]
 create function _digest_fenced(p_says text, p_digest text) returns text
   sql volatile; -- body a245093c, comment 907cde84
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dad3970a, comment ee77c08f
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 62ad8f14, comment ee77c08f
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7f9c4558, comment 086cd3a9
 create function _edit_distance(p_a text, p_b text) returns integer
@@ -1678,7 +1678,7 @@ create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 42b51def, comment c890d406
 create function _engine_message(p_head turns) returns text
-  sql volatile; -- body 6029e57d, comment 36fa6ca2
+  sql volatile; -- body 8ed32f24, comment 36fa6ca2
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7b967d72
 create function _enqueue(p_work_item_id uuid) returns boolean
@@ -1686,7 +1686,7 @@ create function _enqueue(p_work_item_id uuid) returns boolean
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body 5d137031, comment 2672f2fe
+  plpgsql volatile security definer acl {postgres=X/postgres}; -- body eac69951, comment 2672f2fe
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 79a4385c
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
@@ -1722,15 +1722,15 @@ create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT fal
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
   sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
-  plpgsql volatile; -- body d9bc2d84, comment df2474c2
+  plpgsql volatile; -- body d47a413c, comment df2474c2
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
-  plpgsql volatile; -- body 98c0f10b, comment faf63e5b
+  plpgsql volatile; -- body 4c9a485d, comment faf63e5b
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body de3510d0, comment 3f1dceb4
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body f32dfc9a, comment da4ba3d3
+  plpgsql volatile; -- body d2ceea7c, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
   plpgsql volatile; -- body c4f1f9d2, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
@@ -1752,9 +1752,11 @@ create function _hook_problem(p_run hook_runs, p_result jsonb) returns text
 create function _hook_said(p_run hook_runs, p_key text) returns text
   sql immutable; -- body cba534ad, comment 82e553d8
 create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
-  plpgsql volatile; -- body 099bec2f, comment 6b754c30
+  plpgsql volatile; -- body 684a3a07, comment 6b754c30
 create function _hook_words(p_hook text, p_words text) returns text
   sql volatile; -- body d442fc51, comment a79d047b
+create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb) returns jsonb
+  plpgsql volatile; -- body 0b2cb42b, comment d3a27a9f
 create function _image_block(p_media_type text, p_hash text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
 create function _image_store(p_media_type text, p_data text) returns text
@@ -1800,7 +1802,7 @@ create function _indent(p_text text, p_prefix text) returns text
 create function _input_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 87b565df
 create function _interrupt(p_item work_items) returns void
-  plpgsql volatile; -- body d693e761, comment 641ffd40
+  plpgsql volatile; -- body 0fd50093, comment 641ffd40
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
@@ -1890,9 +1892,9 @@ create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) 
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
   plpgsql volatile; -- body 506a51ad, comment d89e1257
 create function _lease_end(p_item work_items) returns jsonb
-  plpgsql volatile; -- body 94335842, comment e608ba70
+  plpgsql volatile; -- body 72beade1, comment e608ba70
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body 7c2b7a1d, comment aa3f5cad
+  plpgsql volatile; -- body cfd720cb, comment aa3f5cad
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
   plpgsql volatile; -- body 16402160, comment 7418e1fd
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
@@ -1936,7 +1938,7 @@ create function _newest_turn(p_work_item_id uuid) returns uuid
 create function _next_block(p_head turns, p_focus_id uuid DEFAULT NULL::uuid) returns integer
   sql stable; -- body e0a1a748, comment ee89aab2
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_steps text[], p_asked text) returns text[]
-  sql immutable; -- body 9d3e9fba, comment ef8ce829
+  sql immutable; -- body 9d3e9fba, comment 1c5a2333
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint DEFAULT NULL::bigint) returns integer
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d636bfe5, comment c305d02b
 create function _no_javascript(p_function text) returns jsonb
@@ -1956,7 +1958,7 @@ create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval
 create function _one_line(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1e359c8d
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
-  sql immutable parallel safe; -- body d41d8cd9, comment 95f75a38
+  sql immutable parallel safe; -- body d41d8cd9, comment 146f1c77
 create function _open_call(p_call tool_calls) returns json
   sql stable; -- body 4316d25f, comment 7fe44365
 create function _open_calls(p_turn_id uuid) returns json
@@ -1965,8 +1967,8 @@ create function _open_item(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 4f3b2291, comment 94e8dad0
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c3e789e, comment 45caab5e
-create function _orient(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb) returns record
-  plpgsql volatile; -- body cf730ba6, comment 5e6168a3
+create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb) returns record
+  plpgsql volatile; -- body 7531ce95, comment 5e6168a3
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dd8dfecd, comment d9c1962d
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
@@ -1983,16 +1985,18 @@ create function _path_plain(p_path text) returns text
   plpgsql immutable parallel safe; -- body a176a619, comment 6b878c71
 create function _paths_meet(p_one text, p_other text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 1aca678b
-create function _place(p_call tool_calls) returns integer
-  sql stable; -- body 50c1b94d, comment cc49b4e1
+create function _pause_until_resumed(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
+  plpgsql volatile; -- body a6dfa6fc, comment ff7e2e47
 create function _plan_items(p_plan text) returns text[]
   sql immutable parallel safe; -- body 8d173d13, comment 42315b4b
 create function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint DEFAULT 0, p_cache_write bigint DEFAULT 0) returns numeric
   sql stable; -- body 3dd217d5, comment 73216a30
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
+create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
+  sql stable; -- body eabeaa83, comment 56381cb2
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body bc2c8285, comment cb2c8ba4
+  sql immutable parallel safe; -- body a6264117, comment cb2c8ba4
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -2022,7 +2026,7 @@ create function _recorded_parts(p_parts json, p_text text, p_is_by_harness boole
 create function _recorded_time(p_at text) returns timestamp with time zone
   plpgsql stable; -- body 4e8b25fe, comment cfef23d0
 create function _recover_calls(p_turn_id uuid) returns void
-  plpgsql volatile; -- body 8be8af5d, comment f0a3d397
+  plpgsql volatile; -- body 98ede97f, comment f0a3d397
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 25f48503, comment 5fa23c32
 create function _refuse_number() returns trigger
@@ -2049,7 +2053,7 @@ create function _request(p_config json, p_messages text) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 8f4b668b
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
   sql stable; -- body a5c800c0, comment c2301647
-create function _request_held(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
+create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
   plpgsql volatile; -- body 20eee14f, comment 944a999e
 create function _response_store(p_turn turns, p_content json) returns void
   plpgsql volatile; -- body 7d423139, comment c0c13306
@@ -2064,7 +2068,7 @@ create function _retry_delay(p_focus foci) returns interval
 create function _round_hash(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 53b493fc, comment a05ef9c7
 create function _runs_behind(p_call tool_calls) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bde049ff, comment 4fc561c3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 72dabff2, comment 4fc561c3
 create function _said_done(p_turn turns, p_call_count integer) returns jsonb
   sql stable; -- body e585330f, comment 7092e1b8
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
@@ -2098,11 +2102,9 @@ create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT
 create function _source_label(p_work_item_id uuid, p_faculty text, p_work_type text) returns text
   sql stable; -- body 7c8b3c2c, comment 6723dc2a
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
-  sql stable; -- body a1d98f4c, comment 727618b3
+  sql stable; -- body c72fff88, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0e759d03, comment fcc5eb4a
-create function _standing(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body eabeaa83, comment 56381cb2
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a0ed1169, comment fcc5eb4a
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
   sql stable; -- body 62f967a3, comment 0a1df94f
 create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text) returns integer
@@ -2186,7 +2188,7 @@ create function _touches_of(p_tool_name text, p_input json, p_file text DEFAULT 
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns void
   sql volatile; -- body 1982dd98, comment f22e3edd
 create function _tree_enqueue(p_tree_id uuid) returns void
-  sql volatile; -- body e947cc8e, comment 22da40fd
+  sql volatile; -- body d8a51bfa, comment 22da40fd
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
@@ -2229,7 +2231,7 @@ create function _with_cut(p_cuts elisions[], p_cut elisions) returns elisions[]
   sql immutable parallel safe; -- body d41d8cd9, comment a1681f44
 create function _with_images(p_blocks text) returns text
   plpgsql stable; -- body 108116b2, comment 2315206a
-create function _without_place(p_item work_items, p_state text, p_reason text, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns work_items
+create function _without_slot(p_item work_items, p_state text, p_reason text, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns work_items
   plpgsql immutable; -- body b2d480fb, comment b5094ba5
 create function _without_thinking(p_content json) returns text
   sql immutable; -- body 5672d6c0, comment e32e7dad
@@ -2237,8 +2239,6 @@ create function _work_already_submitted(p_work_type text, p_description text, p_
   plpgsql volatile; -- body 8fd62c3e, comment d6ad7742
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6b1f81d1
-create function _work_park(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body ba6a014e, comment ff7e2e47
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
@@ -2256,13 +2256,13 @@ create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeri
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body 86c7c0ad, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
-  plpgsql volatile; -- body 2fa09ed0, comment 70c57f6b
+  plpgsql volatile; -- body ff3086bc, comment 70c57f6b
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment dae2e6af
 create function context_at(p_turn_id uuid) returns json
   plpgsql stable; -- body 30d7276f, comment 1ed2ebb4
-create function context_compact(p_work_item_id uuid, p_focus text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 36db56ba, comment f8aed2a6
+create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns void
+  plpgsql volatile; -- body 3f52128a, comment 352794da
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
   plpgsql stable; -- body e5b6cc52, comment bcf729b7
 create function context_parts(p_turn_id uuid) returns TABLE(n bigint, part text, role text, iteration integer, block integer, tokens integer, content text)
@@ -2272,7 +2272,7 @@ create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::json
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
   plpgsql volatile; -- body 496e25e9, comment 34fb0845
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql stable; -- body de7a05bf, comment d0ef1c57
+  plpgsql stable; -- body ad4cbf90, comment d0ef1c57
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable; -- body 2fa0352d, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
@@ -2281,16 +2281,16 @@ create function faculty_problems(p_config jsonb) returns TABLE(path text[], says
   sql immutable; -- body 78504fc8, comment e2ee05b2
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body e3c5bbcf, comment 28a86e05
-create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns jsonb
-  plpgsql volatile; -- body 30993474, comment a49121d9
-create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns jsonb
-  plpgsql volatile; -- body 7d7db4ae, comment 01952e69
+create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
+  plpgsql volatile; -- body 3f3ea33d, comment a49121d9
+create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
+  plpgsql volatile; -- body 0bc00c23, comment 01952e69
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body b8c663cd, comment 58106812
-create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns jsonb
-  plpgsql volatile; -- body 7df2202b, comment 9d4f03b8
-create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns jsonb
-  plpgsql volatile; -- body 7c6d8732, comment 6e3adb9c
+  plpgsql volatile; -- body 8faed472, comment 58106812
+create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
+  plpgsql volatile; -- body e3177ae3, comment 9d4f03b8
+create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns json
+  plpgsql volatile; -- body 87b29096, comment 6e3adb9c
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body 9b5387eb, comment f333755a
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
@@ -2315,12 +2315,18 @@ create function journal_session_open(p_conversation_id text, p_original_prompt t
   plpgsql volatile; -- body 0f4307dd, comment 6d6e2845
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body face425f, comment 429eb457
+create function journal_summary(p_work_item_id uuid) returns text
+  plpgsql stable; -- body 849b3f21, comment de59ad99
+create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
+  plpgsql volatile; -- body 751bfa64, comment 20ba6a08
+create function journal_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
+  plpgsql volatile; -- body 7f1dcdc6, comment 2e97342c
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 651058f1
 create function lease_renew(p_worker_id text, p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid) returns SETOF uuid
-  plpgsql volatile; -- body 81b5f6ae, comment 30a7763b
+  plpgsql volatile; -- body eb10091a, comment 30a7763b
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body 15ad6a1e, comment d595cf47
+  plpgsql volatile; -- body 07271692, comment d595cf47
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
   plpgsql volatile; -- body 1ae51d00, comment 12c6278f
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
@@ -2350,7 +2356,7 @@ create function recall_block(p_work_item_id uuid, p_block integer, p_query text 
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment d9ab5f09
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
-  plpgsql stable; -- body d8912195, comment 33507d5d
+  plpgsql stable; -- body 530658af, comment 33507d5d
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -2370,13 +2376,7 @@ create function session_import(p_format text, p_content text) returns jsonb
 create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body b2846bd5, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
-  plpgsql volatile; -- body 88645176, comment 7e5249ee
-create function session_summary(p_work_item_id uuid) returns text
-  plpgsql stable; -- body 30e90681, comment de59ad99
-create function session_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
-  plpgsql volatile; -- body 2468a6d6, comment 5af93d0d
-create function session_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 383dbb09, comment 2e97342c
+  plpgsql volatile; -- body 0d3bcf7e, comment 7e5249ee
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
@@ -2397,7 +2397,7 @@ create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_
   plpgsql volatile; -- body f0ce9768, comment 53e6f5bf
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment 0d827dad
-create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns jsonb
+create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
   plpgsql volatile; -- body e0e236ef, comment a7f34139
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
@@ -2430,7 +2430,7 @@ create function work_ledger_version() returns text
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
   plpgsql volatile; -- body 242aff16, comment 46ff613a
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 25e72085, comment 4ddbffbc
+  plpgsql volatile; -- body 41bdfca7, comment 4ddbffbc
 create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 34188171, comment fbd6d358
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
@@ -2438,7 +2438,7 @@ create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::tex
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 563b5f94, comment 06590a41
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body ebf8210c, comment e3423e75
+  plpgsql volatile; -- body f1d517a5, comment e3423e75
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid

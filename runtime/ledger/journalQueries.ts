@@ -65,12 +65,12 @@ export function journalQueries({ call, row, rows, one, run, named, invoked }: Ca
 
     resumptionContext: (sessionId: string, targetTokens: number) => call('resumption_context', [sessionId, targetTokens], resumptionContext),
 
-    sessionSummary: (sessionId: string) => call('session_summary', [sessionId], z.string()),
+    sessionSummary: (sessionId: string) => call('journal_summary', [sessionId], z.string()),
 
-    summaryRequest: (sessionId: string, model: string | null) => call('session_summary_request', [sessionId, model], json),
+    summaryRequest: (sessionId: string, model: string | null) => call('journal_summary_request', [sessionId, model], json),
 
     summarySave: async (sessionId: string, summary: string, model: string, inputTokens: number, outputTokens: number) => {
-      await rows('session_summary_save', [sessionId, summary, model, inputTokens, outputTokens, randomUUID()], id);
+      await rows('journal_summary_save', [sessionId, summary, model, inputTokens, outputTokens, randomUUID()], id);
     },
 
     exportForResumption: (sessionId: string, targetTokens: number) => call('export_for_resumption', [sessionId, targetTokens], z.string()),

@@ -26,7 +26,7 @@ create table work_items (
   fork_turn_id uuid,
   spawn_tool_call_id uuid,
   workspace_dir text,
-  lease_token uuid,
+  lease uuid,
   slot_faculty text,
   ledger_count integer not null default 0,
   ledger_epoch integer not null default 0,
@@ -40,7 +40,7 @@ create table work_items (
     'created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled')),
   constraint finished_items_have_resolved_at check (
     (state in ('completed', 'failed', 'dead', 'cancelled')) = (resolved_at is not null)),
-  constraint only_driven_items_have_a_lease check (lease_token is null or (focus_id is not null and state in ('claimed', 'running'))),
+  constraint only_driven_items_have_a_lease check (lease is null or (focus_id is not null and state in ('claimed', 'running'))),
   constraint work_type_is_short check (char_length(work_type) between 1 and 200),
   constraint description_is_at_most_64_kib check (description ~ '\S' and octet_length(description) <= 65536),
   constraint params_are_an_object check (jsonb_typeof(params) = 'object'),
@@ -85,7 +85,7 @@ comment on column work_items.attempts is 'Foci started so far.';
 comment on column work_items.max_attempts is 'Null: the faculty''s recover.max_attempts.';
 comment on column work_items.run_at is 'Not worked on before this time. Of a waiting item: when its wait times out.';
 comment on column work_items.focus_id is 'The attempt under way; null: there is none, and any client may write to the ledger.';
-comment on column work_items.lease_token is 'The lease of the worker that drives the focus now: a fencing token, without which nothing is written. It is here, not on the focus, so that one statement can check it under the row lock.';
+comment on column work_items.lease is 'The lease of the worker that drives the focus now: a fencing token, without which nothing is written. It is here, not on the focus, so that one statement can check it under the row lock.';
 comment on column work_items.slot_faculty is 'The faculty of whose max_concurrent slots the item holds one; null: it holds none, or the faculty has no limit.';
 comment on column work_items.ledger_count is 'Sequence number of the newest ledger entry.';
 comment on column work_items.ledger_epoch is 'Entries up to this number belong to attempts that were given up: an attempt that starts fresh (recover.mode = "fresh") does not read them.';

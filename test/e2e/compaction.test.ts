@@ -29,7 +29,7 @@ type Compaction = { compaction_type: string; trigger: string; is_applied: boolea
 async function player(engage: Record<string, unknown> = {}): Promise<Player> {
   const name = `faculty ${JSON.stringify(engage).slice(0, 50)}`;
   // Without the digest: the other tests of this file would be in it, and change the sizes.
-  await db.facultySave({ name, accepts: [], awareness: { enabled: false }, engage: { tools: ['look'], context_window: window, ledger_nudge_interval: 0, ...engage } });
+  await db.facultySave({ name, accepts: [], awareness: { enabled: false }, engage: { tools: ['look'], context_window: window, max_turns: 2000, ledger_nudge_interval: 0, ...engage } });
   return new Player(db, (await db.workSubmit({ workType: 'compact', description: 'Do the long work', faculty: name })).id);
 }
 const compactions = (played: Player): Promise<Compaction[]> =>
@@ -214,7 +214,7 @@ test('a task larger than the window fails and says so', async () => {
 test('by hand: at the next request, with a word on what matters', async () => {
   const played = await player();
   const compact = (focus: string | null) => database.query(`select ledger.context_compact('${played.workItemId}', ${focus === null ? 'null' : `'${focus}'`})`);
-  await expect(compact(null)).rejects.toThrow(/no focus/);
+  await expect(compact(null)).rejects.toThrow(/no attempt under way/);
   for (const i of times(8, (n) => n)) await played.say({ calls: [look(500, `row ${i} `), { kind: 'note', content: `note ${i}` }] });
   await compact(null);
   await played.say({ calls: [look(500)] });

@@ -94,7 +94,7 @@ test('cancelling the root of a tree of twenty leaves nothing running: no job, no
   }, async (sleep) => {
     const root = await db.workSubmit({ workType: 'lead', description: 'Lead twenty' });
     await until(() => sleep.sleeping >= 16);
-    const [driven] = await database.query<{ id: string; lease: string }>(`select id, lease_token as lease from ledger.work_items where root_id = '${root.id}' and lease_token is not null limit 1`);
+    const [driven] = await database.query<{ id: string; lease: string }>(`select id, lease from ledger.work_items where root_id = '${root.id}' and lease is not null limit 1`);
     await db.workCancel(root.id, 'enough');
     await until(() => sleep.sleeping === 0);
     const [left] = await database.query<Record<string, number>>(`

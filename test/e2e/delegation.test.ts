@@ -100,7 +100,7 @@ test('one worker with one slot finishes a tree of seven; who waits holds no conn
     if (exchange === 0) return calls(spawn(`${description} left`), spawn(`${description} right`));
     return exchange === 1 ? calls(awaits(children)) : done(`${description} joined`);
   };
-  let waiting: { state: string; lease_token: string | null; jobs: number; leases: number }[] = [];
+  let waiting: { state: string; lease: string | null; jobs: number; leases: number }[] = [];
   const item = await play({
     Lead: ({ exchange, children }) => {
       if (exchange === 0) return calls(spawn('Branch A'), spawn('Branch B'));
@@ -116,14 +116,14 @@ test('one worker with one slot finishes a tree of seven; who waits holds no conn
     during: async ({ id }) => {
       waiting = await until(async () => {
         const rows = await database.query<(typeof waiting)[number]>(`
-          select w.state, w.lease_token, (select count(*)::int from graphile_worker.jobs j where j.key like '%' || w.id || '%') as jobs,
+          select w.state, w.lease, (select count(*)::int from graphile_worker.jobs j where j.key like '%' || w.id || '%') as jobs,
                  (select count(*)::int from ledger.foci f where f.id = w.focus_id and f.lease_owner is not null) as leases
             from ledger.work_items w where w.id = '${id}' and w.state = 'waiting'`);
         return rows[0]?.jobs === 0 ? rows : null; // the job that parked it ends a moment later
       });
     },
   });
-  expect(waiting).toEqual([{ state: 'waiting', lease_token: null, jobs: 0, leases: 0 }]);
+  expect(waiting).toEqual([{ state: 'waiting', lease: null, jobs: 0, leases: 0 }]);
   expect(outcomeOf(item)).toBe('All joined');
   const [tree] = await database.query<{ items: number; completed: number }>(`
     select count(*)::int as items, count(*) filter (where state = 'completed')::int as completed from ledger.work_items where root_id = '${item.id}'`);
@@ -193,6 +193,6 @@ test('depth, children of a run and size of a tree are bounded', async () => {
   expect(tree.reduce((sum, level) => sum + level.n, 0)).toBe(8); // the root and seven descendants
   expect(tree[1]).toEqual({ depth: 1, n: 2 });
   const summaries = await database.query<{ s: string }>(`select outcome_data ->> 'summary' as s from ledger.work_items where root_id = '${root.id}'`);
-  expect(summaries.some(({ s }) => s.includes('has 2 children already'))).toBe(true);
-  expect(summaries.some(({ s }) => s.includes('has 7 descendants already'))).toBe(true);
+  expect(summaries.some(({ s }) => s.includes('already has the maximum of 2 children'))).toBe(true);
+  expect(summaries.some(({ s }) => s.includes('already has the maximum of 7 descendants'))).toBe(true);
 });

@@ -103,11 +103,11 @@ test(`no deadlock in ${SECONDS} seconds of everything at once`, { timeout: SECON
   await plant();
   await Promise.all([
     ...finished.map((_, n) => until(5, async () => {
-      const due = await id(some(`state in ('queued', 'claimed', 'running', 'waiting') and lease_token is null and run_at < now() + interval '3 seconds' and (work_type <> 'narrow' or random() < 0.3)`, pick(['depth', 'random()'])));
+      const due = await id(some(`state in ('queued', 'claimed', 'running', 'waiting') and lease is null and run_at < now() + interval '3 seconds' and (work_type <> 'narrow' or random() < 0.3)`, pick(['depth', 'random()'])));
       if (due !== null && (await drive(due, `worker ${n % 4}`))) finished[n]!++;
     })),
     // Each of four workers beats for all that it holds, under whatever lease.
-    ...[0, 1, 2, 3].map((n) => until(100, () => ask(`select lease_renew($1, array(select w.lease_token from work_items w join foci f on f.id = w.focus_id where f.lease_owner = $1 and random() < 0.9))`, [`worker ${n}`]))),
+    ...[0, 1, 2, 3].map((n) => until(100, () => ask(`select lease_renew($1, array(select w.lease from work_items w join foci f on f.id = w.focus_id where f.lease_owner = $1 and random() < 0.9))`, [`worker ${n}`]))),
     until(300, plant),
     until(300, () => ask(`select work_sweep('5 seconds')`)),
     until(1500, async () => ask('select count(*) from work_cancel($1)', [await id(some('depth = 1 or random() < 0.1'))])),
@@ -133,7 +133,7 @@ test(`no deadlock in ${SECONDS} seconds of everything at once`, { timeout: SECON
   // All at rest: everything is ended, and what was said holds.
   await pool.query(`select count(c) from work_items w cross join lateral work_cancel(w.id) c where w.resolved_at is null`);
   const nothing = async (what: string, sql: string): Promise<void> => expect((await pool.query(sql)).rows, what).toEqual([]);
-  await nothing('an item is open, driven or has a place', 'select id from work_items where resolved_at is null or lease_token is not null or slot_faculty is not null');
+  await nothing('an item is open, driven or has a place', 'select id from work_items where resolved_at is null or lease is not null or slot_faculty is not null');
   await nothing('a focus is open or leased', 'select id from foci where ended_at is null or lease_owner is not null');
   await nothing('a turn is open', `select id from turns where status = 'pending'`);
   await nothing('a call is open', 'select id from tool_calls where completed_at is null');

@@ -9,7 +9,7 @@ as $$
 declare
   v_item work_items := _open_item(p_work_item_id);
 begin
-  if v_item.lease_token is distinct from p_lease then
+  if v_item.lease is distinct from p_lease then
     raise exception using
       errcode = case when p_lease is null then 'WL005' else 'WL004' end,
       message = case

@@ -38,7 +38,7 @@ begin
    where f.session_label = v_session.label
      for no key update of w;
   v_session := _session(v_session.label, true);
-  if v_item.lease_token is not null or exists (select from turns where focus_id = v_item.focus_id and status in ('pending', 'streaming')) then
+  if v_item.lease is not null or exists (select from turns where focus_id = v_item.focus_id and status in ('pending', 'streaming')) then
     raise exception using errcode = 'WL008', message = format('session "%s" is being driven', v_session.label),
       hint = 'work_pause() the work item first, or work_fork() the turn.';
   end if;

@@ -4,7 +4,7 @@ create or replace function focus_claim(
     p_work_item_id uuid,
     p_worker_id text,
     p_lease_seconds integer default 30)
-  returns jsonb
+  returns json
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -24,7 +24,7 @@ begin
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  if v_item.lease_token is not null then
+  if v_item.lease is not null then
     select * into v_focus from foci where id = v_item.focus_id;
     if v_focus.lease_expires_at > _now() then
       return jsonb_build_object('kind', 'busy', 'lease_owner', v_focus.lease_owner);
@@ -103,7 +103,7 @@ begin
        where id = v_focus.id
       returning * into v_focus;
       p_item.focus_id := v_focus.id;
-      p_item.lease_token := gen_random_uuid();
+      p_item.lease := gen_random_uuid();
       p_item.slot_faculty := v_slot.slot_faculty;
       p_item.attempts := v_focus.attempt;
       p_item.state := case p_item.state when 'queued' then 'claimed' else p_item.state end;
@@ -113,7 +113,7 @@ begin
         'kind', 'claimed',
         'work_item_id', p_item.id,
         'focus_id', v_focus.id,
-        'lease', p_item.lease_token,
+        'lease', p_item.lease,
         'lease_generation', v_focus.lease_generation,
         'attempt', v_focus.attempt,
         'iteration', v_focus.iteration + 1,
@@ -121,9 +121,9 @@ begin
     end if;
   end if;
   update work_items
-     set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, focus_id = p_item.focus_id, lease_token = p_item.lease_token,
+     set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, focus_id = p_item.focus_id, lease = p_item.lease,
          slot_faculty = p_item.slot_faculty, attempts = p_item.attempts, started_at = p_item.started_at
-   where id = p_item.id and (state, state_reason, run_at, lease_token) is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.lease_token);
+   where id = p_item.id and (state, state_reason, run_at, lease) is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.lease);
 end
 $$;
 

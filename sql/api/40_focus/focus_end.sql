@@ -62,7 +62,7 @@ begin
          is_pausing = false,
          slot_faculty = null,
          focus_id = null,
-         lease_token = null,
+         lease = null,
          run_at = case when v_state = 'queued' then v_now + _retry_delay(v_focus) else run_at end,
          resolved_at = case when v_state <> 'queued' then v_now end,
          outcome_data = case when v_state <> 'queued' then coalesce(p_outcome_data, jsonb_build_object('error', p_reason)) end
@@ -129,7 +129,7 @@ $$;
 
 comment on function _retry_delay(foci) is 'How long to wait before the next attempt: 5 s, doubled with each attempt up to 10 minutes; always 5 s if the faculty''s recover.backoff is constant.';
 
-create or replace function _work_park(p_item work_items, p_reason text, p_due jsonb default '{}')
+create or replace function _pause_until_resumed(p_item work_items, p_reason text, p_due jsonb default '{}')
   returns work_items
   language plpgsql
   volatile
@@ -138,11 +138,11 @@ as $$
 declare
   v_item work_items;
 begin
-  perform _lease_drop(_without_place(p_item, 'paused', p_reason), p_due);
+  perform _lease_drop(_without_slot(p_item, 'paused', p_reason), p_due);
   perform _enqueue_all('{}', array[p_item.slot_faculty]);
   select * into v_item from work_items where id = p_item.id;
   return v_item;
 end
 $$;
 
-comment on function _work_park(work_items, text, jsonb) is 'Pauses an item, whose row lock the caller holds, until a person resumes it. p_due: budget charges, if the caller has already ended the lease.';
+comment on function _pause_until_resumed(work_items, text, jsonb) is 'Pauses an item, whose row lock the caller holds, until a person resumes it. p_due: budget charges, if the caller has already ended the lease.';

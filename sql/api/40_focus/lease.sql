@@ -28,13 +28,13 @@ begin
      select o.id
        from foci o
        join work_items w on w.focus_id = o.id
-      where o.lease_owner = p_worker_id and o.lease_expires_at > v_now and w.lease_token = any (p_leases)
+      where o.lease_owner = p_worker_id and o.lease_expires_at > v_now and w.lease = any (p_leases)
         for no key update of o skip locked);
   return query
-    select w.lease_token
+    select w.lease
       from foci f
       join work_items w on w.focus_id = f.id
-     where f.lease_owner = p_worker_id and f.lease_expires_at > v_now and w.lease_token = any (p_leases);
+     where f.lease_owner = p_worker_id and f.lease_expires_at > v_now and w.lease = any (p_leases);
 end
 $$;
 
@@ -73,7 +73,7 @@ begin
   update foci set lease_owner = null, lease_expires_at = null where id = v_focus.id;
   v_due := _lease_due(v_focus);
   update work_items
-     set lease_token = null, state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, slot_faculty = p_item.slot_faculty
+     set lease = null, state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, slot_faculty = p_item.slot_faculty
    where id = p_item.id;
   return v_due;
 end
@@ -145,7 +145,7 @@ begin
     update foci set lease_owner = null, lease_expires_at = null, crash_count = p_focus.crash_count where id = p_focus.id;
     perform _stream_break(p_focus.id);
     due := _lease_due(p_focus);
-    update work_items set lease_token = null where id = p_item.id returning * into item;
+    update work_items set lease = null where id = p_item.id returning * into item;
   end if;
 end
 $$;

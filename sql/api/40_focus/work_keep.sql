@@ -49,7 +49,7 @@ create or replace function _tree_enqueue(p_tree_id uuid)
 as $$
   select _enqueue(w.id)
     from (select id from work_items
-           where root_id = p_tree_id and state in ('queued', 'claimed', 'running') and lease_token is null
+           where root_id = p_tree_id and state in ('queued', 'claimed', 'running') and lease is null
            order by id) w;
 $$;
 

@@ -28,14 +28,14 @@ begin
     select w.id
       from work_items w
       join foci f on f.id = w.focus_id
-     where w.lease_token is not null and f.lease_owner is not null and f.lease_expires_at <= v_now
+     where w.lease is not null and f.lease_owner is not null and f.lease_expires_at <= v_now
      order by w.id
        for no key update of w skip locked);
   foreach v_focus in array array(
     select f
       from foci f
       join work_items w on w.focus_id = f.id
-     where w.id = any (v_ids) and w.lease_token is not null and f.lease_expires_at <= v_now
+     where w.id = any (v_ids) and w.lease is not null and f.lease_expires_at <= v_now
      order by f.id
        for no key update of f)
   loop
@@ -87,7 +87,7 @@ begin
        and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null))
          or (w.state = 'waiting' and exists (
            select from tool_calls k join approvals a on a.tool_call_id = k.id where k.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)))
-       and w.lease_token is null
+       and w.lease is null
        and (w.focus_id is not null or (_faculty_for(w.faculty, w.work_type)).name is not null)
        and (w.state <> 'queued' or coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) <> all (v_full))
        and not exists (

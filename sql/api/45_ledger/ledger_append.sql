@@ -39,7 +39,7 @@ begin
        set ledger_count = ledger_count + 1
      where id = p_work_item_id
        and resolved_at is null
-       and case when v_lease is null then focus_id is null else lease_token = v_lease end
+       and case when v_lease is null then focus_id is null else lease = v_lease end
     returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched, depth, work_type into v_item;
     exit when found;
     perform _fence(p_work_item_id, v_lease);

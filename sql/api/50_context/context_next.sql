@@ -22,7 +22,7 @@ declare
 begin
   select t.* into last from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
   if last.id is null then
-    select o.said, o.shown into say, shown from _orient(p_item, p_focus, p_config) o;
+    select o.said, o.shown into say, shown from _orient_text(p_item, p_focus, p_config) o;
     return;
   end if;
   head := _asking_turn(last.id);

@@ -37,7 +37,7 @@ declare
   v_next record;
   v_request json;
 begin
-  -- Stable, so that it cannot write; the random markers that _orient() makes at each call do not matter here.
+  -- Stable, so that it cannot write; the random markers that _orient_text() makes at each call do not matter here.
   select * into v_focus from foci where id = p_focus_id;
   if not found then
     perform _raise_not_found('focus', p_focus_id);

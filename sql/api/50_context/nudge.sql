@@ -1,7 +1,14 @@
 -- An agent that writes nothing to its ledger is reminded (a nudge); if that does not help, the engine drafts a step itself, so
 -- that blocks still close.
 
-create or replace function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, out says text, out unheeded integer, out has_drafted boolean)
+create or replace function _nudge(
+    p_item work_items,
+    p_focus foci,
+    p_head turns,
+    p_interval integer,
+    out says text,
+    out unheeded integer,
+    out has_drafted boolean)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -72,7 +79,7 @@ begin
     'Changed: ' || _changed_files(v_turns) || '.',
     'Failed: ' || _failed_calls(v_turns, true) || '.',
     'Last said: "' || v_words || '"',
-    format('Calls: %s.', coalesce(v_calls, 'none'))), p_lease => p_item.lease_token);
+    format('Calls: %s.', coalesce(v_calls, 'none'))), p_lease => p_item.lease);
   perform set_config('work_ledger.turn_id', '', true),
           set_config('work_ledger.is_auto', '', true);
 end

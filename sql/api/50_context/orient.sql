@@ -1,6 +1,6 @@
 -- What an agent is told besides the results of its calls: first its task, later messages, news and reminders.
 
-create or replace function _orient(p_item work_items, p_focus foci, p_config jsonb, out said text, out shown jsonb)
+create or replace function _orient_text(p_item work_items, p_focus foci, p_config jsonb, out said text, out shown jsonb)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -39,17 +39,20 @@ begin
       E'Calls of theirs that may or may not have happened:\n' || v_uncertain,
       case p_config -> 'recover' ->> 'mode'
         when 'fresh' then 'You start afresh: nothing of what they recorded is shown, and what they did may or may not be in place. Look before you build on it.'
-        else E'Your ledger from the earlier attempts; what it lists as done is done, and recall_block(n, query) brings the calls and results of its step [n] back:\n\n' || _ledger_format(p_item.id, p_is_numbered => true)
+        else E'Your ledger from the earlier attempts; what it lists as done is done, '
+          'and recall_block(n, query) brings the calls and results of its step [n] back:\n\n' || _ledger_format(p_item.id, p_is_numbered => true)
       end,
       E'What you were told in them:\n\n' || nullif(_told_text(_earlier_head(p_focus.id), false,
         (_context_window_of(p_config -> 'engage') * 0.15 / (_tokens(10000, p_config #>> '{engage,model}') / 10000.0))::integer), '')) end,
-    (select E'Child work that was delegated before:\n' || string_agg(format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200)), E'\n' order by c.created_at)
+    (select E'Child work that was delegated before:\n'
+              || string_agg(format('- %s (%s) is %s: %s', c.id, _one_line(c.work_type, 60), c.state, _one_line(c.description, 200)),
+                            E'\n' order by c.created_at)
        from work_items c where c.parent_id = p_item.id),
     _digest_fenced('What else is going on', v_digest));
 end
 $$;
 
-comment on function _orient(work_items, foci, jsonb) is
+comment on function _orient_text(work_items, foci, jsonb) is
   'The first user message of a focus: the task, what earlier attempts left, and the awareness digest. shown: the entries in the digest, as _awareness() lists them.';
 
 create or replace function _engine_message(p_head turns)
@@ -63,14 +66,18 @@ as $$
              '[engine] Not completed: the check failed. Fix that and finish again; when the check fails once more, the work item fails.',
              _hook_words('check', format(E'%s\n%s\n\n%s', h.command, h.error, coalesce(nullif(btrim(h.output, E' \t\r\n'), ''), '(it printed nothing)'))))
            when exists (select from tool_calls where turn_id = p_head.id) then null
-           when p_head.stop_reason = 'max_tokens' and v.is_thought then '[engine] Your response was cut off at the output limit in the middle of a thought. Go on with less thinking at a time: call a tool or answer, then think further.'
+           when p_head.stop_reason = 'max_tokens' and v.is_thought then '[engine] Your response was cut off at the output limit in the middle of a thought. '
+             'Go on with less thinking at a time: call a tool or answer, then think further.'
            when p_head.stop_reason = 'max_tokens' then '[engine] Your response was cut off at the output limit. Continue where it ended.'
-           when p_head.stop_reason = 'model_context_window_exceeded' then '[engine] Your response was cut off because the context window was full. Older parts of the conversation are left out now; go on with the work.'
+           when p_head.stop_reason = 'model_context_window_exceeded' then '[engine] Your response was cut off because the context window was full. '
+             'Older parts of the conversation are left out now; go on with the work.'
            when p_head.stop_reason = 'pause_turn' then '[engine] Continue.'
            else format('[engine] Your response %s. Continue with the work, or call work_complete with a summary if it is done.',
                        case when v.is_thought then 'ended with a thought, without a call or an answer' else 'was empty' end)
          end
-    from (select exists (select from messages where turn_id = p_head.id and role = 'assistant' and (sent_content -> -1)::text = _thought_end(p_head.stop_reason)) as is_thought) v
+    from (select exists (
+            select from messages
+             where turn_id = p_head.id and role = 'assistant' and (sent_content -> -1)::text = _thought_end(p_head.stop_reason)) as is_thought) v
     left join hook_runs h on h.focus_id = p_head.focus_id and h.turn_id = p_head.id and h.hook = 'check' and h.status = 'failed';
 $$;
 

@@ -1,6 +1,6 @@
 -- Compaction on request, and whether it will be needed soon.
 
-create or replace function context_compact(p_work_item_id uuid, p_focus text default null)
+create or replace function context_compact(p_work_item_id uuid, p_instructions text default null)
   returns void
   language plpgsql
   volatile
@@ -12,15 +12,15 @@ begin
   if v_item.focus_id is null then
     raise exception using errcode = 'WL008', message = format('work item %s has no attempt under way whose context could be compacted', v_item.id);
   end if;
-  if octet_length(p_focus) > 4096 then
+  if octet_length(p_instructions) > 4096 then
     perform _raise_invalid('instructions for a summary can have at most 4 KiB');
   end if;
-  update foci set compaction_trigger = 'manual', compaction_instructions = nullif(btrim(p_focus), '') where id = v_item.focus_id;
+  update foci set compaction_trigger = 'manual', compaction_instructions = nullif(btrim(p_instructions), '') where id = v_item.focus_id;
 end
 $$;
 
 comment on function context_compact(uuid, text) is
-  'Compacts the context of a work item''s current attempt with its next request, whatever its size: the ledger replaces old turns or, if it has hardly any entries or p_focus is given, a summary by a model. p_focus: what the summary should preserve above all. If less than a tenth would be freed, nothing happens; v_compactions shows what did. Raises WL001, WL002, WL003, WL008 (no attempt is under way).';
+  'Compacts the context of a work item''s current attempt with its next request, whatever its size: the ledger replaces old turns or, if it has hardly any entries or p_instructions is given, a summary by a model. p_instructions: what the summary should preserve above all. If less than a tenth would be freed, nothing happens; v_compactions shows what did. Raises WL001, WL002, WL003, WL008 (no attempt is under way).';
 
 create or replace function work_approaching_limit(p_work_item_id uuid, p_threshold numeric default null)
   returns boolean

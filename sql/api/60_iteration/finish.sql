@@ -17,7 +17,8 @@ begin
       return null;
     end if;
     v_item := _focus_end(p_item, 'failed', case when p_turn_id is null then 'retry' else 'failed' end,
-      format('the check (%s) %s', _one_line(v_run.command, 100), v_run.error), p_outcome || jsonb_build_object('error', 'the check failed', 'check', v_run.output));
+      format('the check (%s) %s', _one_line(v_run.command, 100), v_run.error),
+      p_outcome || jsonb_build_object('error', 'the check failed', 'check', v_run.output));
     return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
   end if;
   v_run := _hook(p_item, p_focus, p_config, 'consolidate');
@@ -26,7 +27,8 @@ begin
       'outcome', p_outcome,
       'ledger', (select jsonb_agg(jsonb_build_object('seq', l.seq, 'entry_type', l.entry_type, 'content', l.content) order by l.seq)
                    from ledger_read(p_item.id, null, 500) l),
-      'children', (select jsonb_agg(jsonb_build_object('work_item_id', c.id, 'work_type', c.work_type, 'state', c.state, 'outcome', c.outcome_data) order by c.created_at)
+      'children', (select jsonb_agg(jsonb_build_object(
+                            'work_item_id', c.id, 'work_type', c.work_type, 'state', c.state, 'outcome', c.outcome_data) order by c.created_at)
                      from work_items c where c.parent_id = p_item.id)));
   elsif v_run.status = 'failed' then
     p_outcome := p_outcome || jsonb_build_object('consolidate_error', v_run.error);

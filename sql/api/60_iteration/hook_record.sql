@@ -5,7 +5,7 @@ create or replace function hook_record(
     p_lease uuid,
     p_hook_run_id uuid,
     p_result jsonb)
-  returns jsonb
+  returns json
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -50,14 +50,14 @@ begin
     end;
   elsif v_run.hook = 'before_model_call' then
     if v_run.status = 'refused' or (v_run.status = 'failed' and v_config #>> '{hooks,on_failure}' = 'refuse') then
-      v_item := _work_park(v_item, coalesce('the before_model_call hook refused: ' || _hook_said(v_run, 'refuse'), v_failure));
+      v_item := _pause_until_resumed(v_item, coalesce('the before_model_call hook refused: ' || _hook_said(v_run, 'refuse'), v_failure));
     elsif _hook_said(v_run, 'say') ~ '\S' then
       insert into messages (turn_id, sequence, role, source, content, context, metadata)
       values (v_run.turn_id, 850, 'user', 'engine', ('[' || _text_block(_hook_words(v_run.hook, _hook_said(v_run, 'say'))) || ']')::json,
               jsonb_build_object('hook_runs', jsonb_build_array(v_run.id)), '{"kind": "hook"}');
     end if;
   end if;
-  if v_item.lease_token is null then
+  if v_item.lease is null then
     return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
   end if;
   return '{"kind": "recorded"}';

@@ -119,7 +119,8 @@ begin
   v_said := _try_json(p_run.output);
   update hook_runs
      set status = case when p_run.error is not null then 'failed'
-                       when p_run.hook not in ('check', 'consolidate') and jsonb_typeof(v_said) = 'object' and coalesce(v_said ->> 'refuse', v_said ->> 'give_up', v_said ->> 'fail') is not null then 'refused'
+                       when p_run.hook not in ('check', 'consolidate') and jsonb_typeof(v_said) = 'object'
+                         and coalesce(v_said ->> 'refuse', v_said ->> 'give_up', v_said ->> 'fail') is not null then 'refused'
                        else 'completed' end,
          output = p_run.output, error = p_run.error, exit_code = p_run.exit_code,
          duration_ms = _count('duration_ms', p_result ->> 'duration_ms'), completed_at = _now()

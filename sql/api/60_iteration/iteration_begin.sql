@@ -25,7 +25,7 @@ begin
     return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
   end if;
   if v_turn.id is null and v_focus.iteration = 0 then
-    v_held := _before_work(v_item, v_focus, v_config);
+    v_held := _hooks_before_first_turn(v_item, v_focus, v_config);
     if v_held is not null then
       return v_held::json;
     end if;
@@ -46,7 +46,7 @@ begin
       end if;
     end if;
   end if;
-  v_held := _request_held(v_item, v_focus, v_config, v_turn);
+  v_held := _request_obstacle(v_item, v_focus, v_config, v_turn);
   if v_held is not null then
     return v_held::json;
   end if;
@@ -68,7 +68,8 @@ as $$
 begin
   perform _calls_stop(array(select id from tool_calls where turn_id = p_turn_id and status = 'running' and effect = 'unsafe'),
     '[engine] Stopped: the worker running the code that called it died.',
-    '[engine] The worker running this call died. Whether the call took effect is unknown: it may or may not have happened, wholly or in part. It was not repeated. Check the state of things before you try again.');
+    '[engine] The worker running this call died. Whether the call took effect is unknown: it may or may not have happened, '
+    'wholly or in part. It was not repeated. Check the state of things before you try again.');
   update tool_calls set status = 'pending' where turn_id = p_turn_id and status = 'running';
 end
 $$;

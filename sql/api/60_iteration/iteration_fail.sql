@@ -4,7 +4,7 @@ create or replace function iteration_fail(
     p_work_item_id uuid,
     p_lease uuid,
     p_error jsonb)
-  returns jsonb
+  returns json
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -39,7 +39,7 @@ begin
     v_item := _focus_end(v_item, 'failed', 'failed', v_message, null, v_due);
   elsif v_class = 'authentication' then
     -- Not the work item's fault, and retrying cannot help: it stays paused until someone resumes it.
-    v_item := _work_park(v_item, v_message, v_due);
+    v_item := _pause_until_resumed(v_item, v_message, v_due);
   elsif v_focus.model_error_count >= (case v_class when 'malformed_response' then 4 else 20 end) then
     v_item := _focus_end(v_item, 'failed', 'retry', v_message, null, v_due);
   else

@@ -1,7 +1,7 @@
 -- An iteration ends: the focus goes on, waits, completes or fails.
 
 create or replace function iteration_finish(p_work_item_id uuid, p_lease uuid)
-  returns jsonb
+  returns json
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -42,7 +42,7 @@ begin
   end if;
   if v_waits_until is not null then
     -- Parked: no worker, no job. Whoever ends the wait rings.
-    perform _lease_drop(_without_place(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until));
+    perform _lease_drop(_without_slot(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until));
     perform _enqueue_all('{}', array[v_item.slot_faculty]);
     return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
   end if;
@@ -65,7 +65,7 @@ begin
     perform _focus_widen(v_focus, v_turn, (v_config #>> '{engage,max_output_tokens}')::integer);
     if v_stalled is not null then
       update foci set round_hash = null, round_count = 0 where id = v_focus.id;
-      v_item := _work_park(v_item, v_stalled);
+      v_item := _pause_until_resumed(v_item, v_stalled);
       return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
     end if;
     return _continued(v_item, v_focus);

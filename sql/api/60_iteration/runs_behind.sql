@@ -20,7 +20,7 @@ as $$
        -- position of the execute_code call.
        and (k.status = 'running'
             or (k.status = 'waiting' or k.status = 'pending' and k.parent_call_id is null)
-               and _place(k) < _place(p_call))
+               and _call_position(k) < _call_position(p_call))
   )
   select array(
     select o.id from other o
@@ -45,7 +45,7 @@ declare
 begin
   if v_open <> '{}' then
     for v_call in
-      select k.* from tool_calls k where k.turn_id = p_turn_id and k.status = 'pending' order by _place(k), k.parent_call_id is not null, k.ordinal
+      select k.* from tool_calls k where k.turn_id = p_turn_id and k.status = 'pending' order by _call_position(k), k.parent_call_id is not null, k.ordinal
     loop
       if _runs_behind(v_call) && (v_open || v_held) then
         v_held := v_held || v_call.id;
@@ -128,7 +128,7 @@ create or replace function _paths_meet(p_one text, p_other text)
 
 comment on function _paths_meet(text, text) is 'Whether two paths (from _path_plain()) are or may be the same file, or one is a directory above the other.';
 
-create or replace function _place(p_call tool_calls)
+create or replace function _call_position(p_call tool_calls)
   returns integer
   language sql
   stable
@@ -137,4 +137,4 @@ as $$
   select coalesce((select c.ordinal from tool_calls c where c.id = p_call.parent_call_id), p_call.ordinal);
 $$;
 
-comment on function _place(tool_calls) is 'Position of a call in the model''s response; for a call made by code, that of its execute_code call.';
+comment on function _call_position(tool_calls) is 'Position of a call in the model''s response; for a call made by code, that of its execute_code call.';

@@ -16,7 +16,8 @@ begin
     and exists (select from work_items where parent_id = p_focus.work_item_id and resolved_at is null) then
     return null;
   end if;
-  return format('stalled: %s iterations in a row had the same calls with the same results (%s), and nothing was recorded', p_focus.round_count, _called(p_turn_id));
+  return format('stalled: %s iterations in a row had the same calls with the same results (%s), and nothing was recorded',
+    p_focus.round_count, _called(p_turn_id));
 end
 $$;
 
@@ -28,10 +29,12 @@ create or replace function _stall_words(p_focus foci, p_head turns, p_limit inte
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select format('[engine] You made the same call with the same result %s times in a row: %s. Made again, it will bring the same. ', p_focus.round_count, _called(p_head.id))
+  select format('[engine] You made the same call with the same result %s times in a row: %s. Made again, it will bring the same. ',
+                p_focus.round_count, _called(p_head.id))
            || case when exists (select from tool_calls where turn_id = p_head.id and tool_name = 'check_child_work')
                    then 'To wait for children call await_child_work; or do something else meanwhile.'
-                   else format('Do something else, or record with ledger_append what stands in the way; after %s times without an entry the work pauses for a person.', p_limit) end
+                   else format('Do something else, or record with ledger_append what stands in the way; '
+                     'after %s times without an entry the work pauses for a person.', p_limit) end
    where p_limit > 0 and p_focus.round_count >= 3;
 $$;
 

@@ -10,7 +10,7 @@ create or replace function tool_hook_record(
     p_is_error boolean default false,
     p_images jsonb default null,
     p_value json default null)
-  returns jsonb
+  returns json
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp

@@ -129,7 +129,8 @@ begin
   if v_model is not null then
     -- Half the summarizing model's window, by the ratio known now; stored, because the ratio changes.
     p_compaction.max_transcript_chars := _context_window_of(p_engage || jsonb_build_object('model', v_model,
-      'context_window', case when v_model = p_engage ->> 'model' then (p_engage ->> 'context_window')::integer else 0 end)) * 0.5 / (_tokens(10000, v_model) / 10000.0);
+      'context_window', case when v_model = p_engage ->> 'model' then (p_engage ->> 'context_window')::integer else 0 end))
+      * 0.5 / (_tokens(10000, v_model) / 10000.0);
   end if;
   if p_compaction.is_applied then
     select * into v_cut from elisions where id = p_compaction.elision_id;

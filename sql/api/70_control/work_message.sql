@@ -49,9 +49,9 @@ begin
   if p_item.state in ('claimed', 'running') then
     p_item.run_at := _now();
   end if;
-  if p_item.lease_token is not null then
+  if p_item.lease is not null then
     -- The lease is invalid from here on, so it may be published: only its holder stops, not the worker that claims the item next.
-    perform pg_notify('work_lease_revoked', p_item.lease_token::text);
+    perform pg_notify('work_lease_revoked', p_item.lease::text);
     v_due := _lease_end(p_item);
     -- Calls that wait for approval keep waiting, except those made by code that is stopped here.
     perform _calls_stop(array(

@@ -10,12 +10,12 @@ declare
   v_item work_items := _open_item(p_work_item_id);
 begin
   update work_items
-     set state = case when lease_token is null then 'paused' else state end,
-         is_pausing = lease_token is not null,
-         slot_faculty = case when lease_token is not null then slot_faculty end,
+     set state = case when lease is null then 'paused' else state end,
+         is_pausing = lease is not null,
+         slot_faculty = case when lease is not null then slot_faculty end,
          state_reason = coalesce(nullif(btrim(p_reason), ''), 'paused by hand')
    where id = v_item.id;
-  if v_item.lease_token is null then
+  if v_item.lease is null then
     perform _enqueue_all('{}', array[v_item.slot_faculty]);
   end if;
   select * into v_item from work_items where id = v_item.id;

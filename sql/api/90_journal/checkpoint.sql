@@ -25,7 +25,7 @@ begin
   if v_last.turn_id is not null then
     v_turns := _turns_since(v_turn, v_last.turn_id); -- what came before is in the last checkpoint
   end if;
-  select * into v_now from _standing(v_item, v_turns);
+  select * into v_now from _progress_of(v_item, v_turns);
   select * into v_size from _journal_size(v_item.id, coalesce(v_last.created_at, '-infinity'), v_at);
   insert into work_checkpoints (
     work_item_id, trigger, turn_id, ledger_seq, entry_count, token_estimate, created_at, completed_tasks, summary, key_decisions,

@@ -25,7 +25,7 @@ begin
     perform _raise_not_found('work item', p_work_item_id);
   end if;
   v_model := _item_model(v_item.id);
-  select * into v_now from _standing(v_item, null);
+  select * into v_now from _progress_of(v_item, null);
   v_open := _open_actions(v_now.plan, v_now.uncertain, v_now.children);
 
   -- The essentials first, as short as they may get: what was asked, what is open, what failed, what is uncertain.
@@ -93,7 +93,7 @@ create or replace function _open_actions(p_plan text[], p_uncertain text[], p_ch
     || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(p_uncertain) u)
     || p_children;
 
-comment on function _open_actions(text[], text[], text[]) is 'What is open of a work item, by what _standing() says: the plan, calls of which nobody knows, children.';
+comment on function _open_actions(text[], text[], text[]) is 'What is open of a work item, by what _progress_of() says: the plan, calls of which nobody knows, children.';
 
 create or replace function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_steps text[], p_asked text)
   returns text[]
@@ -111,7 +111,7 @@ as $$
             end;
 $$;
 
-comment on function _next_steps(work_items, text[], text[], text[], text) is 'What somebody who goes on with a work item does first, by what _standing() says.';
+comment on function _next_steps(work_items, text[], text[], text[], text) is 'What somebody who goes on with a work item does first, by what _progress_of() says.';
 
 create or replace function _work_line(p_text text, p_max_chars integer)
   returns text

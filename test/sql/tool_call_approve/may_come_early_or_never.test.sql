@@ -9,7 +9,7 @@ select submit('Fix it');
 select drive(), answer('[["look"], ["erase"]]');
 select from tool_call_approve(call('t1_2'));
 select tool_call_settle(item(), lease(), call('t1_1'), 'seen');
-select is(iteration_finish(item(), lease()), '{"kind": "continued", "iteration": 1}', 'with an early approval the iteration is not over');
+select is(iteration_finish(item(), lease())::jsonb, '{"kind": "continued", "iteration": 1}', 'with an early approval the iteration is not over');
 select is(drive() #>> '{calls,0,name}', 'erase', 'the call that was approved early runs');
 select tool_call_settle(item(), lease(), call('t1_2'), 'erased'), iteration_finish(item(), lease());
 

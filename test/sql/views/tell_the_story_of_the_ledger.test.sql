@@ -12,7 +12,7 @@ create function pg_temp.name(p_id uuid) returns text language sql as $$ select n
 create function pg_temp.say(p_name text, p_type text, p_content text) returns integer language plpgsql as $$
 begin
   perform later('1 minute');
-  return (ledger_append(pg_temp.id(p_name), p_type, p_content, p_lease => (select lease_token from work_items where id = pg_temp.id(p_name)))).seq;
+  return (ledger_append(pg_temp.id(p_name), p_type, p_content, p_lease => (select lease from work_items where id = pg_temp.id(p_name)))).seq;
 end
 $$;
 

@@ -21,7 +21,7 @@ set local work_ledger.now = '2026-11-20 12:01:00+00';
 select is((select is_expired from v_leases), true, 'v_leases: a lease that was not renewed has expired');
 
 select from budget_set(item(), 'tokens', 50000);
-create temporary table held as select lease_token as lease, (iteration_begin(id, lease_token) ->> 'turn_id')::uuid as turn from item;
+create temporary table held as select lease, (iteration_begin(id, lease) ->> 'turn_id')::uuid as turn from item;
 select results_eq($$ select resource::text, amount, spent, reserved > 0, remaining = amount - reserved from v_budgets order by 1 $$,
   $$ values ('calls', 3::numeric, 0::numeric, true, true), ('tokens', 50000, 0, true, true) $$, 'v_budgets: while the model is asked, what it may use is reserved');
 select from held, turn_record(item(), lease, turn, '{"model": "claude-sonnet-5-5", "stop_reason": "tool_use", "usage": {"input_tokens": 3000, "output_tokens": 200}, "content": [

@@ -1,6 +1,6 @@
 -- A session told in short: what is known of it, and what a model was asked to write.
 
-create or replace function session_summary(p_work_item_id uuid)
+create or replace function journal_summary(p_work_item_id uuid)
   returns text
   language plpgsql
   stable
@@ -14,7 +14,7 @@ begin
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  select * into v_now from _standing(v_item, null);
+  select * into v_now from _progress_of(v_item, null);
   return concat_ws(E'\n', _one_line(v_item.description, 300),
     format(
       '%s (%s). %s steps, %s decisions, %s errors, %s files written.', initcap(_journal_state(v_item)),
@@ -25,9 +25,9 @@ begin
 end
 $$;
 
-comment on function session_summary(uuid) is 'A work item for people, in some lines, from what it recorded itself. Raises WL001.';
+comment on function journal_summary(uuid) is 'A work item for people, in some lines, from what it recorded itself. Raises WL001.';
 
-create or replace function session_summary_request(p_work_item_id uuid, p_model text default null)
+create or replace function journal_summary_request(p_work_item_id uuid, p_model text default null)
   returns json
   language plpgsql
   volatile
@@ -43,7 +43,7 @@ declare
       limit 1),
     _item_model(p_work_item_id));
   v_window integer := _context_window_of(jsonb_build_object('model', v_model, 'context_window', 0));
-  v_transcript text := session_summary(p_work_item_id);
+  v_transcript text := journal_summary(p_work_item_id);
 begin
   v_transcript := v_transcript || E'\n\n' || coalesce((
     select string_agg(
@@ -63,10 +63,10 @@ begin
 end
 $$;
 
-comment on function session_summary_request(uuid, text) is
-  'The request that asks a model for a summary of a session, made of its journal: send it as it is and store what it says with session_summary_save(). p_model: which; null: the faculty''s compact_model, else the session''s own. Raises WL001.';
+comment on function journal_summary_request(uuid, text) is
+  'The request that asks a model for a summary of a session, made of its journal: send it as it is and store what it says with journal_summary_save(). p_model: which; null: the faculty''s compact_model, else the session''s own. Raises WL001.';
 
-create or replace function session_summary_save(
+create or replace function journal_summary_save(
     p_work_item_id uuid,
     p_summary text,
     p_model text,
@@ -89,7 +89,7 @@ begin
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  select * into v_now from _standing(v_item, null);
+  select * into v_now from _progress_of(v_item, null);
   return journal_log(v_item.id, 'summary', jsonb_strip_nulls(jsonb_build_object(
     'periodCovered', jsonb_build_object('start', _ms(v_item.created_at), 'end', _ms(_now())),
     'accomplishments', to_jsonb(_lines(v_now.steps[:20])), 'currentStatus', btrim(p_summary),
@@ -97,7 +97,7 @@ begin
 end
 $$;
 
-comment on function session_summary_save(uuid, text, text, integer, integer, uuid) is
+comment on function journal_summary_save(uuid, text, text, integer, integer, uuid) is
   'Stores a model''s summary of a session as an entry of its journal, with its newest steps and the open parts of its plan; packets tell it. p_id: the same call repeated stores one. Raises WL001, WL002.';
 
 create or replace function _lines(p_texts text[])

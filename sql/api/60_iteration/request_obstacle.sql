@@ -1,6 +1,6 @@
 -- What keeps a request from being sent now: the model's cooldown, a command to run first, a budget that is used up.
 
-create or replace function _request_held(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
+create or replace function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns)
   returns jsonb
   language plpgsql
   volatile
@@ -46,7 +46,7 @@ begin
 end
 $$;
 
-comment on function _request_held(work_items, foci, jsonb, turns) is
+comment on function _request_obstacle(work_items, foci, jsonb, turns) is
   'What has to happen before a turn''s request can be sent, as iteration_begin() returns it: wait for the end of the model''s cooldown (the faculty''s fallback_model, if there is one, is asked instead), run the before_model_call hook, wait for a budget. Null: nothing.';
 
 create or replace function _budget_park(p_item work_items, p_reason text)
@@ -56,7 +56,7 @@ create or replace function _budget_park(p_item work_items, p_reason text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  perform _lease_drop(_without_place(p_item, 'waiting', p_reason, 'infinity'));
+  perform _lease_drop(_without_slot(p_item, 'waiting', p_reason, 'infinity'));
   perform _enqueue_all('{}', array[p_item.slot_faculty]);
   return jsonb_build_object('kind', 'parked', 'until', 'infinity', 'reason', p_reason);
 end

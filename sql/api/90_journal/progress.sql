@@ -1,6 +1,6 @@
 -- Where a work item stands, derived from what it recorded.
 
-create or replace function _standing(
+create or replace function _progress_of(
     p_item work_items,
     p_turns uuid[],
     out steps text[], out work text[], out asked text, out decisions text[], out errors text[], out plan text[], out uncertain text[],
@@ -61,7 +61,7 @@ as $$
            where parent_id = p_item.id and resolved_at is null);
 $$;
 
-comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, in the newest 2,000 entries of its ledger and of those logged to its journal: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way. An imported session kept no ledger: what it shows stands for that.';
+comment on function _progress_of(work_items, uuid[]) is 'What a work item recorded, newest first, in the newest 2,000 entries of its ledger and of those logged to its journal: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way. An imported session kept no ledger: what it shows stands for that.';
 
 create or replace function _state_line(p_item work_items, p_steps text[], p_asked text)
   returns text
