@@ -18,6 +18,7 @@ import { LABEL, reap } from '../../sandbox/sandboxContainer.ts';
 import { clearSockets } from '../../sandbox/toolSocket.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { seed, seededRandom } from '../random.ts';
 import { docker as given, image, noDocker } from '../docker.ts';
 import { call, calls, done, startTeam } from '../team.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
@@ -69,7 +70,8 @@ afterAll(async () => {
   for (const left of [workspace, directory]) if (left) await rm(left, { recursive: true, force: true });
 });
 
-test.skipIf(noDocker !== null || !isRoot)(`${EXECUTIONS} executions while workers and the daemon are killed`, { timeout: 120_000 + EXECUTIONS * 10_000 }, async () => {
+test.skipIf(noDocker !== null || !isRoot)(`${EXECUTIONS} executions while workers and the daemon are killed (SEED=${seed})`, { timeout: 120_000 + EXECUTIONS * 10_000 }, async () => {
+  const random = seededRandom();
   const killed: number[] = [];
   let daemonKills = 0;
   const code = (item: string, n: number): string => `
@@ -94,7 +96,7 @@ return "${item}-${n}"`;
   const running = (): string => spawnSync('sh', ['-c', `for shim in $(pgrep -f 'containerd-shim.*${directory}/'); do pgrep -P $shim -f '^python3'; done`], { encoding: 'utf8' }).stdout;
   let seenRunning = false;
   for (let kill = 0; (await open()) > 0; kill++) {
-    await sleep(1500 + Math.random() * 2500);
+    await sleep(1500 + random() * 2500);
     seenRunning ||= running() !== '';
     if (kill % 4 === 3) {
       const ended = new Promise((resolve) => daemon?.once('exit', resolve));

@@ -14,23 +14,13 @@ import type { ScriptedReply } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { seed, seededRandom } from '../random.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 import type { WorkerProcess } from '../workerProcess.ts';
 
 const ITEMS = 8;
 const ITERATIONS = Number(process.env['ITERATIONS'] ?? 8);
 const KILLS = Number(process.env['KILLS'] ?? 10);
-const seed = Number(process.env['SEED'] ?? Math.floor(Math.random() * 1e9));
-
-/** Evenly spread numbers between 0 and 1, so that a schedule can be played again. */
-function random(start: number): () => number {
-  let state = start;
-  return () => {
-    state = (state * 1664525 + 1013904223) % 4294967296;
-    return state / 4294967296;
-  };
-}
-
 let database: TestDatabase;
 let db: Db;
 let workspace: string;
@@ -46,7 +36,7 @@ afterAll(async () => {
 });
 
 test(`${KILLS} kills over ${ITEMS} items (SEED=${seed})`, async () => {
-  const next = random(seed);
+  const next = seededRandom();
   const reply = (n: number): ScriptedReply => ({
     delayMs: 50,
     content: [
