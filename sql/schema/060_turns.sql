@@ -157,7 +157,7 @@ comment on table turn_workspaces is 'The state of the files at a turn: a referen
 comment on table messages is 'What was said, as the provider''s content blocks, stored exactly and never changed. Tool results are in tool_calls, not here.';
 comment on column messages.sent_content is 'What requests send in place of content, where the API would refuse content: blank text left out, calls under their provider_id, a thinking block at the end closed. Null: content is sent. See _response_store().';
 comment on column messages.external_id is 'The caller''s own identifier, unique in this ledger; the same in turns and tool_calls.';
-comment on column messages.source is 'Who speaks in a user message: of a task what its work item came from (work_items.source); engine: Work Ledger itself.';
+comment on column messages.source is 'Who speaks in a user message. Of a task: the source of its work item (work_items.source). engine: Work Ledger itself.';
 comment on column messages.context is 'What was added to a user message, and where it came from: {work_item}: a task, a child''s result; {attempts}: what earlier attempts recorded; {shown}: ledger entries of others, [work item, seq, path]; {hook_runs}: output of commands; {inbox}: inbox rows. Null: nothing was added.';
 comment on table tool_calls is 'One row for each tool call: its arguments, what a crash does to it (effect) and its result, which is written once.';
 comment on column tool_calls.end_message_id is 'The message that announced the end of the call, if a caller names one.';

@@ -169,7 +169,7 @@ faculty.engage.code_execution_cpus = 0.5
       },
     });
     expect(warnings).toEqual([
-      '/etc/a.toml:11:16: engage.truncate_processed_results = false: Accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included',
+      '/etc/a.toml:11:16: engage.truncate_processed_results = false: Accepted, but has no effect: truncate_closed_blocks covers whole blocks, including their results',
     ]);
   });
 });
@@ -187,8 +187,8 @@ describe('a mistake in a faculty file', () => {
     ['a section that JavaScript knows', '[faculty]\nname = "a"\n[faculty.constructor.prototype]\nx = 1', 'social.toml:3:1: unknown key constructor'],
     ['a key with a point in it', '[faculty]\nname = "a"\n"engage.max_turns" = 3', 'social.toml:3:1: unknown key "engage.max_turns"'],
     ['no faculty', '# nothing', 'social.toml:1:1: there is no [faculty]'],
-    ['a number for all of it', 'faculty = 3', 'social.toml:1:1: a faculty is a table of keys, not 3'],
-    ['two of them', '[[faculty]]\nname = "a"\n[[faculty]]\nname = "b"', 'social.toml:1:1: a faculty is a table of keys, not a list'],
+    ['a number for all of it', 'faculty = 3', 'social.toml:1:1: a faculty must be a table of keys, not 3'],
+    ['two of them', '[[faculty]]\nname = "a"\n[[faculty]]\nname = "b"', 'social.toml:1:1: a faculty must be a table of keys, not a list'],
     ['no name', '\n[faculty.engage]\nmax_turns = 3\n\n[faculty]', 'social.toml:5:1: a faculty needs a name'],
     ['no name and no table of its own', '\n[faculty.engage]', 'social.toml:2:1: a faculty needs a name'],
     ['a name that is too long', `[faculty]\nname = "${'n'.repeat(64)}"`, `social.toml:2:1: name must be a string of at most 63 characters, not "${'n'.repeat(60)}…"`],

@@ -1,4 +1,4 @@
--- The functions that callers use, and whom each serves. One list, for the help in psql, the manual and grants.
+-- The public functions, grouped by whom they serve. One list, for the help in psql, the manual and the grants.
 
 create or replace function _public_functions()
   returns table (serves text, subject text, name text)
@@ -27,7 +27,7 @@ as $$
     cross join lateral unnest(s.names) as n(name);
 $$;
 
-comment on function _public_functions() is 'Every function for callers. serves: people (psql, applications, the command line), clients (agents with a loop of their own, by SQL or MCP) or workers (what runs the loop). Private functions begin with _.';
+comment on function _public_functions() is 'Every public function. serves: people (psql, applications, the command line), clients (agents that have their own loop, by SQL or MCP) or workers (the processes that run the loop). Private functions begin with _.';
 
 create or replace function ledger_help(p_about text default null)
   returns table (serves text, subject text, call text, returns text, says text)
@@ -43,4 +43,4 @@ as $$
 $$;
 
 comment on function ledger_help(text) is
-  'What can be called, and what each call takes, returns and raises: select * from ledger_help(''ledger_append''). p_about: whom it serves (people, clients, workers), a subject (ledger, work, sessions, ...) or a part of a name; null: everything.';
+  'The public functions: what each takes, returns, does and raises: select * from ledger_help(''ledger_append''). p_about: whom it serves (people, clients, workers), a subject (ledger, work, sessions, ...) or part of a name; null: all.';

@@ -1,5 +1,5 @@
--- The keys of a faculty, in the order in which people read them. Nobody else lists them: defaults, checks, the view, the
--- table in the README and what the runtime knows of commands come from here.
+-- The keys of a faculty, in the order in which people read them. The only list: defaults, checks, the view, the table in the
+-- README and the runtime's knowledge of commands come from here.
 
 create or replace function _faculty_keys()
   returns table (path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
@@ -10,111 +10,111 @@ create or replace function _faculty_keys()
 as $$
   select k.path, k.type, k.least::numeric, k.most::numeric, k.choices::text[], k.default_value::jsonb, k.says
     from (values
-      ('name', 'string', 1, 63, null, null, 'What it is called. Saving another configuration of the name replaces this one; attempts under way keep theirs'),
-      ('accepts', 'list of strings', null, null, null, '[]', 'The work types that it takes'),
-      ('role', 'string', null, null, '{manager,worker,unified}', '"unified"', 'What it is among others; stored with its turns'),
-      ('persona', 'string', 1, null, null, null, 'As whom it speaks; stored with its sessions. Left out: its name'),
-      ('max_concurrent', 'whole number', 1, null, null, null, 'How many of its items may be under way at once, on all workers together. Left out: any number'),
+      ('name', 'string', 1, 63, null, null, 'Its name. Saving another configuration under the same name replaces this one; attempts under way keep theirs'),
+      ('accepts', 'list of strings', null, null, null, '[]', 'The work types that it accepts'),
+      ('role', 'string', null, null, '{manager,worker,unified}', '"unified"', 'Its role among other agents; stored with its turns'),
+      ('persona', 'string', 1, null, null, null, 'The persona as which it speaks; stored with its sessions. Default: its name'),
+      ('max_concurrent', 'whole number', 1, null, null, null, 'Slots: how many of its items may be under way at once, on all workers together. Default: no limit'),
 
-      ('orient', 'table', null, null, null, null, 'A command before the first request of an attempt'),
-      ('orient.command', 'command', 1, null, null, null, 'Prints what the agent is told, or {"context"} or {"refuse"}'),
-      ('orient.timeout', 'whole number', 1, null, null, '60', 'Seconds'),
-      ('orient.on_failure', 'string', null, null, '{fail,continue}', '"fail"', 'Whether the attempt fails where the command does'),
+      ('orient', 'table', null, null, null, null, 'A command that runs before the first request of an attempt'),
+      ('orient.command', 'command', 1, null, null, null, 'Prints text for the agent, or {"context"} or {"refuse"}'),
+      ('orient.timeout', 'whole number', 1, null, null, '60', 'Its time limit in seconds'),
+      ('orient.on_failure', 'string', null, null, '{fail,continue}', '"fail"', 'Whether the attempt fails if the command fails'),
 
       ('engage', 'table', null, null, null, null, 'The loop: model, tools, context, files'),
       ('engage.mode', 'string', null, null, '{builtin,external}', '"builtin"', 'external: the program in command does the work instead of the loop'),
-      ('engage.command', 'command', 1, null, null, null, 'The program of mode = "external"'),
-      ('engage.command_timeout', 'whole number', 1, null, null, '3600', 'Seconds that it may take'),
-      ('engage.check_command', 'command', 1, null, null, null, 'Decides whether done counts: its first failure is told to the model, the second fails the item. Runs where the agent''s files are'),
-      ('engage.check_timeout', 'whole number', 1, null, null, '600', 'Seconds that it may take'),
+      ('engage.command', 'command', 1, null, null, null, 'The program for mode = "external"'),
+      ('engage.command_timeout', 'whole number', 1, null, null, '3600', 'Its time limit in seconds'),
+      ('engage.check_command', 'command', 1, null, null, null, 'Checks the work when the agent says that it is done: the model is told of the first failure, the second fails the item. Runs where the agent''s files are'),
+      ('engage.check_timeout', 'whole number', 1, null, null, '600', 'Its time limit in seconds'),
       ('engage.model', 'string', 1, null, null, '"claude-sonnet-5-5"', 'The model'),
-      ('engage.fallback_model', 'string', 1, null, null, null, 'The model that is asked while the other one says that it is asked too much'),
-      ('engage.system_prompt', 'string', 0, null, null, null, 'Comes after the engine''s own prompt'),
-      ('engage.system_prompt_file', 'string', 1, null, null, null, 'A file with it, beside the faculty''s'),
-      ('engage.tools', 'list of strings', null, null, null, '[]', 'The tools that it is offered besides the engine''s own'),
-      ('engage.toolset', 'string', 1, null, null, null, 'A name for its tools; stored with its turns. Left out: the faculty''s'),
-      ('engage.max_turns', 'whole number', 1, null, null, '50', 'Iterations of an attempt; an item that needs more fails'),
-      ('engage.max_output_tokens', 'whole number', 1, null, null, '32000', 'The longest answer of the model'),
-      ('engage.parallel_tool_execution', 'boolean', null, null, null, 'true', 'Whether calls that the model makes together run together'),
-      ('engage.max_parallel_tools', 'whole number', 1, null, null, '8', 'How many of them at most'),
-      ('engage.compact_threshold', 'number', 0, 1, null, '0.7', 'How much of the model''s window a request may fill before it is compacted; 0: never'),
+      ('engage.fallback_model', 'string', 1, null, null, null, 'The model to ask while the provider limits the rate of the first one or it is overloaded'),
+      ('engage.system_prompt', 'string', 0, null, null, null, 'Added after the engine''s own prompt'),
+      ('engage.system_prompt_file', 'string', 1, null, null, null, 'A file with the system prompt; relative to the faculty''s file'),
+      ('engage.tools', 'list of strings', null, null, null, '[]', 'The tools that it is offered in addition to the engine''s own'),
+      ('engage.toolset', 'string', 1, null, null, null, 'A name for its set of tools; stored with its turns. Default: the faculty''s name'),
+      ('engage.max_turns', 'whole number', 1, null, null, '50', 'The most iterations of an attempt; an item that needs more fails'),
+      ('engage.max_output_tokens', 'whole number', 1, null, null, '32000', 'The most tokens of a response'),
+      ('engage.parallel_tool_execution', 'boolean', null, null, null, 'true', 'Whether the calls of one response run in parallel'),
+      ('engage.max_parallel_tools', 'whole number', 1, null, null, '8', 'The most calls that run in parallel'),
+      ('engage.compact_threshold', 'number', 0, 1, null, '0.7', 'The fraction of the model''s window that a request may fill before it is compacted; 0: never'),
       ('engage.compact_keep_recent', 'whole number', 0, null, null, '10', 'The newest messages that a compaction keeps, rounded up to whole exchanges'),
-      ('engage.compact_strategy', 'string', null, null, '{ledger,sliding_window,selective}', '"ledger"', 'What is tried first: the ledger stands for old turns, nothing does, or results of pure calls are shortened'),
-      ('engage.compact_every', 'whole number', 0, null, null, '0', 'Compacts every so many iterations, whatever the size; 0: never'),
-      ('engage.compact_model', 'string', 1, null, null, null, 'Writes summaries. Left out: the model'),
-      ('engage.context_window', 'whole number', 1000, null, null, null, 'Tokens that the model takes. Left out: what models says of it'),
-      ('engage.ledger_nudge_interval', 'whole number', 0, null, null, '5', 'Iterations without a ledger entry after which it is reminded; 0: never'),
+      ('engage.compact_strategy', 'string', null, null, '{ledger,sliding_window,selective}', '"ledger"', 'What is tried first. ledger: the ledger replaces old turns; sliding_window: nothing does; selective: results of pure calls are shortened'),
+      ('engage.compact_every', 'whole number', 0, null, null, '0', 'Compacts after this many iterations, whatever the size; 0: never'),
+      ('engage.compact_model', 'string', 1, null, null, null, 'The model that writes summaries. Default: model'),
+      ('engage.context_window', 'whole number', 1000, null, null, null, 'The model''s context window in tokens. Default: that of the table models'),
+      ('engage.ledger_nudge_interval', 'whole number', 0, null, null, '5', 'Iterations without a ledger entry after which the agent is reminded; 0: never'),
       ('engage.stall_limit', 'whole number', 0, null, null, '8', 'Iterations with the same calls and results, and no ledger entry, after which the item pauses; 0: never'),
-      ('engage.truncate_closed_blocks', 'boolean', null, null, null, 'true', 'Whether closed blocks leave the context as stubs'),
-      ('engage.truncate_processed_results', 'boolean', null, null, null, 'true', 'Accepted without an effect of its own: truncate_closed_blocks takes whole blocks, their results included'),
-      ('engage.elide_budget', 'whole number', 0, null, null, '15000', 'Tokens that closed blocks may hold before they leave; 0: they leave at every step'),
-      ('engage.keep_budget', 'whole number', 0, null, null, '16000', 'Tokens of what steps name in keep that stay word for word; a tenth of the window at most'),
-      ('engage.keep_auto', 'whole number', 0, null, null, '4000', 'Tokens of files read lately that stay where a step names nothing; 0: none'),
-      ('engage.max_result_chars', 'whole number', 1000, null, null, '50000', 'A longer result is shown by its head and tail, with a handle to the rest'),
-      ('engage.require_approval', 'string', null, null, '{never,dangerous,moderate}', '"never"', 'Calls of which risk wait for approval; moderate: of both'),
-      ('engage.approval_timeout', 'whole number', 1, null, null, '86400', 'Seconds that they wait; then they do not run'),
-      ('engage.max_children', 'whole number', 0, null, null, '20', 'How many children a run may have'),
-      ('engage.max_descendants', 'whole number', 0, null, null, '100', 'How many items a tree may have below its root'),
-      ('engage.workspace', 'string', null, null, '{host,container,none}', '"container"', 'Where its files and commands are: in a container of the item, on the worker''s machine, nowhere'),
-      ('engage.workspace_dir', 'string', 1, null, null, null, 'The directory: copied into the container at the start, or worked in on the host'),
-      ('engage.workspace_image', 'string', 1, null, null, '"work-ledger-sandbox"', 'The container''s image; yours may hold compilers and packages, and needs bash and python3'),
+      ('engage.truncate_closed_blocks', 'boolean', null, null, null, 'true', 'Whether closed blocks are replaced by stubs'),
+      ('engage.truncate_processed_results', 'boolean', null, null, null, 'true', 'Accepted, but has no effect: truncate_closed_blocks covers whole blocks, including their results'),
+      ('engage.elide_budget', 'whole number', 0, null, null, '15000', 'Tokens that closed blocks may hold before they leave the context; 0: they leave at every step'),
+      ('engage.keep_budget', 'whole number', 0, null, null, '16000', 'Tokens of content named by a step''s keep that stay verbatim; at most a tenth of the window'),
+      ('engage.keep_auto', 'whole number', 0, null, null, '4000', 'Tokens of recently read files that stay if a step names nothing; 0: none'),
+      ('engage.max_result_chars', 'whole number', 1000, null, null, '50000', 'Longer results are shown as head and tail, with a handle for the whole'),
+      ('engage.require_approval', 'string', null, null, '{never,dangerous,moderate}', '"never"', 'The risk from which calls wait for approval: dangerous, or moderate and dangerous'),
+      ('engage.approval_timeout', 'whole number', 1, null, null, '86400', 'Seconds that a call waits for approval; after that it is not run'),
+      ('engage.max_children', 'whole number', 0, null, null, '20', 'The most children of an attempt'),
+      ('engage.max_descendants', 'whole number', 0, null, null, '100', 'The most items of a tree below its root'),
+      ('engage.workspace', 'string', null, null, '{host,container,none}', '"container"', 'Where its files are and its commands run: on the worker''s machine, in a container for each item, or nowhere'),
+      ('engage.workspace_dir', 'string', 1, null, null, null, 'The directory: copied into the container at the start, or used directly on the host'),
+      ('engage.workspace_image', 'string', 1, null, null, '"work-ledger-sandbox"', 'The container''s image; your own may have compilers and packages, and needs bash and python3'),
       ('engage.workspace_memory', 'size', null, null, null, '"1g"', 'The container''s memory'),
-      ('engage.workspace_cpus', 'number', 0.01, null, null, '2.0', 'The container''s processors'),
-      ('engage.workspace_size', 'size', null, null, null, '"1g"', 'The most that its files may take'),
-      ('engage.workspace_keep_hours', 'whole number', 0, null, null, '24', 'How long the files stay when the work is over'),
+      ('engage.workspace_cpus', 'number', 0.01, null, null, '2.0', 'The container''s CPUs'),
+      ('engage.workspace_size', 'size', null, null, null, '"1g"', 'The most space for its files'),
+      ('engage.workspace_keep_hours', 'whole number', 0, null, null, '24', 'Hours for which the files are kept after the work is over'),
       ('engage.web_fetch_allow', 'list of strings', null, null, null, '[]', 'Private hosts that web_fetch may reach, as host or host:port'),
       ('engage.code_execution', 'boolean', null, null, null, 'false', 'Offers execute_code: Python in a container, with the tools as functions'),
-      ('engage.code_execution_timeout', 'whole number', 1, null, null, '300', 'Seconds that code may take; 120 unless the code says'),
-      ('engage.code_execution_image', 'string', 1, null, null, '"work-ledger-sandbox"', 'The image that it runs in'),
-      ('engage.code_execution_memory', 'size', null, null, null, '"512m"', 'The memory that it has'),
-      ('engage.code_execution_cpus', 'number', 0.01, null, null, '2.0', 'The processors that it has'),
-      ('engage.code_execution_pool', 'whole number', 0, null, null, '1', 'Containers that wait started; each is used once'),
-      ('engage.code_execution_session', 'boolean', null, null, null, 'false', 'One container for all code of a focus; files in /tmp stay until the work rests or code ends badly'),
+      ('engage.code_execution_timeout', 'whole number', 1, null, null, '300', 'The longest time limit in seconds that the agent may set for its code; code without one has 120'),
+      ('engage.code_execution_image', 'string', 1, null, null, '"work-ledger-sandbox"', 'The image in which code runs'),
+      ('engage.code_execution_memory', 'size', null, null, null, '"512m"', 'Its memory'),
+      ('engage.code_execution_cpus', 'number', 0.01, null, null, '2.0', 'Its CPUs'),
+      ('engage.code_execution_pool', 'whole number', 0, null, null, '1', 'Containers kept started in advance; each is used once'),
+      ('engage.code_execution_session', 'boolean', null, null, null, 'false', 'One container for all code of an attempt; files in /tmp stay until the work pauses or waits, or code ends with an error of its container'),
 
-      ('awareness', 'table', null, null, null, null, 'The digest of what the others do'),
-      ('awareness.enabled', 'boolean', null, null, null, 'true', 'Whether the agent is told'),
-      ('awareness.lookback_hours', 'whole number', 0, null, null, '24', 'How old what it is told may be'),
-      ('awareness.max_running', 'whole number', 0, null, null, '10', 'Items under way, at most'),
-      ('awareness.max_recent_completed', 'whole number', 0, null, null, '20', 'Items completed, at most'),
-      ('awareness.max_recent_findings', 'whole number', 0, null, null, '20', 'Findings, at most'),
-      ('awareness.max_recent_errors', 'whole number', 0, null, null, '10', 'Errors, at most'),
-      ('awareness.max_tokens', 'whole number', 0, null, null, '1500', 'Its size; 0: no limit'),
-      ('awareness.include_child_work', 'boolean', null, null, null, 'false', 'Also children and what they found, one''s own included'),
-      ('awareness.include_queued', 'boolean', null, null, null, 'false', 'Also what is queued'),
-      ('awareness.refresh_every', 'whole number', 0, null, null, '10', 'Iterations after which it is told what is new; 0: never'),
-      ('awareness.rank_by', 'string', null, null, '{recency,relevance}', '"recency"', 'relevance: of the newest 200 findings those that have most words of the item''s description'),
+      ('awareness', 'table', null, null, null, null, 'The digest of what other agents are doing'),
+      ('awareness.enabled', 'boolean', null, null, null, 'true', 'Whether the agent gets the digest'),
+      ('awareness.lookback_hours', 'whole number', 0, null, null, '24', 'The greatest age, in hours, of completed items, findings and errors in it'),
+      ('awareness.max_running', 'whole number', 0, null, null, '10', 'The most running items'),
+      ('awareness.max_recent_completed', 'whole number', 0, null, null, '20', 'The most completed items'),
+      ('awareness.max_recent_findings', 'whole number', 0, null, null, '20', 'The most findings'),
+      ('awareness.max_recent_errors', 'whole number', 0, null, null, '10', 'The most errors'),
+      ('awareness.max_tokens', 'whole number', 0, null, null, '1500', 'Its size in tokens; 0: no limit'),
+      ('awareness.include_child_work', 'boolean', null, null, null, 'false', 'Includes child items and their entries, also those of its own children'),
+      ('awareness.include_queued', 'boolean', null, null, null, 'false', 'Includes queued items'),
+      ('awareness.refresh_every', 'whole number', 0, null, null, '10', 'Iterations after which the agent is told what is new; 0: never'),
+      ('awareness.rank_by', 'string', null, null, '{recency,relevance}', '"recency"', 'relevance: of the newest 200 findings (and errors), those that share most words with the item''s description'),
 
-      ('budget', 'table', null, null, null, null, 'What each of its items and everything below it may use'),
-      ('budget.tokens', 'whole number', 0, 1000000000000000, null, null, 'Input and output, cached ones too'),
-      ('budget.money', 'number', 0, 1000000000000000, null, null, 'By the prices of model_price_save()'),
-      ('budget.seconds', 'number', 0, 1000000000000000, null, null, 'Of workers driving it'),
-      ('budget.calls', 'whole number', 0, 1000000000000000, null, null, 'Of models'),
-      ('budget.children', 'whole number', 0, 1000000000000000, null, null, 'Spawned below it'),
+      ('budget', 'table', null, null, null, null, 'What each of its items and everything below it may use together'),
+      ('budget.tokens', 'whole number', 0, 1000000000000000, null, null, 'Input and output tokens, cached input included'),
+      ('budget.money', 'number', 0, 1000000000000000, null, null, 'At the prices of model_price_save()'),
+      ('budget.seconds', 'number', 0, 1000000000000000, null, null, 'Seconds during which workers drive the items'),
+      ('budget.calls', 'whole number', 0, 1000000000000000, null, null, 'Model calls'),
+      ('budget.children', 'whole number', 0, 1000000000000000, null, null, 'Items submitted below it'),
 
-      ('hooks', 'table', null, null, null, null, 'Commands around requests and calls'),
-      ('hooks.before_model_call', 'command', 1, null, null, null, 'Each request: prints nothing, or {"say"} or {"refuse"}: the item pauses'),
-      ('hooks.before_tool', 'command', 1, null, null, null, 'Each call: prints nothing, or {"input"} or {"refuse"}'),
-      ('hooks.after_tool', 'command', 1, null, null, null, 'Each result: prints nothing, or {"content", "is_error"} or {"refuse"}'),
-      ('hooks.timeout', 'whole number', 1, null, null, '30', 'Seconds'),
-      ('hooks.on_failure', 'string', null, null, '{refuse,allow}', '"refuse"', 'Whether what a failed hook was asked about goes on'),
+      ('hooks', 'table', null, null, null, null, 'Commands that run before requests, and before and after tool calls'),
+      ('hooks.before_model_call', 'command', 1, null, null, null, 'Before each request: prints nothing, or {"say"}, or {"refuse"}, and the item pauses'),
+      ('hooks.before_tool', 'command', 1, null, null, null, 'Before each call: prints nothing, or {"input"} or {"refuse"}'),
+      ('hooks.after_tool', 'command', 1, null, null, null, 'After each call: prints nothing, or {"content", "is_error"} or {"refuse"}'),
+      ('hooks.timeout', 'whole number', 1, null, null, '30', 'Its time limit in seconds'),
+      ('hooks.on_failure', 'string', null, null, '{refuse,allow}', '"refuse"', 'Whether the request or call is refused or allowed if its hook fails'),
 
-      ('consolidate', 'table', null, null, null, null, 'A command when the work is done'),
-      ('consolidate.command', 'command', 1, null, null, null, 'What it prints becomes outcome_data.consolidated'),
-      ('consolidate.timeout', 'whole number', 1, null, null, '60', 'Seconds'),
-      ('consolidate.on_failure', 'string', null, null, '{fail,continue}', '"continue"', 'Whether the attempt fails where the command does'),
+      ('consolidate', 'table', null, null, null, null, 'A command that runs when the work is done'),
+      ('consolidate.command', 'command', 1, null, null, null, 'Its output becomes outcome_data.consolidated'),
+      ('consolidate.timeout', 'whole number', 1, null, null, '60', 'Its time limit in seconds'),
+      ('consolidate.on_failure', 'string', null, null, '{fail,continue}', '"continue"', 'Whether the attempt fails if the command fails'),
 
       ('recover', 'table', null, null, null, null, 'Further attempts'),
-      ('recover.command', 'command', 1, null, null, null, 'Runs before each attempt but the first, ahead of orient: prints text, or {"context", "mode"} or {"give_up"}'),
-      ('recover.timeout', 'whole number', 1, null, null, '60', 'Seconds'),
-      ('recover.on_failure', 'string', null, null, '{fail,continue}', '"continue"', 'Whether the attempt fails where the command does'),
-      ('recover.max_attempts', 'whole number', 1, null, null, '3', 'Attempts in all'),
-      ('recover.backoff', 'string', null, null, '{exponential,constant}', '"exponential"', 'They come after 5, 10, 20 … seconds, or after 5 each'),
-      ('recover.mode', 'string', null, null, '{resume,fresh}', '"resume"', 'They go on with the ledger of those before, or without')
+      ('recover.command', 'command', 1, null, null, null, 'Runs before each attempt but the first, before orient: prints text for the agent, or {"context", "mode"} or {"give_up"}'),
+      ('recover.timeout', 'whole number', 1, null, null, '60', 'Its time limit in seconds'),
+      ('recover.on_failure', 'string', null, null, '{fail,continue}', '"continue"', 'Whether the attempt fails if the command fails'),
+      ('recover.max_attempts', 'whole number', 1, null, null, '3', 'Attempts in total'),
+      ('recover.backoff', 'string', null, null, '{exponential,constant}', '"exponential"', 'The wait before them: 5, 10, 20 … seconds, or always 5 seconds'),
+      ('recover.mode', 'string', null, null, '{resume,fresh}', '"resume"', 'Whether they continue with the ledger of earlier attempts, or without it')
     ) as k(path, type, least, most, choices, default_value, says);
 $$;
 
 comment on function _faculty_keys() is
-  'Every key of a faculty. path: "engage.model"; type: string, command (a string), size, list of strings, boolean, whole number, number or table; least and most: of a number, or of the characters of a string (least 1: not blank), most null: 2147483647 of a number; choices: the only strings that it takes; default_value: null: none.';
+  'Every key of a faculty. path: such as engage.model. type: string, command (a string), size, list of strings, boolean, whole number, number or table. least and most: limits of a number, or of the length of a string (least 1: not blank); most null: 2147483647 for a number. choices: the only strings allowed. default_value null: no default. says: documentation.';
 
 create or replace function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[])
   returns text
@@ -130,7 +130,7 @@ create or replace function _faculty_takes(p_type text, p_least numeric, p_most n
     else 'a ' || p_type
   end;
 
-comment on function _faculty_takes(text, numeric, numeric, text[]) is 'What a key of a faculty takes, in words, from its row of _faculty_keys(): "a whole number from 1".';
+comment on function _faculty_takes(text, numeric, numeric, text[]) is 'What a key of a faculty accepts, as text, from its row of _faculty_keys(): "a whole number from 1".';
 
 create or replace function _faculty_complete(p_given jsonb)
   returns jsonb
@@ -151,9 +151,9 @@ as $$
        group by v.path[1]) as section(key, value);
 $$;
 
-comment on function _faculty_complete(jsonb) is 'A configuration without problems with every key: what is not given, or null, has its default; null: no default.';
+comment on function _faculty_complete(jsonb) is 'A valid configuration completed to all keys: a key not given, or null, gets its default; null: no default.';
 
--- In plpgsql, whose plan keeps the constant for the session: it takes 2 ms to make.
+-- In plpgsql, whose plan keeps the constant for the session: making it takes 2 ms.
 create or replace function _faculty_defaults()
   returns jsonb
   language plpgsql

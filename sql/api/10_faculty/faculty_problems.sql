@@ -1,4 +1,4 @@
--- What is wrong with the configuration of a faculty, held against _faculty_keys(): all of it at once, in words for people.
+-- What is wrong with the configuration of a faculty, by _faculty_keys(): all problems at once, in sentences for people.
 
 create or replace function _edit_distance(p_a text, p_b text)
   returns integer
@@ -28,7 +28,7 @@ begin
 end
 $$;
 
-comment on function _edit_distance(text, text) is 'How many characters must be put in, taken out, replaced or swapped with their neighbour to make one text of another.';
+comment on function _edit_distance(text, text) is 'How many characters must be inserted, deleted, replaced or swapped with their neighbour to turn one text into the other.';
 
 create or replace function _nearest(p_word text, p_words text[])
   returns text
@@ -36,7 +36,7 @@ create or replace function _nearest(p_word text, p_words text[])
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  -- A third of a word may be wrong; what is too short or too long for that is not compared.
+  -- At most a third of the characters may differ; words too short or too long for that are not compared.
   select w.word
     from unnest(p_words) as w(word)
     cross join lateral (select greatest(char_length(p_word) / 3, 1)) as l(most)
@@ -47,7 +47,7 @@ as $$
    limit 1;
 $$;
 
-comment on function _nearest(text, text[]) is 'The word that was probably meant; null: none is near.';
+comment on function _nearest(text, text[]) is 'The word that was probably meant; null: none is similar.';
 
 create or replace function _key_text(p_path text[])
   returns text
@@ -58,7 +58,7 @@ create or replace function _key_text(p_path text[])
     select string_agg(case when k.key ~ '^[A-Za-z0-9_-]{1,60}$' then k.key else to_json(_one_line(k.key, 60))::text end, '.' order by k.n)
       from unnest(p_path) with ordinality as k(key, n));
 
-comment on function _key_text(text[]) is 'A key as people write it: engage.max_turns; what is no plain word stands in quotes.';
+comment on function _key_text(text[]) is 'A key as people write it: engage.max_turns; parts that are not plain words are quoted.';
 
 create or replace function _value_text(p_value jsonb)
   returns text
@@ -72,7 +72,7 @@ create or replace function _value_text(p_value jsonb)
     else left(p_value::text, 60)
   end;
 
-comment on function _value_text(jsonb) is 'A value as a message shows it, on one line.';
+comment on function _value_text(jsonb) is 'A value as shown in a message, on one line.';
 
 create or replace function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb)
   returns text
@@ -105,7 +105,7 @@ begin
 end
 $$;
 
-comment on function _faculty_value_says(text, numeric, numeric, text[], jsonb) is 'What a value must be that a key of a faculty, by its row of _faculty_keys(), does not take: "must be a whole number from 1, not 0". Null: it takes it.';
+comment on function _faculty_value_says(text, numeric, numeric, text[], jsonb) is 'What is wrong with a value, by its key''s row of _faculty_keys(): "must be a whole number from 1, not 0". Null: nothing.';
 
 create or replace function faculty_problems(p_config jsonb)
   returns table (path text[], says text)
@@ -128,7 +128,7 @@ as $$
   )
   select p.path, p.says
     from (
-      select '{}'::text[], 'a faculty is a table of keys, not ' || coalesce(_value_text(p_config), 'null')
+      select '{}'::text[], 'a faculty must be a table of keys, not ' || coalesce(_value_text(p_config), 'null')
        where jsonb_typeof(p_config) is distinct from 'object'
       union all
       select '{name}', 'a faculty needs a name'
@@ -160,4 +160,4 @@ as $$
 $$;
 
 comment on function faculty_problems(jsonb) is
-  'Everything that is wrong with a faculty configuration, which has the keys of v_faculty_keys; no row: faculty_save() takes it. path: the key as p_config #> path finds it, of a list with the number of the element, {} for the configuration itself; says: what is wrong there and what is allowed, as a sentence. Null is taken for a key that is left out.';
+  'All problems of a faculty configuration, whose keys are those of v_faculty_keys; no row: faculty_save() accepts it. path: the key, such that p_config #> path is its value; for an element of a list its index is added; {} is the configuration itself. says: what is wrong and what is allowed, as a sentence. Null counts as a key left out.';

@@ -8,7 +8,7 @@ create or replace function _faculty_check(p_config jsonb)
 as $$
 declare
   v_problems text[] := array(select says from faculty_problems(p_config));
-  v_hint constant text := 'Each key, what it takes and its default: select * from v_faculty_keys';
+  v_hint constant text := 'Each key, what it accepts and its default: select * from v_faculty_keys';
 begin
   if cardinality(v_problems) = 1 then
     raise exception using errcode = 'WL002', message = v_problems[1], hint = v_hint;
@@ -18,7 +18,7 @@ begin
 end
 $$;
 
-comment on function _faculty_check(jsonb) is 'Raises WL002 where faculty_problems() has something to say: the first problem is the message; of several, the detail has each on a line.';
+comment on function _faculty_check(jsonb) is 'Raises WL002 if faculty_problems() returns any: the message is the first problem; if there are several, the detail lists all, one a line.';
 
 create or replace function faculty_save(p_config jsonb)
   returns faculties
@@ -46,7 +46,7 @@ end
 $$;
 
 comment on function faculty_save(jsonb) is
-  'Stores an agent configuration and makes it the current one of its name: select faculty_save(''{"name": "reader", "accepts": ["analyze"], "engage": {"max_turns": 20}}''). p_config has the keys of v_faculty_keys, which are those of the faculty TOML; what is left out gets its default. Saving the same content again changes nothing. Running foci keep what they started with. Raises WL002: the message is the first of faculty_problems(), of several the detail has all, a line each.';
+  'Stores an agent configuration and makes it the current one of its name: select faculty_save(''{"name": "reader", "accepts": ["analyze"], "engage": {"max_turns": 20}}''). p_config has the keys of v_faculty_keys, which are those of the faculty TOML; keys left out get their defaults. Returns the faculties row. Saving the same content again changes nothing. Attempts under way keep the configuration with which they started. Raises WL002: the message is the first of faculty_problems(); if there are several, the detail lists all, one a line.';
 
 create or replace function _faculty_for(p_faculty text, p_work_type text)
   returns faculties
@@ -62,4 +62,4 @@ as $$
    limit 1;
 $$;
 
-comment on function _faculty_for(text, text) is 'The current faculty of that name or, without a name, the first by name that accepts the work type; null where there is none.';
+comment on function _faculty_for(text, text) is 'The current faculty of that name or, if p_faculty is null, the first by name that accepts the work type; null: there is none.';

@@ -1,4 +1,4 @@
--- Work comes in: one item, one job, one transaction.
+-- Submitting work: one item, one job, one transaction.
 
 create or replace function work_submit(
     p_work_type text,
@@ -29,7 +29,7 @@ begin
     perform _raise_invalid('a work item needs a work type of at most 200 characters');
   end if;
   if coalesce(p_description, '') !~ '\S' or octet_length(p_description) > 65536 then
-    perform _raise_invalid('a work item needs a description of at most 64 KiB', 'Say what is to be done; larger input goes into params or files.');
+    perform _raise_invalid('a work item needs a description of at most 64 KiB', 'Say what is to be done; put larger input into params or files.');
   end if;
   if jsonb_typeof(coalesce(p_params, '{}')) <> 'object' then
     perform _raise_invalid('params must be a JSON object');
@@ -38,11 +38,11 @@ begin
     perform _raise_invalid(format('max_attempts must be 1 or more, not %s', p_max_attempts));
   end if;
   if p_workspace_dir !~ '^/' then
-    perform _raise_invalid(format('"%s" is not an absolute path', p_workspace_dir), 'A worker that takes the item up is somewhere else.');
+    perform _raise_invalid(format('"%s" is not an absolute path', p_workspace_dir), 'A relative path means nothing to the worker that claims the item.');
   end if;
   perform _check_word('a source', p_source, _work_sources());
   if jsonb_typeof(p_budget) <> 'object' then
-    perform _raise_invalid('a budget is an object such as {"tokens": 200000, "money": 5}');
+    perform _raise_invalid('a budget must be an object such as {"tokens": 200000, "money": 5}');
   end if;
   perform _check_key('a deduplication key', p_dedup_key), _check_key('an external id', p_external_id), _check_key('an idempotency key', p_idempotency_key),
           _check_key('the name of a faculty', p_faculty), _check_time('run_at', p_run_at);
@@ -53,7 +53,7 @@ begin
   if p_parent_id is not null then
     v_parent := _submit_parent(p_parent_id);
   end if;
-  -- Again where what stood in the way ended in between.
+  -- Again, if the item that was in the way ended meanwhile.
   loop
     insert into work_items (
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
@@ -80,7 +80,7 @@ end
 $$;
 
 comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text) is
-  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty names who shall do it (default: the faculty that accepts the work type); p_priority: higher is more urgent (default: the parent''s, else 0); p_run_at: not before; p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(); p_workspace_dir: the directory of the host that it, each further attempt and what is delegated from it are worked on in, whatever the faculty says (default: the parent''s). With p_dedup_key, an unfinished item of that key is returned instead of a second one; with p_idempotency_key the same call repeated returns the same item for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in a budget above).';
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
 
 create or replace function _submit_parent(p_parent_id uuid)
   returns work_items
@@ -106,7 +106,7 @@ begin
 end
 $$;
 
-comment on function _submit_parent(uuid) is 'The work item below which another one is being submitted, locked so that it does not end meanwhile. Raises WL001, WL002 (5 levels deep), WL003 (finished).';
+comment on function _submit_parent(uuid) is 'The parent of a new work item, locked so that it does not end meanwhile. Raises WL001, WL002 (5 levels deep), WL003 (finished).';
 
 create or replace function _work_already_submitted(
     p_work_type text,
@@ -147,7 +147,7 @@ begin
 end
 $$;
 
-comment on function _work_already_submitted(text, text, text, text, text) is 'The work item that stands in the way of a submission, if it is the same one, else the error that says so; null where nothing is in the way any more.';
+comment on function _work_already_submitted(text, text, text, text, text) is 'The existing work item that a submission repeats (idempotency key, deduplication key); null: there is none any more. Raises WL006 if the idempotency key or external id belongs to another item.';
 
 create or replace function _budget_child(p_parent_id uuid)
   returns void
@@ -169,4 +169,4 @@ begin
 end
 $$;
 
-comment on function _budget_child(uuid) is 'Counts a child that is being submitted. Raises WL009 where a budget above has no room for it.';
+comment on function _budget_child(uuid) is 'Counts a new child in the budgets of its ancestors. Raises WL009 if one has no room for it.';

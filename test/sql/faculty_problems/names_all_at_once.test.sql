@@ -22,8 +22,8 @@ select results_eq(
   'every problem has its path and what is allowed there');
 select is_empty($$ select * from faculty_problems('{"name": "a"}') $$, 'a faculty with a name has no problem');
 select is_empty($$ select * from faculty_problems('{"name": "a", "accepts": null, "engage": null, "hooks": {"timeout": null}}') $$, 'null is a key that is left out');
-select results_eq($$ select path::text, says from faculty_problems('[1]') $$, $$ values ('{}', 'a faculty is a table of keys, not a list') $$, 'a list is no faculty');
-select results_eq($$ select path::text, says from faculty_problems(null) $$, $$ values ('{}', 'a faculty is a table of keys, not null') $$, 'null is no faculty');
+select results_eq($$ select path::text, says from faculty_problems('[1]') $$, $$ values ('{}', 'a faculty must be a table of keys, not a list') $$, 'a list is no faculty');
+select results_eq($$ select path::text, says from faculty_problems(null) $$, $$ values ('{}', 'a faculty must be a table of keys, not null') $$, 'null is no faculty');
 select is((select says from faculty_problems('{"name": "a", "engage.max_turns": 1, "a \" b": {"c": 1}}') limit 1), 'unknown key "a \" b"', 'a key that is no plain word stands in quotes');
 
 select * from finish();

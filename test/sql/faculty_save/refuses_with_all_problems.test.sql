@@ -12,7 +12,7 @@ $$;
 
 select throws_ok($$ select faculty_save('{"accepts": []}') $$, 'WL002', 'a faculty needs a name', 'a faculty without a name is refused');
 select throws_ok($$ select faculty_save('{"name": "a", "engage": {"max_trns": 9}}') $$, 'WL002', 'unknown key engage.max_trns; did you mean engage.max_turns?', 'an unknown key is refused');
-select throws_ok($$ select faculty_save(null) $$, 'WL002', 'a faculty is a table of keys, not null', 'null is no faculty');
+select throws_ok($$ select faculty_save(null) $$, 'WL002', 'a faculty must be a table of keys, not null', 'null is no faculty');
 select is(
   (select detail from pg_temp.refusal('{"name": "a", "engage": {"workspace": "hots", "max_turns": 0}}')),
   E'engage.max_turns must be a whole number from 1, not 0\nengage.workspace must be host, container or none, not "hots"; did you mean "host"?',
