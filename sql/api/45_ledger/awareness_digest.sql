@@ -1,4 +1,4 @@
--- What everybody else is doing and has found out: what makes each agent aware of the others.
+-- The awareness digest: what other agents are doing and have found out.
 
 create or replace function awareness_digest(p_work_item_id uuid default null)
   returns text
@@ -20,7 +20,7 @@ end
 $$;
 
 comment on function awareness_digest(uuid) is
-  'What else is going on, for the agent of this work item: other items that run, with their plans; queued ones with include_queued; those completed lately, with their outcomes; findings and errors of other agents. Caps and lookback are those of the item''s faculty ([faculty.awareness]; default 10 running, 20 completed, 20 findings, 10 errors, 24 hours, and 1,500 tokens over all; child items only with include_child_work). Its own entries are not in it. Of a host faculty: who works on the same files just now. rank_by = "relevance": of the newest 200 findings those that have most words of the item''s description, and so of errors. Every entry is one line of at most 240 characters; those that differ in their age only are one with their number (×9), and what has no room is counted. Without an item: for an onlooker. Raises WL001.';
+  'What else is going on, as text for the agent of this work item: other running items, with their plans; queued items with include_queued; recently completed items, with their outcomes; findings and errors of other agents. If the faculty works on the host: which agents are working on the same files. Limits are those of the item''s faculty, [awareness] (by default 10 running, 20 completed, 20 findings, 10 errors, 24 hours, 1,500 tokens in total; child items only with include_child_work). The item''s own entries are left out. rank_by = "relevance": of the newest 200 findings, those that share most words with the item''s description; likewise errors. Every entry is one line of at most 240 characters. Entries that differ only in age are one line with their number (×9); entries that do not fit are counted. p_work_item_id null: with the default limits, for no item in particular. Raises WL001.';
 
 create or replace function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid default null, out said text, out shown jsonb)
   language sql
@@ -31,7 +31,7 @@ as $$
     values (1, 'Also at work on your files'), (2, 'Currently active'), (3, 'Queued'), (4, 'Recently completed'), (5, 'Recent findings'), (6, 'Recent errors')
   ),
   folded as (
-    -- What differs in its age only is one line, as old as the newest.
+    -- Entries that differ only in age are one line, with the age of the newest.
     select e.section, row_number() over (partition by e.section order by min(e."position")) as n, count(*) as entries,
            concat_ws(
              E'\n  ',
@@ -42,8 +42,8 @@ as $$
       from _awareness_entries(p_work_item_id, p_settings, p_focus_id) e
      group by e.section, e.line, e.more, regexp_replace(e.age, '(^|, )(just now|\d+[mhd] ago)$', '')
   ),
-  -- The first of each section, then the second of each: what has no room is the oldest of the fullest sections. Headings
-  -- are counted, and what says how many are missing.
+  -- The first entry of each section, then the second of each, and so on: those that do not fit are the oldest of the longest
+  -- sections. Headings and the lines that count missing entries are included in the size.
   weighed as (
     select f.*, 17 + sum(char_length(f.line) + 1) over (order by f.n, f.section)
                    + (select sum(char_length(h.title) + 3 + 25) from heading h where h.section in (select section from folded)) as chars
@@ -67,7 +67,7 @@ as $$
 $$;
 
 comment on function _awareness(uuid, jsonb, uuid) is
-  'A digest, as _awareness_settings() wants it: its text, and the entries [[work item, seq, path], …] that it shows, null for none. With p_focus_id what is news to that focus.';
+  'A digest with the limits of _awareness_settings(). said: its text; shown: its entries, [[work item, seq, path], …], null: none. With p_focus_id: only what is news to that focus.';
 
 create or replace function _awareness_settings(p_config jsonb)
   returns jsonb
@@ -80,7 +80,7 @@ as $$
     from (select p_config -> 'awareness') as v(awareness);
 $$;
 
-comment on function _awareness_settings(jsonb) is 'The [awareness] of a faculty, and max_chars, the characters that its model has max_tokens for (null: no limit).';
+comment on function _awareness_settings(jsonb) is 'The [awareness] of a faculty, and max_chars: max_tokens in characters, by the ratio of its model (null: no limit).';
 
 create or replace function _digest_fenced(p_says text, p_digest text)
   returns text
@@ -96,4 +96,4 @@ as $$
     from (select _now() at time zone 'UTC') as v(now);
 $$;
 
-comment on function _digest_fenced(text, text) is 'A digest as it is put before a model: dated, and as data. Null for null.';
+comment on function _digest_fenced(text, text) is 'A digest as a model is shown it: dated, between random markers. Null for null.';

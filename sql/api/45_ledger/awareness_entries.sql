@@ -1,4 +1,5 @@
--- A few queries, each on a partial index of its own and capped, so that what a digest costs does not grow with the ledger.
+-- The entries of a digest: a few queries, each with its own partial index and a limit, so that the cost does not grow with the
+-- ledger.
 
 create or replace function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid default null)
   returns table (section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -6,7 +7,7 @@ create or replace function _awareness_entries(p_work_item_id uuid, p_settings js
   volatile
   rows 50
   set search_path = pg_catalog, @extschema@, pg_temp
-  -- Planned each time with what the faculty wants, so that a digest without child work reads the indexes that leave it out.
+  -- Planned each time with the faculty's settings, so that a digest without child work uses the indexes that leave it out.
   set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
@@ -18,7 +19,7 @@ declare
   v_query tsquery := case when p_settings ->> 'rank_by' = 'relevance' then _relevance_query(p_work_item_id) end;
 begin
   if p_focus_id is not null then
-    -- News is what came since it was last told; with a minute for what was being committed then.
+    -- News is what came since the last digest, minus a minute for transactions that were open then.
     v_news_since := coalesce(
       (select max(shown_at) from awareness_shown where focus_id = p_focus_id),
       (select created_at from foci where id = p_focus_id)) - interval '1 minute';
@@ -61,7 +62,7 @@ end
 $$;
 
 comment on function _awareness_entries(uuid, jsonb, uuid) is
-  'What a digest says, entry by entry, of which work item, ledger entry or file each speaks, and how old it is; with p_focus_id only what is news to that focus. section: 1 files, 2 active, 3 queued, 4 completed, 5 findings, 6 errors.';
+  'The entries of a digest: text, age, and the work item, ledger entry or file that each is about. With p_focus_id: only what is news to that focus. section: 1 files, 2 active, 3 queued, 4 completed, 5 findings, 6 errors.';
 
 create or replace function _awareness_active(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz)
   returns table (section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -103,7 +104,7 @@ end
 $$;
 
 comment on function _awareness_active(uuid, jsonb, uuid, timestamptz) is
-  'The section of a digest on what others do: work that has begun since p_since, and interactive sessions, that the focus was not told of. As _awareness_entries(), which see.';
+  'The digest''s section on running work: items that started after p_since, and interactive sessions, of which the focus was not told yet. Columns as in _awareness_entries().';
 
 create or replace function _awareness_told(p_entry_type text, p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz, p_query tsquery)
   returns table (section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -141,7 +142,7 @@ end
 $$;
 
 comment on function _awareness_told(text, uuid, jsonb, uuid, timestamptz, tsquery) is
-  'The section of a digest on what others recorded since p_since, findings or errors, the newest first or those that fit p_query best, that the focus was not told of. As _awareness_entries(), which see.';
+  'The digest''s section on findings or on errors (p_type) that others recorded after p_since and of which the focus was not told yet; the newest first or, with p_query, those that match it best. Columns as in _awareness_entries().';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid)
   returns table (id uuid, faculty text, work_type text, description text, path text)
@@ -174,7 +175,7 @@ as $$
 $$;
 
 comment on function _overlaps(uuid, uuid) is
-  'Files that a focus named in its last 50 iterations and that another running item names too, in the same directory of the host, where one of the two changes them.';
+  'Files touched by a focus in its last 50 iterations and also by another running item, in the same directory of the host, if one of the two changes them.';
 
 create or replace function _relevance_query(p_work_item_id uuid)
   returns tsquery
@@ -188,7 +189,7 @@ as $$
    where w.id = p_work_item_id;
 $$;
 
-comment on function _relevance_query(uuid) is 'Any word of what a work item is about; null for none.';
+comment on function _relevance_query(uuid) is 'A query for any word of a work item''s description; null: it has none.';
 
 create or replace function _faculty_label(p_work_item_id uuid, p_faculty text)
   returns text
@@ -202,7 +203,7 @@ as $$
             p_faculty) as name) n;
 $$;
 
-comment on function _faculty_label(uuid, text) is 'The faculty that works or worked on an item (else the one asked for), as people write it: computer-use is Computer Use. Null where none did.';
+comment on function _faculty_label(uuid, text) is 'The faculty that works or last worked on an item, else the one requested, as people write it: Computer Use for computer-use. Null: none.';
 
 create or replace function _source_label(p_work_item_id uuid, p_faculty text, p_work_type text)
   returns text

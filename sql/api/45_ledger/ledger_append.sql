@@ -1,4 +1,4 @@
--- The ledger of a work item: typed entries, numbered without gaps, that nothing changes afterwards.
+-- The ledger of a work item: typed entries, numbered without gaps, that are never changed.
 
 create or replace function ledger_append(
     p_work_item_id uuid,
@@ -32,8 +32,8 @@ begin
     perform _schema_check(format('the data of a %s', p_entry_type), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
   end if;
 
-  -- The counter under the row lock makes seq gapless, and the same statement checks who may write. The fence says who
-  -- may not; where it finds nothing wrong, the item changed in between, and with its lock the update goes through.
+  -- The counter, under the row lock, makes seq gapless, and the same statement checks who may write. If it updates nothing, the
+  -- fence raises the reason; if the fence finds none, the item has changed meanwhile, and the loop tries again with its lock held.
   loop
     update work_items
        set ledger_count = ledger_count + 1
@@ -48,11 +48,11 @@ begin
     raise exception using
       errcode = 'WL009',
       message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
-      hint = 'End this work with what is done, and go on in a new work item.';
+      hint = 'End this work with what is done, and continue in a new work item.';
   elsif octet_length(p_content) > 4096 then
-    raise warning 'entry % of work item % has % bytes: everybody who reads this ledger pays for it',
+    raise warning 'entry % of work item % has % bytes: every agent that reads this ledger pays for it',
         v_item.ledger_count, p_work_item_id, octet_length(p_content)
-      using hint = 'An entry says in a few sentences what matters; data holds what is structured, an artifact what is long.';
+      using hint = 'Say what matters in a few sentences; put structured values into data, and long text into an artifact.';
   end if;
   insert into work_ledger (
     work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work,
@@ -72,7 +72,7 @@ end
 $$;
 
 comment on function ledger_append(uuid, text, text, jsonb, uuid, text, text[]) is
-  'Appends an entry to a work item''s ledger and returns it: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note; p_content: up to 16 KiB of text; p_data: anything structured beside it, up to 64 KiB, held against what ledger_data_schema_save() said of its type; p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs word for word: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. An item that no focus drives may be written by anybody with the right to; a driven one only with its p_lease. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB comes with a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries).';
+  'Appends an entry to a work item''s ledger and returns its row: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note. p_content: up to 16 KiB of text. p_data: structured values, up to 64 KiB of JSON, checked against the schema of ledger_data_schema_save(), if its type has one. p_lease: required while an attempt is under way; without one, everyone with the right to write may append. p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs verbatim: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB raises a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries).';
 
 create or replace function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[])
   returns void
@@ -86,24 +86,25 @@ begin
     perform _raise_invalid('a ledger entry needs content');
   end if;
   if octet_length(p_content) > 16384 then
-    perform _raise_invalid(format('a ledger entry holds at most 16 KiB, not %s bytes', octet_length(p_content)),
+    perform _raise_invalid(format('a ledger entry can have at most 16 KiB, not %s bytes', octet_length(p_content)),
       'Record what matters in a few sentences, or in several entries.');
   end if;
   if octet_length(p_data::text) > 65536 then
-    perform _raise_invalid(format('the data of a ledger entry holds at most 64 KiB, not %s bytes', octet_length(p_data::text)));
+    perform _raise_invalid(format('the data of a ledger entry can have at most 64 KiB, not %s bytes', octet_length(p_data::text)));
   end if;
   if p_keep is not null then
     if p_entry_type <> 'step' then
-      perform _raise_invalid(format('only a step keeps what it names, not a %s', p_entry_type));
+      perform _raise_invalid(format('only a step can have keep, not a %s', p_entry_type));
     elsif array_ndims(p_keep) > 1 or cardinality(p_keep) > 20
       or exists (select from unnest(p_keep) n where coalesce(n, '') !~ '\S' or octet_length(n) > 2000) then
-      perform _raise_invalid('keep is a list of at most 20 paths, URLs or artifact handles', 'Name what you will change or quote next, most needed first.');
+      perform _raise_invalid('keep must be a list of at most 20 paths, URLs or artifact handles',
+        'Name what you will change or quote next, most needed first.');
     end if;
   end if;
 end
 $$;
 
-comment on function _ledger_entry_check(text, text, jsonb, text[]) is 'Raises WL002 for what is no entry of a ledger, whatever the ledger.';
+comment on function _ledger_entry_check(text, text, jsonb, text[]) is 'Raises WL002 for arguments that cannot be a ledger entry.';
 
 create or replace function _ledger_appended(
     p_work_item_id uuid,
@@ -123,7 +124,7 @@ begin
   if p_idempotency_key = '' then
     perform _raise_invalid('an empty string is not an idempotency key');
   end if;
-  -- Lock first, look in a new statement: only so is a twin seen that committed while we waited.
+  -- Lock first, then search in a new statement, which also sees a duplicate that committed while this one waited.
   perform from work_items where id = p_work_item_id for no key update;
   select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
   if found and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep) then
@@ -137,7 +138,7 @@ end
 $$;
 
 comment on function _ledger_appended(uuid, text, text, text, text[]) is
-  'The entry that was appended with an idempotency key; null: none yet, and none comes before ours, since the item is locked. Raises WL002, WL006 (key used for another entry).';
+  'The entry already appended with an idempotency key. Null: there is none, and none can be added before ours, since the item is locked now. Raises WL002, WL006 (key used for another entry).';
 
 create or replace function ledger_append_batch(
     p_work_item_id uuid,
@@ -163,7 +164,7 @@ end
 $$;
 
 comment on function ledger_append_batch(uuid, jsonb, uuid, text) is
-  'Appends several entries, all or none: p_entries = [{entry_type, content, data, keep}, ...]. Returns them in order; otherwise as ledger_append(), whose errors it raises.';
+  'Appends several entries, all or none: p_entries = [{entry_type, content, data, keep}, ...]. Returns their rows in order. Otherwise like ledger_append(), whose errors it raises.';
 
 create or replace function ledger_data_schema_save(p_entry_type text, p_schema json)
   returns text
@@ -180,7 +181,7 @@ begin
         or coalesce(json_typeof(p_schema -> 'required'), 'array') <> 'array'
         or coalesce(json_typeof(p_schema -> 'properties'), 'object') <> 'object' then
     perform _raise_invalid(
-      'the data of entries is described by a JSON Schema of "type": "object"', 'Its properties are an object, what it requires is a list.');
+      'the schema of entries'' data must be a JSON Schema with "type": "object"', 'Its "properties" must be an object, its "required" a list.');
   else
     insert into ledger_data_schemas (entry_type, schema) values (p_entry_type, p_schema)
     on conflict (entry_type) do update set schema = excluded.schema, updated_at = _now();
@@ -190,7 +191,7 @@ end
 $$;
 
 comment on function ledger_data_schema_save(text, json) is
-  'Says what the data of a type of entry must look like from now on, as a JSON Schema of type object; null: anything. ledger_append() with data that does not fit then raises WL002. Checked are required keys, types and enums of the top level and additionalProperties = false, with a JavaScript engine the whole schema (see json_schema_errors()). Raises WL002.';
+  'Sets the schema for the data of an entry type, a JSON Schema of type object; null: no schema. Returns the entry type. From then on ledger_append() raises WL002 for data that does not fit. Checked are required keys, types and enums of the top level and additionalProperties = false; with a JavaScript engine the whole schema (see json_schema_errors()). Raises WL002.';
 
 create or replace function _names(p_names jsonb)
   returns text[]
@@ -202,10 +203,10 @@ begin
   if jsonb_typeof(p_names) = 'null' then
     return null;
   elsif jsonb_typeof(p_names) <> 'array' or exists (select from jsonb_array_elements(p_names) n where jsonb_typeof(n) <> 'string') then
-    perform _raise_invalid('keep is a list of paths, URLs or artifact handles');
+    perform _raise_invalid('keep must be a list of paths, URLs or artifact handles');
   end if;
   return (select array_agg(n.name order by n.i) from jsonb_array_elements_text(p_names) with ordinality as n(name, i));
 end
 $$;
 
-comment on function _names(jsonb) is 'A JSON list of strings as an array; null for none. Raises WL002.';
+comment on function _names(jsonb) is 'A JSON list of strings as an array; null for null or an empty list. Raises WL002.';

@@ -34,7 +34,7 @@ end
 $$;
 
 comment on function ledger_read(uuid, text, integer, boolean) is
-  'The entries of a work item''s ledger in order; only those of p_entry_type, only the newest p_last_n, where given. What attempts wrote that were given up (recover.mode = fresh) only with p_is_everything. Raises WL001, WL002.';
+  'The entries of a work item''s ledger in order. p_entry_type: only those of this type. p_last_n: only the newest. p_is_everything: also entries of attempts that were given up (recover.mode = "fresh"). Raises WL001, WL002.';
 
 create or replace function ledger_read_lines(
     p_work_item_id uuid,
@@ -50,7 +50,7 @@ as $$
 $$;
 
 comment on function ledger_read_lines(uuid, text, integer) is
-  'ledger_read() as the model sees it: a line "[seq] type: content" for each entry, further lines of an entry indented. Raises WL001, WL002.';
+  'ledger_read() as text for a model: "[seq] type: content" for each entry, further lines of an entry indented. Raises WL001, WL002.';
 
 create or replace function ledger_read_formatted(p_work_item_id uuid)
   returns text
@@ -67,7 +67,7 @@ end
 $$;
 
 comment on function ledger_read_formatted(uuid) is
-  'The whole ledger of a work item as a block for a model''s context: PLAN (the latest one), FINDINGS, STEPS COMPLETED, DECISIONS, ERRORS, NOTES; sections without entries are left out. Raises WL001.';
+  'The whole ledger of a work item as text for a model''s context, in sections: PLAN (the latest), FINDINGS, STEPS COMPLETED, DECISIONS, ERRORS, NOTES; empty sections are left out. Raises WL001.';
 
 create or replace function _ledger_format(
     p_work_item_id uuid,
@@ -105,7 +105,7 @@ as $$
     ) s;
 $$;
 
-comment on function _ledger_format(uuid, integer, integer, integer, boolean) is 'The block of ledger_read_formatted() as it was with entry p_until_seq, with only a count of the entries before p_since_seq and a plan of at most p_max_plan_chars; p_is_numbered: steps begin with the number that recall_block() takes.';
+comment on function _ledger_format(uuid, integer, integer, integer, boolean) is 'The text of ledger_read_formatted(), up to entry p_until_seq. Entries before p_since_seq are only counted; the plan is cut at p_max_plan_chars. p_is_numbered: steps begin with the block number for recall_block().';
 
 create or replace function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer default 2147483647)
   returns text
@@ -120,7 +120,7 @@ begin
   if char_length(v_block) <= p_max_chars then
     return v_block;
   end if;
-  -- The newest entries that fit; the plan always, if need be its beginning.
+  -- The newest entries that fit, and always the plan, if necessary only its beginning.
   select min(e.seq) into v_since
     from (select seq, sum(char_length(content) + 10) over (order by seq desc) as chars
             from work_ledger
@@ -131,4 +131,4 @@ begin
 end
 $$;
 
-comment on function _ledger_block(uuid, integer, integer) is 'ledger_read_formatted() in at most about so many characters, its steps with the numbers of their blocks: the newest entries, and how many older ones ledger_read() has.';
+comment on function _ledger_block(uuid, integer, integer) is 'The text of ledger_read_formatted() in about p_max_chars characters: the newest entries, and the number of older ones; steps with their block numbers.';
