@@ -1,6 +1,6 @@
--- Compaction, the net under the elisions, as a ladder: the ledger stands for old turns; where there is hardly any, a
--- model's summary does; where neither helps, what is left is task, ledger and the last exchange. Each rung has to free a
--- tenth at least, so nothing is compacted again and again.
+-- Compaction, for when elisions are not enough, is a ladder. First rung: the ledger replaces old turns. If it has hardly any
+-- entries: a model's summary does. If neither helps: only task, ledger and the last exchange stay. Each rung has to free at
+-- least a tenth, so that nothing is compacted again and again.
 
 create or replace function _compaction_due(
     p_item work_items,
@@ -53,7 +53,7 @@ end
 $$;
 
 comment on function _compaction_due(work_items, foci, jsonb, turns, turns, elisions[], text, boolean) is
-  'Whether the request after p_head, with the cuts p_cuts and saying p_say, has to be compacted, and how: a compaction with its cut (neither stored yet); of a summary, which is written first, no cut; or the reason why nothing helps. p_may_summarize: no summary was tried for this request.';
+  'Whether the request after p_head, with the cuts p_cuts and the text p_say, has to be compacted, and how. compaction and cut (not stored yet); both null: not needed. Without a cut: a summary has to be written first. reason: why nothing helps; null otherwise. p_may_summarize: no summary has been tried for this request.';
 
 create or replace function _compaction_limit(p_engage jsonb)
   returns integer
@@ -64,7 +64,7 @@ as $$
   select (_context_window_of(p_engage) * coalesce(nullif((p_engage ->> 'compact_threshold')::numeric, 0), 1))::integer;
 $$;
 
-comment on function _compaction_limit(jsonb) is 'How many tokens a request may have before it is compacted, by a faculty''s engage.';
+comment on function _compaction_limit(jsonb) is 'How many tokens a request may have before it is compacted, from a faculty''s [engage].';
 
 create or replace function _compaction_ladder(
     p_item work_items,
@@ -87,7 +87,7 @@ create or replace function _compaction_ladder(
 as $$
 declare
   v_current elisions := p_cuts[cardinality(p_cuts)];
-  -- A model that refused what was estimated to fit: the estimate is wrong, so what it says is no limit either.
+  -- If the model refused a request that was estimated to fit, the estimate is wrong and cannot serve as the limit.
   v_is_refused boolean := p_trigger = 'context_overflow';
   v_window integer := least(_context_window_of(p_engage), case when v_is_refused then p_tokens end);
   v_limit integer := least(_compaction_limit(p_engage), case when v_is_refused then p_tokens * 0.7 end);
@@ -104,7 +104,7 @@ begin
     v_after := case when cut.id is not null then _request_chars(p_head, _with_cut(p_cuts, cut), p_say) end;
   end if;
   if v_after <= 0.9 * p_chars and v_after::numeric / p_chars * p_tokens <= v_limit then
-    null; -- the faculty's strategy is enough
+    null; -- the faculty's strategy frees enough
   elsif p_focus.compaction_instructions is null and _is_kept_by_ledger(p_item.id, v_current.last_seq, v_leaving) then
     cut := _ledger_cut(p_item, p_focus, p_head, v_current, v_shown, v_keep, p_trigger, v_limit_chars);
     v_after := _request_chars(p_head, array[cut], p_say);
@@ -125,7 +125,7 @@ begin
       compaction.compaction_type := 'floor';
       reason := _no_longer_fits(v_after::numeric / p_chars * p_tokens, v_window);
     end if;
-    -- Asked for by hand or periodic, and there is nothing to gain; or nothing helps.
+    -- Requested or periodic, and nothing would be gained; or nothing helps.
     if p_tokens <= v_limit or reason is not null or v_after > 0.9 * p_chars and (p_tokens <= v_window or v_after >= p_chars) then
       compaction := null;
       cut := null;
@@ -138,7 +138,7 @@ end
 $$;
 
 comment on function _compaction_ladder(work_items, foci, jsonb, turns, elisions[], text, boolean, text, integer, bigint) is
-  'How a request of p_tokens and p_chars is compacted, by the first rung that frees enough: the faculty''s strategy, the ledger, a summary, the floor. Returns as _compaction_due(); all null: there is nothing to gain, and it fits as it is.';
+  'How a request of p_tokens tokens and p_chars characters is compacted, by the first rung that frees enough: the faculty''s strategy, the ledger, a summary, the floor. Returns the same as _compaction_due(); all null: nothing would be gained, and the request fits as it is.';
 
 create or replace function _compaction_begun(p_item work_items, p_focus foci, p_engage jsonb, p_trigger text, p_tokens integer)
   returns compactions
@@ -161,7 +161,7 @@ begin
 end
 $$;
 
-comment on function _compaction_begun(work_items, foci, jsonb, text, integer) is 'A compaction of which is known why it is due, and not yet what it does.';
+comment on function _compaction_begun(work_items, foci, jsonb, text, integer) is 'A compaction (not stored yet) with the reason why it is due, but not yet what it does.';
 
 create or replace function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[])
   returns boolean
@@ -176,7 +176,7 @@ as $$
      and l.turn_id in (select t.id from unnest(p_turns) t);
 $$;
 
-comment on function _is_kept_by_ledger(uuid, integer, turns[]) is 'Whether the agent recorded at least one entry in ten of some turns, so that its ledger can stand for them.';
+comment on function _is_kept_by_ledger(uuid, integer, turns[]) is 'Whether the agent recorded at least one entry for every ten of these turns, so that its ledger can replace them.';
 
 create or replace function _ledger_cut(
     p_item work_items,
@@ -199,7 +199,7 @@ as $$
 $$;
 
 comment on function _ledger_cut(work_items, foci, turns, elisions, turns[], integer, text, numeric) is
-  'The cut (not stored yet) that leaves the newest p_keep of the turns shown, and the ledger for all before, as long as a request of p_limit_chars has room for.';
+  'The cut (not stored yet) that keeps the newest p_keep of the turns shown, and replaces everything before them by the ledger, in a size that fits a request of p_limit_chars characters.';
 
 create or replace function _summary_begun(p_compaction compactions, p_base_elision_id uuid, p_shown turns[], p_leaving turns[])
   returns compactions
@@ -217,7 +217,7 @@ begin
 end
 $$;
 
-comment on function _summary_begun(compactions, uuid, turns[], turns[]) is 'A compaction whose summary has to be written first: of which turns, behind which cut.';
+comment on function _summary_begun(compactions, uuid, turns[], turns[]) is 'The compaction with the turns of which a summary has to be written first, and the cut in force.';
 
 create or replace function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer)
   returns compactions
@@ -245,7 +245,7 @@ begin
 end
 $$;
 
-comment on function _compaction_applied(compactions, elisions, turns[], turns[], integer) is 'A compaction with what its cut does to the turns shown.';
+comment on function _compaction_applied(compactions, elisions, turns[], turns[], integer) is 'The compaction with the effect of its cut: which turns it replaces, which stay.';
 
 create or replace function _no_longer_fits(p_tokens numeric, p_window integer)
   returns text
@@ -256,4 +256,4 @@ create or replace function _no_longer_fits(p_tokens numeric, p_window integer)
     'the conversation no longer fits the model''s context window: about %s tokens of %s when everything that can be left out is',
     p_tokens::integer, p_window) end;
 
-comment on function _no_longer_fits(numeric, integer) is 'Why work cannot go on whose shortest request has so many tokens; null: it fits.';
+comment on function _no_longer_fits(numeric, integer) is 'Why work cannot continue if its shortest possible request has this many tokens; null: it fits.';

@@ -61,7 +61,7 @@ as $$
   select char_length(config::text) from turn_configs where content_hash = p_turn.config_hash;
 $$;
 
-comment on function _config_chars(turns) is 'Characters of a turn''s request besides its messages: model, system prompt, tools.';
+comment on function _config_chars(turns) is 'Characters of a turn''s request other than its messages: model, system prompt, tools.';
 
 create or replace function _request_chars(p_head turns, p_cuts elisions[], p_say text)
   returns bigint
@@ -72,7 +72,7 @@ as $$
   select _parts_chars(p_head.id, p_cuts, p_say) + _config_chars(p_head);
 $$;
 
-comment on function _request_chars(turns, elisions[], text) is 'Characters of the whole request behind a turn that leaves out what p_cuts say and adds p_say.';
+comment on function _request_chars(turns, elisions[], text) is 'Characters of the whole request after a turn, with the cuts p_cuts and the text p_say.';
 
 create or replace function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint default null)
   returns integer

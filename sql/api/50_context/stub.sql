@@ -34,12 +34,12 @@ as $$
       where t.block = p_block and (t.depth > 0 or s.n >= 10000)), -- what came with the task stays with it
     (select string_agg(format('- %s: %s', e.entry_type, _indent(e.content, '  ')), E'\n' order by e.seq)
        from entry e where e.entry_type in ('finding', 'decision', 'error')),
-    -- A step that the engine drafted says this itself.
+    -- A step drafted by the engine already contains this.
     (select '- changed: ' || _changed_files(o.turns) from own o where not o.is_drafted),
     (select '- failed: ' || _failed_calls(o.turns) from own o where not o.is_drafted));
 $$;
 
-comment on function _block_stub(turns[], integer, integer) is 'What stands for a closed block: its steps, then a line for whatever a person or another agent said in it, for each finding, decision and error that it recorded, and what its calls changed and where they failed. p_turns: turns that it may lie in, its closing turn included; p_after_seq: a ledger entry that is older than the block.';
+comment on function _block_stub(turns[], integer, integer) is 'The stub of a closed block: its steps, then a line for each message from a person or another agent and for each finding, decision and error recorded in it, then the files that its calls changed and the calls that failed. p_turns: turns that include those of the block and the turn that closed it. p_after_seq: any ledger entry older than the block.';
 
 create or replace function _told_in(p_turn_id uuid, p_is_whole boolean default false)
   returns table (n integer, said text)
@@ -49,7 +49,7 @@ create or replace function _told_in(p_turn_id uuid, p_is_whole boolean default f
   set search_path = pg_catalog, @extschema@, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
-  -- What a client put in by itself (files that changed, reminders) is no word of anybody.
+  -- Text that a client inserted automatically (changed files, reminders) is not said by anyone: one line of it is enough.
   select m.sequence, case when m.source = 'event' and not p_is_whole then _one_line(_result_text(m.content), 240) else _result_text(m.content) end
     from messages m
    where m.turn_id = p_turn_id and m.role = 'user' and m.source <> 'engine' and m.metadata ->> 'kind' is distinct from 'task'
@@ -60,7 +60,7 @@ as $$
    where k.turn_id = p_turn_id;
 $$;
 
-comment on function _told_in(uuid, boolean) is 'What people and other agents said in a turn: with its request or, from n = 10000, in rejecting its calls. What a client put in by itself is cut to a line, unless p_is_whole.';
+comment on function _told_in(uuid, boolean) is 'What people and other agents said in a turn: messages with its request and, with n from 10000 on, reasons for rejecting its calls. Text that a client inserted automatically is shortened to one line, unless p_is_whole.';
 
 create or replace function _changed_files(p_turn_ids uuid[])
   returns text
@@ -81,7 +81,7 @@ as $$
            group by x.target) f;
 $$;
 
-comment on function _changed_files(uuid[]) is 'The files that the calls of some turns changed, in order, on one line; null: none.';
+comment on function _changed_files(uuid[]) is 'The files that the calls of these turns changed, in order, on one line; null: none.';
 
 create or replace function _failed_calls(p_turn_ids uuid[], p_has_words boolean default false)
   returns text
@@ -114,7 +114,7 @@ as $$
           having bool_or(c.is_error)) f;
 $$;
 
-comment on function _failed_calls(uuid[], boolean) is 'The calls of some turns that failed, each once with its exit code, how often, and whether it passed afterwards, on one line; p_has_words: with the last line of what it printed. Null: none.';
+comment on function _failed_calls(uuid[], boolean) is 'The failed calls of these turns on one line, each once, with its exit code, how often it failed, and whether it passed afterwards; p_has_words: with the last line of its output. Null: none.';
 
 create or replace function _call_label(p_call tool_calls)
   returns text
@@ -130,7 +130,7 @@ as $$
             from (select _call_input(p_call) as input) i) c;
 $$;
 
-comment on function _call_label(tool_calls) is 'A call in a few words: its command or, where it has none, its tool and what it touched.';
+comment on function _call_label(tool_calls) is 'A short label for a call: its command or, without one, its tool and target; at most 80 characters.';
 
 create or replace function _exit_code(p_said text)
   returns text
@@ -139,7 +139,7 @@ create or replace function _exit_code(p_said text)
   parallel safe
   return (regexp_match(right(p_said, 300) || E'\n' || left(p_said, 300), 'exit(?:ed with)? (?:code|status):?\s*(\d{1,3})', 'i'))[1];
 
-comment on function _exit_code(text) is 'The exit code that a failed command''s result names, as text; null: none.';
+comment on function _exit_code(text) is 'The exit code in a failed command''s result, as text; null: none found.';
 
 create or replace function _last_line(p_said text)
   returns text
@@ -154,4 +154,4 @@ as $$
    limit 1;
 $$;
 
-comment on function _last_line(text) is 'The last line of a result that says more than how its process ended; null: none.';
+comment on function _last_line(text) is 'The last line of a result, skipping lines that only report how the process ended; null: none.';

@@ -1,4 +1,4 @@
--- Summaries, the second rung of compaction, as they are asked of a model.
+-- Requests for a summary by a model, the second rung of compaction.
 
 create or replace function _summary_config(p_model text, p_context_window integer)
   returns text
@@ -16,7 +16,7 @@ begin
 end
 $$;
 
-comment on function _summary_config(text, integer) is 'Stores everything of a summarizing request but its messages, once for each content, and returns its hash.';
+comment on function _summary_config(text, integer) is 'Stores everything in a request for a summary except its messages, once for each distinct content, and returns its hash.';
 
 create or replace function _summary_messages(p_compaction compactions)
   returns text
@@ -42,7 +42,7 @@ begin
 end
 $$;
 
-comment on function _summary_messages(compactions) is 'What the summarizing model is asked: the transcript of the turns that leave, without thinking and long results shortened, between markers that no text in it can know.';
+comment on function _summary_messages(compactions) is 'The messages of a request for a summary, as JSON text: the transcript of the turns to be left out, without thinking and with long results shortened, between random markers.';
 
 create or replace function _summary_head(p_model text, p_context_window integer, p_system text)
   returns text
@@ -54,7 +54,7 @@ as $$
     || ',"system":[' || _text_block(p_system) || '],"stream":true}';
 $$;
 
-comment on function _summary_head(text, integer, text) is 'Everything of a summarizing request but its messages. A summary has at most a tenth of the window.';
+comment on function _summary_head(text, integer, text) is 'Everything in a request for a summary except its messages, as JSON text. A summary gets at most a tenth of the window.';
 
 create or replace function _summary_asked(p_marker text, p_transcript text, p_instructions text)
   returns text
@@ -70,7 +70,7 @@ as $$
          'Above all: ' || p_instructions)) || ']}]';
 $$;
 
-comment on function _summary_asked(text, text, text) is 'The message of a summarizing request: a transcript between markers that no text in it can know, and what is wanted of it.';
+comment on function _summary_asked(text, text, text) is 'The messages of a request for a summary, as JSON text: the transcript between random markers, then the instructions.';
 
 create or replace function _summary_attempt(p_last_turn_id uuid)
   returns compactions
@@ -87,7 +87,7 @@ as $$
    limit 1;
 $$;
 
-comment on function _summary_attempt(uuid) is 'The newest summary for the request after a turn that came to nothing: it left its turn behind, beside the chain, and the cut that it began with.';
+comment on function _summary_attempt(uuid) is 'The newest failed summary for the request after a turn: its compaction turn is a child of that turn, outside the chain; base_elision_id is the cut it started from. Null: there is none.';
 
 create or replace function _asking_turn(p_turn_id uuid)
   returns turns
@@ -106,7 +106,7 @@ begin
 end
 $$;
 
-comment on function _asking_turn(uuid) is 'The turn or, of a compaction, the one before it that asked for work.';
+comment on function _asking_turn(uuid) is 'The turn or, if it is a compaction, its nearest ancestor that is not.';
 
 create or replace function _summary_given_up(p_focus_id uuid, p_compaction compactions)
   returns void
@@ -115,9 +115,9 @@ create or replace function _summary_given_up(p_focus_id uuid, p_compaction compa
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- What the model refused for its size still has to shrink.
+  -- A request that the model refused because of its size still has to shrink.
   update foci set compaction_trigger = p_compaction.trigger where id = p_focus_id and p_compaction.trigger = 'context_overflow';
 end
 $$;
 
-comment on function _summary_given_up(uuid, compactions) is 'After a summary that came to nothing: the next request is cut without one.';
+comment on function _summary_given_up(uuid, compactions) is 'After a failed summary: makes sure that the next request is compacted without one.';

@@ -1,4 +1,4 @@
--- What people and other agents said on the way. It outlives whatever leaves the context: elisions, compactions, forks, attempts.
+-- What people and other agents said to an agent. It survives elisions, compactions, forks and further attempts.
 
 create or replace function _told(p_turn_id uuid, p_is_compaction boolean)
   returns table (n bigint, said text)

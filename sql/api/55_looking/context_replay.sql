@@ -1,5 +1,5 @@
--- What a conversation would have cost under another policy, without asking a model: every request of the past is
--- assembled anew by the functions that assemble the real ones, and held against the one before it.
+-- What a conversation would have cost under another context policy, without asking a model: every past request is assembled
+-- again by the functions that assemble real ones, and compared with the one before it.
 
 create or replace function context_replay(p_session text, p_policy jsonb default '{}')
   returns table (
@@ -24,7 +24,7 @@ end
 $$;
 
 comment on function context_replay(text, jsonb) is
-  'What the requests of a session would have been under another policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, keep_budget, keep_auto, compact_threshold, compact_keep_recent, compact_strategy, compact_every, context_window), the others as the session ran; besides, to compare: keep ({"ahead": 20, "budget": 16000}: each step names what the next so many calls change), keep_messages (a sliding window of so many), clear_results_over with clear_keep (results but the newest are cleared beyond so many tokens). Returns model calls, input tokens, how many of them a prompt cache would have served, output that only the policy costs, the largest request, how many requests left something out anew or changed what was sent before, and the cost in input tokens: cached, written and extra output at what the model''s prices say, else 0.1, 1.25 (models.cache_write) and 5. Sizes are those that the provider counted, where it did. Raises WL001, WL002.';
+  'What the requests of a session would have cost under another context policy: select * from context_replay(''…'', ''{"elide_budget": 0}''). p_policy: keys of a faculty''s [engage] (elide_budget, truncate_closed_blocks, keep_budget, keep_auto, compact_threshold, compact_keep_recent, compact_strategy, compact_every, context_window); the others are those of the session. For comparison also: keep ({"ahead": 20, "budget": 16000}: each step names what the next "ahead" calls change), keep_messages (a sliding window of that many messages), clear_results_over with clear_keep (above that many tokens, all results but the newest clear_keep are cleared). Returns model_calls; input_tokens; cached_input_tokens, which a prompt cache would have served; extra_output_tokens, which only the policy costs; peak_tokens, the largest request; cuts, the number of requests that newly left something out or changed what was sent before; cost in input tokens (cached and written input and extra output at the model''s relative prices, else 0.1, 1.25 and 5). Sizes are those counted by the provider, if it did. Raises WL001, WL002.';
 
 create or replace function context_replay_turns(p_session text, p_policy jsonb default '{}')
   returns table (turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
@@ -41,7 +41,7 @@ exception when data_exception then
 end
 $$;
 
-comment on function context_replay_turns(text, jsonb) is 'context_replay() request by request. Raises WL001, WL002.';
+comment on function context_replay_turns(text, jsonb) is 'context_replay() for each request: its turn, input tokens, cached tokens, extra output tokens, and is_cut. Raises WL001, WL002.';
 
 create or replace function _replay_requests(p_session text, p_policy jsonb)
   returns table (
@@ -106,8 +106,8 @@ begin
     iteration := v_turn.iteration;
     is_cut := kept_parts < cardinality(v_before) or (v_cuts[cardinality(v_cuts)]).id is distinct from v_cut_id;
     v_cut_id := (v_cuts[cardinality(v_cuts)]).id;
-    -- A cache is read where an earlier request had a breakpoint: behind the system prompt, behind the last stub, at the end.
-    -- For policies that are not ours one is assumed wherever it helps.
+    -- The cache serves a prefix that ends where an earlier request had a breakpoint: after the system prompt, after the last
+    -- stub, at the end. For policies that are not ours, a breakpoint is assumed wherever it helps.
     v_entries := array(select e from unnest(v_entries) e where e <= kept_parts);
     cached_parts := case when v_is_own then coalesce((select max(e) from unnest(v_entries) e), 0) else kept_parts end;
     v_entries := v_entries || cardinality(v_parts.keys) || array(select i from generate_subscripts(v_parts.ends, 1) i where v_parts.ends[i]);
@@ -124,7 +124,7 @@ end
 $$;
 
 comment on function _replay_requests(text, jsonb) is
-  'context_replay() request by request, with the parts of each: kept_parts of them begin it as they began the one before, the cache serves cached_parts, tokens and depths (of the turns of responses and results) are of all, new_texts of those that are not kept. Raises WL001, WL002.';
+  'context_replay() for each request, with its parts: kept_parts, the number of first parts that are the same as in the previous request; cached_parts, those that the cache serves; tokens and depths (of the turns of responses and results) of all parts; new_texts, the parts after kept_parts. Raises WL001, WL002.';
 
 create or replace function _session_turns(p_session text)
   returns turns[]
@@ -143,7 +143,7 @@ begin
 end
 $$;
 
-comment on function _session_turns(text) is 'All turns of a session that asked for work, from its beginning. Raises WL001.';
+comment on function _session_turns(text) is 'All turns of a session except compactions, from its beginning. Raises WL001.';
 
 create or replace function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boolean)
   returns jsonb
@@ -159,7 +159,7 @@ as $$
    where content_hash = p_faculty_hash;
 $$;
 
-comment on function _replay_engage(text, jsonb, boolean) is 'What a faculty''s engage would be under a policy; of one that is not ours (p_is_own false) nothing of ours leaves anything out.';
+comment on function _replay_engage(text, jsonb, boolean) is 'A faculty''s [engage] under a policy. For a policy that is not ours (p_is_own false), elision and compaction are switched off.';
 
 create or replace function _common_beginning(p_before bigint[], p_after bigint[])
   returns integer
@@ -177,7 +177,7 @@ begin
 end
 $$;
 
-comment on function _common_beginning(bigint[], bigint[]) is 'How many elements two arrays begin with alike.';
+comment on function _common_beginning(bigint[], bigint[]) is 'How many elements at the beginning of two arrays are equal.';
 
 create or replace function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text)
   returns integer
@@ -190,7 +190,7 @@ as $$
    where work_item_id = p_work_item_id and turn_id = p_turn_id and entry_type = 'step';
 $$;
 
-comment on function _steps_tokens(uuid, uuid, text) is 'Tokens of output that the steps of a turn cost, which only closed blocks need.';
+comment on function _steps_tokens(uuid, uuid, text) is 'Output tokens of the steps of a turn, a cost that only elision has.';
 
 create or replace function _replay_policy_check(p_policy jsonb)
   returns void
@@ -211,9 +211,9 @@ begin
   end loop;
   perform _faculty_check(jsonb_build_object('name', 'policy', 'engage', p_policy - array['keep', 'keep_messages', 'clear_results_over', 'clear_keep']));
   if p_policy ? 'keep' and (jsonb_typeof(p_policy -> 'keep') <> 'object' or jsonb_typeof(p_policy #> '{keep,ahead}') is distinct from 'number') then
-    perform _raise_invalid('keep says how many calls ahead: {"ahead": 20, "budget": 16000}');
+    perform _raise_invalid('keep must be an object with a number of calls ahead: {"ahead": 20, "budget": 16000}');
   end if;
 end
 $$;
 
-comment on function _replay_policy_check(jsonb) is 'Raises WL002 for what is no policy of context_replay().';
+comment on function _replay_policy_check(jsonb) is 'Raises WL002 if p_policy is not a policy of context_replay().';

@@ -1,4 +1,4 @@
--- What a model call may use: reserved in every budget above it before it is made.
+-- Reserves what a model call may use in the budgets of its item and all ancestors, before it is made.
 
 create or replace function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, out lack text, out is_held_by_others boolean)
   language plpgsql
@@ -17,7 +17,7 @@ declare
   v_is_settled boolean;
 begin
   if p_turn.reserved_tokens is not null then
-    return; -- asked once more under the same lease
+    return; -- already reserved under this lease
   end if;
   v_budgets := array(select b from _budgets_above(array[p_item.id]) b);
   if v_budgets = '{}' then
@@ -26,9 +26,9 @@ begin
   select config into v_config from turn_configs where content_hash = p_turn.config_hash;
   v_model := v_config ->> 'model';
   v_most := (v_config ->> 'max_tokens')::integer;
-  -- An image has about as many tokens whatever its bytes.
+  -- An image has about the same number of tokens whatever its size in bytes.
   v_input := _tokens(char_length(regexp_replace(context_at(p_turn.id)::text, '"data":"[A-Za-z0-9+/=]{200,}"', repeat('x', 4700), 'g')), v_model);
-  -- With what others hold counted as used, and then as if they let go of all of it.
+  -- First with the reservations of other calls counted as spent, then as if they were all released.
   foreach v_is_settled in array array[false, true] loop
     v_output := v_most;
     lack := null;
@@ -39,7 +39,7 @@ begin
       if v_room is null then
         lack := format('no price of model %s is known, and work item %s has a budget of money: model_price_save() sets one',
           v_model, v_budget.work_item_id);
-      -- A shorter answer will do, if it is an answer.
+      -- A shorter response is acceptable, but not one under 1,000 tokens.
       elsif v_output < least(v_most, case p_turn.turn_type when 'normal' then 1000 else v_most end) then
         lack := format('the budget of %s %s of work item %s is used up: %s',
             trim_scale(v_budget.amount), v_budget.resource, v_budget.work_item_id, trim_scale(round(v_budget.spent, 6)))
@@ -74,7 +74,7 @@ end
 $$;
 
 comment on function _budget_reserve(work_items, foci, jsonb, turns) is
-  'Holds what a turn''s request may use at most in every budget above, its output limit cut to what is left. lack: what is used up; is_held_by_others: there is enough, but others hold it.';
+  'Reserves the most that a turn''s request may use in the budgets of its item and all ancestors, lowering its output limit to what is left. lack: which budget is used up; null: none. is_held_by_others: there would be enough, but other calls have reserved it.';
 
 create or replace function _budget_room(p_budget budgets, p_model text, p_input bigint)
   returns numeric
@@ -107,4 +107,4 @@ begin
 end
 $$;
 
-comment on function _budget_room(budgets, text, bigint) is 'How many tokens of output a budget has room for, beside a request''s input; infinity where output is not what it counts; null where it counts money and the model has no price.';
+comment on function _budget_room(budgets, text, bigint) is 'How many output tokens a budget has room for, after a request''s input; infinity: it does not limit output; null: it is a budget of money, and the model has no price.';

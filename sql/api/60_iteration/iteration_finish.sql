@@ -1,4 +1,4 @@
--- An iteration ends: the focus goes on, waits, completes or fails.
+-- An iteration ends: the focus continues, waits, completes or fails.
 
 create or replace function iteration_finish(p_work_item_id uuid, p_lease uuid)
   returns json
@@ -31,7 +31,7 @@ begin
     from tool_calls
    where turn_id = v_turn.id;
   if v_open_count > 0 and v_is_settled then
-    -- Approved while the others ran: the same iteration once more, to run them, while the rest waits.
+    -- Calls were approved while others ran: the same iteration again, to run them, while the rest waits.
     return _continued(v_item, v_focus);
   end if;
   if v_turn.id is null or v_open_count > 0 then
@@ -41,7 +41,7 @@ begin
       detail = case when v_turn.id is null then 'Its response is not recorded.' else format('%s tool calls are open.', v_open_count) end;
   end if;
   if v_waits_until is not null then
-    -- Parked: no worker, no job. Whoever ends the wait rings.
+    -- Parked: no worker, no job. Whatever ends the wait enqueues the next job.
     perform _lease_drop(_without_slot(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until));
     perform _enqueue_all('{}', array[v_item.slot_faculty]);
     return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
@@ -53,7 +53,7 @@ begin
     if v_answer is not null then
       return v_answer;
     end if;
-    v_call_count := v_call_count + 1; -- the check's answer is something to go on with
+    v_call_count := v_call_count + 1; -- the output of the check counts as something to work on
   end if;
 
   v_focus := _iteration_counted(v_focus.id, v_turn, v_call_count);
@@ -82,7 +82,7 @@ end
 $$;
 
 comment on function iteration_finish(uuid, uuid) is
-  'Last stage of an iteration, all its calls being settled: decides what follows. {kind: continued, iteration}: the next one is queued and the lease is free. {kind: parked, until}: calls wait for children; the lease is free, and this stage comes once more when they are over. {kind: run_hook, ...}: the work is said to be done; run the faculty''s check or consolidate command as iteration_begin() says, report with hook_record(), and this stage comes once more. {kind: paused, reason}: the same calls brought the same results for stall_limit iterations in a row; work_resume() lets it go on. Else the item has reached {kind: completed | failed | queued | dead, reason}: completed when the model called work_complete or ended its turn with text, and no check stands against it. Raises WL001, WL003, WL004, WL008 (calls are open).';
+  'Last stage of an iteration, when all its calls are settled: decides what follows. {kind: continued, iteration}: the next iteration is enqueued, and the lease is released. {kind: parked, until}: calls wait for children or approval; the lease is released, and the iteration continues when the wait is over. {kind: run_hook, ...}: the agent says that the work is done; run the faculty''s check or consolidate command as for iteration_begin(), report with hook_record(), then call this stage again. {kind: paused, reason}: the same calls had the same results for stall_limit iterations in a row; work_resume() lets the item continue. {kind: completed | failed | queued | dead, reason}: the item''s new state; completed if the model called work_complete or ended its turn with text, and no check failed. Raises WL001, WL003, WL004, WL008 (the response is not recorded, or calls are open).';
 
 create or replace function _continued(p_item work_items, p_focus foci)
   returns jsonb
@@ -97,7 +97,7 @@ begin
 end
 $$;
 
-comment on function _continued(work_items, foci) is 'Hands an item on to whoever takes its next iteration: lease and job, and the answer {kind: continued, iteration}.';
+comment on function _continued(work_items, foci) is 'Releases the lease on an item and enqueues its next iteration; returns {kind: continued, iteration}.';
 
 create or replace function _said_done(p_turn turns, p_call_count integer)
   returns jsonb
@@ -113,7 +113,7 @@ as $$
   end;
 $$;
 
-comment on function _said_done(turns, integer) is 'With what a response says that the work is done: the input of its work_complete, or its text where it has no calls; null: it does not.';
+comment on function _said_done(turns, integer) is 'The outcome, if a response says that the work is done: the input of its work_complete call, or its text if it has no calls. Null: it does not.';
 
 create or replace function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer)
   returns foci
@@ -140,7 +140,7 @@ begin
 end
 $$;
 
-comment on function _iteration_counted(uuid, turns, integer) is 'Counts an iteration that is over: how many in a row brought the same (round_count), how many nothing at all (stall_count). Returns the focus.';
+comment on function _iteration_counted(uuid, turns, integer) is 'Counts a finished iteration: how many in a row had the same calls and results (round_count), and how many neither called a tool nor ended the work (stall_count). Returns the focus.';
 
 create or replace function _focus_widen(p_focus foci, p_turn turns, p_own integer)
   returns void
@@ -156,4 +156,4 @@ begin
 end
 $$;
 
-comment on function _focus_widen(foci, turns, integer) is 'Makes room for the next response: after one that was cut off, with twice the output limit p_own (the faculty''s max_output_tokens); after one that ended because the window was full, by compacting the context.';
+comment on function _focus_widen(foci, turns, integer) is 'Makes room for the next response: after one cut off at the output limit, with twice p_own (the faculty''s max_output_tokens); after one that ended because the window was full, by compacting the context.';

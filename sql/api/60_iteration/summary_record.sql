@@ -1,4 +1,4 @@
--- The summary that a model wrote, used if it frees enough.
+-- The summary that a model wrote; it is used if it frees enough.
 
 create or replace function summary_record(
     p_work_item_id uuid,
@@ -82,7 +82,7 @@ end
 $$;
 
 comment on function summary_record(uuid, uuid, uuid, json) is
-  'Stores the summary that {kind: summarize} asked for; p_response as for turn_record(), and duration_ms. Returns whether it is used: one that is empty or frees less than a tenth of the context is not, and the next iteration_begin() cuts without one. Recording again changes nothing. Raises WL001, WL003, WL004.';
+  'Stores the summary that iteration_begin() asked for with {kind: summarize}; p_response as for turn_record(). Returns whether the summary is used; one that is empty or frees less than a tenth of the context is not, and the next iteration_begin() compacts without a summary. Recording again changes nothing. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _summary_text(p_response json)
   returns text
@@ -127,4 +127,4 @@ begin
 end
 $$;
 
-comment on function _summary_cut(work_items, foci, compactions, turns, elisions, text) is 'The cut (not stored yet) that puts a summary in the place of the turns that it was written of.';
+comment on function _summary_cut(work_items, foci, compactions, turns, elisions, text) is 'The cut (not stored yet) that replaces the summarized turns by the summary.';
