@@ -1,4 +1,4 @@
--- Where a work item stands, derived from what it recorded: as a checkpoint for later, as a packet for whoever goes on.
+-- Checkpoints: where a work item stands, derived from what it recorded.
 
 create or replace function checkpoint_create(p_work_item_id uuid, p_trigger text default 'manual')
   returns work_checkpoints
@@ -23,7 +23,7 @@ begin
   end if;
   select t.* into v_turn from foci f join sessions s on s.label = f.session_label join turns t on t.id = s.head_turn_id where f.id = v_item.focus_id;
   if v_last.turn_id is not null then
-    v_turns := _turns_since(v_turn, v_last.turn_id); -- what came before is in the last checkpoint
+    v_turns := _turns_since(v_turn, v_last.turn_id); -- earlier files are in the last checkpoint
   end if;
   select * into v_now from _progress_of(v_item, v_turns);
   select * into v_size from _journal_size(v_item.id, coalesce(v_last.created_at, '-infinity'), v_at);
@@ -53,7 +53,7 @@ end
 $$;
 
 comment on function checkpoint_create(uuid, text) is
-  'Notes where a work item stands: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Happens by itself after 50 journal entries, 100,000 new tokens, 15 minutes or a closed block (a step, or a summary that another program logged), whichever comes first. p_trigger: manual, or automatic where a program does it by itself. Raises WL001, WL002.';
+  'Stores where a work item stands and returns the work_checkpoints row: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Checkpoints are also made automatically after 50 journal entries, 100,000 new tokens, 15 minutes or a closed block (a step, or a summary that another program logged), whichever comes first. p_trigger: manual, or automatic if a program makes it unasked. Raises WL001, WL002.';
 
 create or replace function checkpoint_latest(p_work_item_id uuid)
   returns work_checkpoints
@@ -64,7 +64,7 @@ as $$
   select c from work_checkpoints c where c.work_item_id = p_work_item_id order by c.created_at desc, c.id desc limit 1;
 $$;
 
-comment on function checkpoint_latest(uuid) is 'The newest checkpoint of a work item; null where there is none.';
+comment on function checkpoint_latest(uuid) is 'The newest checkpoint of a work item; null: there is none.';
 
 create or replace function _checkpoint_due(p_item work_items, p_turn turns)
   returns void
@@ -86,7 +86,7 @@ begin
 end
 $$;
 
-comment on function _checkpoint_due(work_items, turns) is 'Makes a checkpoint after an iteration where one is due.';
+comment on function _checkpoint_due(work_items, turns) is 'Makes a checkpoint after an iteration, if one is due.';
 
 create or replace function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamptz, p_entries bigint)
   returns text
@@ -102,7 +102,7 @@ as $$
          end;
 $$;
 
-comment on function _checkpoint_trigger(boolean, bigint, timestamptz, bigint) is 'Why a checkpoint is due, by what came since the last one: a closed block, new tokens, the time, journal entries; null: none is.';
+comment on function _checkpoint_trigger(boolean, bigint, timestamptz, bigint) is 'Why a checkpoint is due, from what came since the last one: a closed block, new tokens, the time, journal entries. Null: none is due.';
 
 create or replace function _journal_written(p_work_item_id uuid)
   returns void
@@ -122,7 +122,7 @@ begin
     return;
   end if;
   perform _journal_alive(v_item.id);
-  -- Of programs that write at the same moment one looks whether a checkpoint is due.
+  -- Of programs that write at the same moment, only one checks whether a checkpoint is due.
   if not pg_try_advisory_xact_lock(hashtextextended(format('checkpoint %s %s', _ledger_schema(), v_item.id), 0)) then
     return;
   end if;
@@ -142,7 +142,7 @@ begin
 end
 $$;
 
-comment on function _journal_written(uuid) is 'After an entry to the journal or ledger of a session that another program drives: it is alive, and a checkpoint is made where one is due by the rules of work of our own.';
+comment on function _journal_written(uuid) is 'After an entry in the journal or ledger of a session that another program drives: counts as a heartbeat, and makes a checkpoint if one is due by the same rules as for other work items.';
 
 create or replace function _turns_since(p_turn turns, p_until_turn_id uuid)
   returns uuid[]
@@ -159,7 +159,7 @@ as $$
   select coalesce(array_agg(id), '{}') from back;
 $$;
 
-comment on function _turns_since(turns, uuid) is 'A turn and those before it, back to another one; at most 1,000.';
+comment on function _turns_since(turns, uuid) is 'A turn and its ancestors, back to (not including) p_until_turn_id; at most 1,000.';
 
 create or replace function _entries_made(p_turns uuid[])
   returns bigint
@@ -170,7 +170,7 @@ as $$
   select cardinality(p_turns) + (select count(*) * 2 from tool_calls where turn_id = any (p_turns) and tool_name <> 'ledger_append');
 $$;
 
-comment on function _entries_made(uuid[]) is 'Journal entries that turns made: a thought each, a request and a result for each call.';
+comment on function _entries_made(uuid[]) is 'The number of journal entries of these turns: one for each turn, two for each call (request and result).';
 
 create or replace function _tokens_new(p_turns uuid[])
   returns bigint
@@ -184,4 +184,4 @@ as $$
    where t.id = any (p_turns);
 $$;
 
-comment on function _tokens_new(uuid[]) is 'Tokens that turns added to their conversation: what was written, and what was sent for the first time. What a request sends again is not new.';
+comment on function _tokens_new(uuid[]) is 'Tokens that these turns added to their conversation: what was written, and what was sent for the first time; not what a request sends again.';

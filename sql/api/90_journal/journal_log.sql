@@ -1,4 +1,4 @@
--- Writing to the journal: entries that somebody brings from outside, and taking entries away again.
+-- Writing to the journal from outside, and deleting such entries.
 
 create or replace function journal_log(
     p_work_item_id uuid,
@@ -25,10 +25,10 @@ begin
       'One of: ' || (select string_agg(k, ', ') from jsonb_object_keys(_journal_keys()) k) || '.');
   end if;
   if jsonb_typeof(p_content) is distinct from 'object' then
-    perform _raise_invalid('the content of a journal entry is an object');
+    perform _raise_invalid('the content of a journal entry must be an object');
   end if;
   if coalesce(p_importance, 'normal') not in ('low', 'normal', 'high', 'critical') then
-    perform _raise_invalid(format('"%s" is not how important an entry is', p_importance), 'One of: low, normal, high, critical.');
+    perform _raise_invalid(format('"%s" is not an importance', p_importance), 'One of: low, normal, high, critical.');
   end if;
   for v_key, v_type in select key, value from jsonb_each_text(v_keys) loop
     perform _journal_value_check(p_entry_type, v_key, v_type, p_content -> v_key);
@@ -38,7 +38,7 @@ begin
   end if;
   v_content := _journal_shortened(p_content);
   if octet_length(v_content::text) > 65536 then
-    perform _raise_invalid(format('a journal entry holds at most 64 KiB, not %s bytes', octet_length(v_content::text)));
+    perform _raise_invalid(format('a journal entry can have at most 64 KiB, not %s bytes', octet_length(v_content::text)));
   end if;
   insert into journal_entries (id, work_item_id, entry_type, content, importance)
   values (coalesce(p_id, _uuidv7()), p_work_item_id, p_entry_type, v_content, coalesce(p_importance, 'normal'))
@@ -54,7 +54,7 @@ end
 $$;
 
 comment on function journal_log(uuid, text, jsonb, text, uuid) is
-  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()); text over 16,000 characters keeps its head and tail, in however deep an object, and less of it where the entry would be over 64 KiB. p_importance: low, normal, high or critical; p_id: the same call repeated adds one entry. Raises WL001, WL002.';
+  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, however deep, are shortened to head and tail, and further if the entry would be over 64 KiB. p_importance: low, normal, high or critical. p_id: the same call repeated adds one entry. Returns the journal_entries row. Raises WL001, WL002.';
 
 create or replace function journal_entry_delete(p_id uuid, p_reason text default null)
   returns void
@@ -70,7 +70,7 @@ begin
 end
 $$;
 
-comment on function journal_entry_delete(uuid, text) is 'Takes the content of a logged entry away; that there was one, when and of which type stays. What is derived from ledger and calls is not deleted here. Raises WL001.';
+comment on function journal_entry_delete(uuid, text) is 'Deletes the content of a logged entry; its type and time stay. Entries derived from ledger and calls cannot be deleted. Raises WL001.';
 
 create or replace function journal_cleanup(p_older_than interval default '90 days', p_importance text[] default '{low,normal}')
   returns integer
@@ -81,7 +81,7 @@ as $$
 declare
   v_count integer;
 begin
-  perform _check_span('how long sessions have been over', p_older_than);
+  perform _check_span('p_older_than', p_older_than);
   update journal_entries j
      set content = null, deleted_at = _now(), delete_reason = 'cleanup'
     from work_items w
@@ -91,7 +91,7 @@ begin
 end
 $$;
 
-comment on function journal_cleanup(interval, text[]) is 'Empties logged entries of sessions that have been over for so long, those of less importance by default. Returns how many. Call it from a cron. Raises WL002.';
+comment on function journal_cleanup(interval, text[]) is 'Deletes the content of logged entries of sessions that ended at least p_older_than ago, by default only entries of low and normal importance. Returns how many. Call it from a cron job. Raises WL002.';
 
 create or replace function journal_export(p_work_item_id uuid)
   returns jsonb
@@ -142,7 +142,7 @@ create or replace function _journal_keys()
     "session_end": {"status": "active|paused|completed|crashed|failed|cancelled|dead", "summary": "string?"}
   }'::jsonb;
 
-comment on function _journal_keys() is 'The payload of each type of journal entry: its keys and their JSON types, strings for a list of them, period for {start, end} in milliseconds, or the words that may stand there; ?: may be left out. Those of tool_approved, tool_rejected, recovery, user_feedback and session_end are ours.';
+comment on function _journal_keys() is 'The content of each type of journal entry: its keys and their JSON types; strings: a list of strings; period: {start, end} in milliseconds; a|b: one of these words; ?: may be left out. The journal''s design does not define tool_approved, tool_rejected, recovery, user_feedback and session_end; theirs are ours.';
 
 create or replace function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb)
   returns void
@@ -159,25 +159,25 @@ begin
     end if;
   elsif v_type in ('string', 'number', 'boolean', 'object') then
     if jsonb_typeof(p_value) <> v_type then
-      perform _raise_invalid(format('"%s" of type %s is a %s, not a %s', p_key, p_entry_type, v_type, jsonb_typeof(p_value)));
+      perform _raise_invalid(format('"%s" of type %s must be a %s, not a %s', p_key, p_entry_type, v_type, jsonb_typeof(p_value)));
     end if;
   elsif v_type = 'strings' then
     if jsonb_typeof(p_value) <> 'array' or jsonb_path_exists(p_value, 'strict $[*] ? (@.type() != "string")') then
-      perform _raise_invalid(format('"%s" of type %s is a list of strings', p_key, p_entry_type));
+      perform _raise_invalid(format('"%s" of type %s must be a list of strings', p_key, p_entry_type));
     end if;
   elsif v_type = 'period' then
     if jsonb_typeof(p_value -> 'start') is distinct from 'number' or jsonb_typeof(p_value -> 'end') is distinct from 'number' then
-      perform _raise_invalid(format('"%s" of type %s is {"start", "end"}, two times in milliseconds', p_key, p_entry_type));
+      perform _raise_invalid(format('"%s" of type %s must be {"start", "end"}, two times in milliseconds', p_key, p_entry_type));
     end if;
   elsif jsonb_typeof(p_value) <> 'string' or p_value #>> '{}' <> all (string_to_array(v_type, '|')) then
     perform _raise_invalid(
-      format('"%s" of type %s is not %s', p_key, p_entry_type, _one_line(p_value::text, 100)),
+      format('"%s" of type %s cannot be %s', p_key, p_entry_type, _one_line(p_value::text, 100)),
       format('One of: %s.', replace(v_type, '|', ', ')));
   end if;
 end
 $$;
 
-comment on function _journal_value_check(text, text, text, jsonb) is 'Raises WL002 where a value of a journal entry is not what _journal_keys() says.';
+comment on function _journal_value_check(text, text, text, jsonb) is 'Raises WL002 if a value of a journal entry does not match _journal_keys().';
 
 create or replace function _journal_shortened(p_content jsonb)
   returns jsonb
@@ -195,7 +195,7 @@ begin
       return v_content;
     end if;
   end loop;
-  -- Too much of it besides strings, or of them: what is small stays, the rest as the beginning of its text.
+  -- Still too large: small values stay, of the others the beginning.
   return (select jsonb_object_agg(left(k.key, 100), case when octet_length(k.value::text) <= 2000 then k.value
                                                   else case jsonb_typeof(k.value)
                                                        when 'object' then jsonb_build_object('truncated', left(k.value::text, 500))
@@ -205,7 +205,7 @@ begin
 end
 $$;
 
-comment on function _journal_shortened(jsonb) is 'The content of a journal entry in less than 64 KiB: long strings keep their head and tail, in however deep an object.';
+comment on function _journal_shortened(jsonb) is 'The content of a journal entry in less than 64 KiB: long strings, however deep, are shortened to head and tail.';
 
 create or replace function _strings_shortened(p_value jsonb, p_max_chars integer)
   returns jsonb
@@ -223,4 +223,4 @@ begin
 end
 $$;
 
-comment on function _strings_shortened(jsonb, integer) is 'JSON whose long strings keep their head and tail only.';
+comment on function _strings_shortened(jsonb, integer) is 'The JSON with strings over p_max_chars shortened to head and tail.';

@@ -1,4 +1,4 @@
--- Work that another program drives and journals: an editor, an interactive session.
+-- Journal sessions: work that another program drives and journals, such as an editor or an interactive session.
 
 create or replace function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb default '{}', p_id uuid default null)
   returns work_items
@@ -31,7 +31,7 @@ end
 $$;
 
 comment on function journal_session_create(text, text, jsonb, uuid) is
-  'A work item that another program drives and journals (an editor, an interactive session): no worker takes it up. Where nothing is heard of it for five minutes, it has crashed: each entry says that it is alive, and journal_heartbeat() in between. p_id: the same call repeated makes one. Ended by work_complete(), held by journal_session_status(). Raises WL002.';
+  'Makes a work item that another program drives and journals (an editor, an interactive session), and returns its row; no worker claims it. It counts as crashed after five minutes without an entry or journal_heartbeat(). p_id: the same call repeated makes one. End it with work_complete(), pause it with journal_session_status(). Raises WL002.';
 
 create or replace function journal_session_active(p_conversation_id text)
   returns work_items
@@ -45,7 +45,7 @@ as $$
    limit 1;
 $$;
 
-comment on function journal_session_active(text) is 'The newest session of a conversation that is not over; null where there is none.';
+comment on function journal_session_active(text) is 'The newest unfinished session of a conversation; null: there is none.';
 
 create or replace function journal_session_open(p_conversation_id text, p_original_prompt text)
   returns work_items
@@ -63,7 +63,7 @@ end
 $$;
 
 comment on function journal_session_open(text, text) is
-  'The newest session of a conversation that is not over, or a new one; programs that ask at the same moment get the same. Raises WL002.';
+  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. Raises WL002.';
 
 create or replace function journal_session_status(p_work_item_id uuid, p_status text)
   returns work_items
@@ -75,11 +75,11 @@ declare
   v_item work_items := _open_item(p_work_item_id);
 begin
   if p_status = 'crashed' then
-    perform _raise_invalid('crashed is not set: a heartbeat that stops says so');
+    perform _raise_invalid('crashed cannot be set: it follows from a heartbeat that stopped');
   elsif p_status is null or p_status not in ('active', 'paused', 'completed') then
     perform _raise_invalid(format('"%s" is not the status of a session', p_status), 'One of: active, paused, completed.');
   elsif v_item.work_type <> 'journal' then
-    perform _raise_invalid(format('work item %s is driven by Work Ledger', v_item.id), 'work_pause(), work_resume() and work_complete() are for it.');
+    perform _raise_invalid(format('work item %s is driven by Work Ledger', v_item.id), 'Use work_pause(), work_resume() or work_complete().');
   end if;
   update work_items
      set state = case p_status when 'active' then 'created' else p_status end,
@@ -93,7 +93,7 @@ begin
 end
 $$;
 
-comment on function journal_session_status(uuid, text) is 'Sets a journal session active, paused or completed. Raises WL001, WL002, WL003 (it is over).';
+comment on function journal_session_status(uuid, text) is 'Sets a journal session active, paused or completed, and returns its row. Raises WL001, WL002, WL003 (it is over).';
 
 create or replace function journal_heartbeat(p_work_item_id uuid, p_seconds integer default 300)
   returns timestamptz
@@ -105,16 +105,16 @@ declare
   v_item work_items := _open_item(p_work_item_id);
 begin
   if v_item.work_type <> 'journal' then
-    perform _raise_invalid(format('work item %s is driven by Work Ledger', v_item.id), 'Its worker''s lease says that it is alive.');
+    perform _raise_invalid(format('work item %s is driven by Work Ledger', v_item.id), 'Its worker renews a lease instead.');
   elsif p_seconds is null or p_seconds not between 1 and 86400 then
-    perform _raise_invalid(format('a heartbeat holds for 1 to 86400 seconds, not %s', p_seconds));
+    perform _raise_invalid(format('a heartbeat must be for 1 to 86400 seconds, not %s', p_seconds));
   end if;
   return _journal_alive(v_item.id, p_seconds);
 end
 $$;
 
 comment on function journal_heartbeat(uuid, integer) is
-  'Says that the program that drives a journal session is alive, for the next p_seconds (300). A session of which nothing is heard for longer is crashed: no digest names it, and work_sessions_resumable() offers it; a later heartbeat or entry makes it active again. Returns until when it holds. Raises WL001, WL002, WL003.';
+  'Reports that the program that drives a journal session is alive, for the next p_seconds (300). A session without a heartbeat or entry for longer counts as crashed: digests leave it out, and work_sessions_resumable() lists it. A later heartbeat or entry makes it active again. Returns until when the heartbeat is valid. Raises WL001, WL002, WL003.';
 
 create or replace function _journal_alive(p_work_item_id uuid, p_seconds integer default 300)
   returns timestamptz
@@ -125,14 +125,14 @@ as $$
 declare
   v_until timestamptz := _now() + make_interval(secs => p_seconds);
 begin
-  -- Not for each entry of a busy session.
+  -- Not at each entry of a busy session.
   update work_items set heartbeat_ends_at = v_until
    where id = p_work_item_id and work_type = 'journal' and state = 'created' and heartbeat_ends_at < v_until - interval '10 seconds';
   return (select heartbeat_ends_at from work_items where id = p_work_item_id);
 end
 $$;
 
-comment on function _journal_alive(uuid, integer) is 'Notes that the program of a journal session is alive; of other items nothing. Returns until when that holds.';
+comment on function _journal_alive(uuid, integer) is 'Records a heartbeat of a journal session; does nothing for other items. Returns until when the heartbeat is valid.';
 
 create or replace function work_sessions_resumable(p_conversation_id text default null, p_target_tokens integer default 4000, p_limit integer default 20)
   returns table (
@@ -146,7 +146,7 @@ as $$
 #variable_conflict use_column
 begin
   if p_target_tokens is null or p_target_tokens < 500 or p_limit < 0 then
-    perform _raise_invalid('a packet has at least 500 tokens, and a list no fewer than 0 sessions');
+    perform _raise_invalid('p_target_tokens must be at least 500, and p_limit not negative');
   end if;
   for id in
     select w.id
@@ -162,7 +162,7 @@ begin
     begin
       packet := resumption_context(id, p_target_tokens);
     exception when sqlstate 'WL002' then
-      packet := resumption_context(id, 1000000); -- what it cannot do without takes more: it is not left out for that
+      packet := resumption_context(id, 1000000); -- the essentials take more than that; the session is listed all the same
     end;
     return next;
   end loop;
@@ -170,4 +170,4 @@ end
 $$;
 
 comment on function work_sessions_resumable(text, integer, integer) is
-  'What can be taken up: sessions that are paused, or whose program or attempts crashed, of a conversation or of all, the newest first, with the packet (resumption_context() of p_target_tokens, more only where it does not fit). journal_session_status(id, ''active'') goes on with a session where it was, work_resume(id) with work of our own, journal_resume(id, conversation) in another conversation. Raises WL002.';
+  'Sessions that can be resumed: paused, or crashed (their program or all attempts), of one conversation or (null) of all, newest first. packet: resumption_context() of p_target_tokens, or more if the essentials do not fit. To resume: journal_session_status(id, ''active'') for a journal session, work_resume(id) for a paused work item, journal_resume(id, conversation) in another conversation. Raises WL002.';

@@ -1,4 +1,4 @@
--- A session told in short: what is known of it, and what a model was asked to write.
+-- Summaries of a session: one made from its records, and one written by a model.
 
 create or replace function journal_summary(p_work_item_id uuid)
   returns text
@@ -25,7 +25,11 @@ begin
 end
 $$;
 
+<<<<<<< HEAD:sql/api/90_journal/journal_summary.sql
 comment on function journal_summary(uuid) is 'A work item for people, in some lines, from what it recorded itself. Raises WL001.';
+=======
+comment on function session_summary(uuid) is 'A summary of a work item for people, as a few lines of text made from what it recorded. Raises WL001.';
+>>>>>>> 6e8e533 (Journal and Agent OS: comments and messages in plain English):sql/api/90_journal/session_summary.sql
 
 create or replace function journal_summary_request(p_work_item_id uuid, p_model text default null)
   returns json
@@ -51,7 +55,7 @@ begin
              order by j.sequence_num)
       from journal_read(p_work_item_id) j),
            '');
-  -- As of a compaction: what fits half the window.
+  -- As for a compaction: at most half the window.
   return (left(_summary_head(
       v_model, v_window,
       'You summarize the work of an agent for the people it works for and for whoever goes on with it. Answer with the summary alone.'), -1)
@@ -63,8 +67,13 @@ begin
 end
 $$;
 
+<<<<<<< HEAD:sql/api/90_journal/journal_summary.sql
 comment on function journal_summary_request(uuid, text) is
   'The request that asks a model for a summary of a session, made of its journal: send it as it is and store what it says with journal_summary_save(). p_model: which; null: the faculty''s compact_model, else the session''s own. Raises WL001.';
+=======
+comment on function session_summary_request(uuid, text) is
+  'A request that asks a model to summarize a session from its journal: send it as it is, and store the answer with session_summary_save(). p_model: which model; null: the faculty''s compact_model, else the session''s own model. Raises WL001.';
+>>>>>>> 6e8e533 (Journal and Agent OS: comments and messages in plain English):sql/api/90_journal/session_summary.sql
 
 create or replace function journal_summary_save(
     p_work_item_id uuid,
@@ -83,7 +92,7 @@ declare
   v_now record;
 begin
   if coalesce(p_summary, '') !~ '\S' or coalesce(p_model, '') !~ '\S' then
-    perform _raise_invalid('a summary has words, and a model that wrote them');
+    perform _raise_invalid('a summary needs text, and the name of the model that wrote it');
   end if;
   select * into v_item from work_items where id = p_work_item_id;
   if not found then
@@ -97,8 +106,13 @@ begin
 end
 $$;
 
+<<<<<<< HEAD:sql/api/90_journal/journal_summary.sql
 comment on function journal_summary_save(uuid, text, text, integer, integer, uuid) is
   'Stores a model''s summary of a session as an entry of its journal, with its newest steps and the open parts of its plan; packets tell it. p_id: the same call repeated stores one. Raises WL001, WL002.';
+=======
+comment on function session_summary_save(uuid, text, text, integer, integer, uuid) is
+  'Stores a model''s summary of a session as an entry of its journal, with its newest steps and the open parts of its plan, and returns the journal_entries row. Resumption packets include it. p_id: the same call repeated stores one. Raises WL001, WL002.';
+>>>>>>> 6e8e533 (Journal and Agent OS: comments and messages in plain English):sql/api/90_journal/session_summary.sql
 
 create or replace function _lines(p_texts text[])
   returns text[]

@@ -1,4 +1,4 @@
--- What linters said of files and code in messages.
+-- Findings of linters about files and code in messages.
 
 create or replace function message_lints_save(p_message_id uuid, p_lints jsonb)
   returns integer
@@ -13,7 +13,7 @@ begin
     perform _raise_not_found('message', p_message_id);
   end if;
   if jsonb_typeof(p_lints) is distinct from 'array' then
-    perform _raise_invalid('lints are a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity}');
+    perform _raise_invalid('lints must be a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity}');
   end if;
   insert into message_lints (message_id, file_path, message, lint_source, start_line, start_col, end_line, end_col, severity)
   select p_message_id, l.file_path, l.message, l.lint_source, l.start_line, l.start_col, l.end_line, l.end_col, coalesce(l.severity, 'warning')
@@ -33,4 +33,4 @@ end
 $$;
 
 comment on function message_lints_save(uuid, jsonb) is
-  'Notes what linters said of files at the time of a message: a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity (error, warning, info)}. Returns how many. Raises WL001, WL002.';
+  'Stores the findings of linters at the time of a message: a list of {message, file_path, lint_source, start_line, start_col, end_line, end_col, severity (error, warning, info)}. Returns how many. Raises WL001, WL002.';

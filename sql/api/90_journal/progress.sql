@@ -61,7 +61,11 @@ as $$
            where parent_id = p_item.id and resolved_at is null);
 $$;
 
+<<<<<<< HEAD:sql/api/90_journal/progress.sql
 comment on function _progress_of(work_items, uuid[]) is 'What a work item recorded, newest first, in the newest 2,000 entries of its ledger and of those logged to its journal: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way. An imported session kept no ledger: what it shows stands for that.';
+=======
+comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, from the newest 2,000 entries of its ledger and of those logged to its journal: steps; work (steps and findings); asked, what a person asked last in a journal session; decisions; errors (each once); plan, its open parts; uncertain, calls that may or may not have happened; files that it wrote (in p_turns; null: ever); children under way. For an imported session, which has no ledger, _recorded_entries() takes its place.';
+>>>>>>> 6e8e533 (Journal and Agent OS: comments and messages in plain English):sql/api/90_journal/standing.sql
 
 create or replace function _state_line(p_item work_items, p_steps text[], p_asked text)
   returns text
@@ -89,7 +93,7 @@ as $$
   with line as materialized (
     select t.id, t.depth from turns t where t.work_item_id = p_item.id and p_item.work_type = 'import'
     union all
-    -- The beginning that it shares with another.
+    -- The beginning that it shares with another session.
     select t.id, t.depth
       from turns f
       join turns t on t.work_item_id = f.work_item_id and t.depth <= f.depth
@@ -99,7 +103,7 @@ as $$
       from line t join tool_calls k on k.turn_id = t.id
      where lower(k.tool_name) in ('todowrite', 'todo_write', 'write_todos', 'manage_todo_list', 'update_plan', 'taskcreate', 'taskupdate')
   ), task as (
-    -- Tasks that are made one by one are numbered in that order.
+    -- Tasks made one by one are numbered in that order.
     select c.input ->> 'subject' as what, u.input ->> 'status' as status, greatest(c.n, u.n) as n
       from (select input, n, row_number() over (order by n) as number from call where lower(tool_name) = 'taskcreate') c
       left join lateral (select input, n
@@ -108,7 +112,7 @@ as $$
                           order by n desc
                           limit 1) u on true
     union all
-    -- Of lists that are written whole each time, the newest that names a part says how it stands.
+    -- Of lists that are written whole each time, the newest one that has an item gives its status.
     (select distinct on (d.what) d.what,
             case
               when d.n < (select max(n) from call where lower(tool_name) not in ('taskcreate', 'taskupdate')) and d.status <> 'completed'
@@ -156,4 +160,4 @@ as $$
 $$;
 
 comment on function _recorded_entries(work_items) is
-  'Of an imported session, as entries of a ledger: what its todo lists say (step, plan), the summaries of its compactions (summary), its newest failed calls (error), the newest three prompts of people (asked), its last answer (answer). Of any other work item nothing.';
+  'Substitute for the ledger of an imported session: its todo lists (step, plan), the summaries of its compactions (summary), its newest failed calls (error), the newest three prompts of people (asked), its last answer (answer). No rows for other work items.';

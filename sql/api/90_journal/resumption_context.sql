@@ -1,4 +1,4 @@
--- The packet for whoever goes on: a retry, a fork, another conversation, another agent. Never larger than asked for.
+-- The resumption packet: what another attempt, conversation or agent needs to continue. Never larger than requested.
 
 create or replace function resumption_context(p_work_item_id uuid, p_target_tokens integer default 4000)
   returns jsonb
@@ -18,7 +18,7 @@ declare
   v_line_chars integer := 100;
 begin
   if p_target_tokens is null or p_target_tokens < 500 then
-    perform _raise_invalid(format('a packet has at least 500 tokens, not %s', p_target_tokens));
+    perform _raise_invalid(format('a packet needs at least 500 tokens, not %s', p_target_tokens));
   end if;
   select * into v_item from work_items where id = p_work_item_id;
   if not found then
@@ -28,7 +28,7 @@ begin
   select * into v_now from _progress_of(v_item, null);
   v_open := _open_actions(v_now.plan, v_now.uncertain, v_now.children);
 
-  -- The essentials first, as short as they may get: what was asked, what is open, what failed, what is uncertain.
+  -- The essentials first, in their shortest form: what was asked, what is open, what failed, what is uncertain.
   v_packet := jsonb_build_object(
     'originalPrompt', _shortened_to(v_item.description, v_prompt_chars),
     'workSummary', '', 'keyDecisions', '[]'::jsonb,
@@ -37,19 +37,19 @@ begin
     'errorHistory', (select coalesce(jsonb_agg(_one_line(e, v_line_chars) order by n), '[]') from unnest(v_now.errors) with ordinality as x(e, n)),
     'suggestedNextSteps', '[]'::jsonb, 'tokenCount', 0);
   if _packet_tokens(v_packet, v_model) > p_target_tokens then
-    -- Errors that were met long ago may be told by their number, the newest five by their words.
+    -- Only the newest five errors are listed, older ones counted.
     v_packet := jsonb_set(v_packet, '{errorHistory}', (select coalesce(jsonb_agg(e order by n), '[]') from (
       select e, n from jsonb_array_elements(v_packet -> 'errorHistory') with ordinality as x(e, n) where n <= 5
       union all select to_jsonb(format('and %s older ones', cardinality(v_now.errors) - 5)), 6 where cardinality(v_now.errors) > 5) y));
   end if;
   if _packet_tokens(v_packet, v_model) > p_target_tokens then
     perform _raise_invalid(format(
-      'what work item %s cannot go on without takes %s tokens, more than %s', v_item.id, _packet_tokens(v_packet, v_model),
+      'the essentials of work item %s take %s tokens, more than %s', v_item.id, _packet_tokens(v_packet, v_model),
       p_target_tokens),
       'Ask for a larger packet.');
   end if;
 
-  -- Then what fits, the most useful first; what does not fit is passed over.
+  -- Then whatever fits, the most useful first; what does not fit is skipped.
   for v_one in
     select * from (
       select 1 as priority, 1::bigint as n, '{originalPrompt}'::text[] as field,
@@ -82,7 +82,7 @@ end
 $$;
 
 comment on function resumption_context(uuid, integer) is
-  'What somebody has to know to go on with a work item: {originalPrompt, workSummary, keyDecisions, currentState, filesModified, pendingActions, errorHistory, suggestedNextSteps, tokenCount}, never more than p_target_tokens (500 or more) by the estimate of its model. The task, the open parts of the plan, errors and calls that may or may not have happened are always in it, shortened if need be; where not even that fits it fails. The same rows give the same packet. Raises WL001, WL002.';
+  'What an agent has to know to continue a work item: {originalPrompt, workSummary, keyDecisions, currentState, filesModified, pendingActions, errorHistory, suggestedNextSteps, tokenCount}, in at most p_target_tokens (500 or more), as estimated for its model. The task, the open parts of the plan, errors, and calls that may or may not have happened are always included, shortened if necessary. The same rows give the same packet. Raises WL001, WL002 (p_target_tokens too small, even for those).';
 
 create or replace function _open_actions(p_plan text[], p_uncertain text[], p_children text[])
   returns text[]
@@ -93,7 +93,7 @@ create or replace function _open_actions(p_plan text[], p_uncertain text[], p_ch
     || (select coalesce(array_agg('may or may not have happened: ' || u), '{}') from unnest(p_uncertain) u)
     || p_children;
 
-comment on function _open_actions(text[], text[], text[]) is 'What is open of a work item, by what _progress_of() says: the plan, calls of which nobody knows, children.';
+comment on function _open_actions(text[], text[], text[]) is 'The open actions of a work item, from the results of _progress_of(): the plan, uncertain calls, children.';
 
 create or replace function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_steps text[], p_asked text)
   returns text[]
@@ -111,7 +111,7 @@ as $$
             end;
 $$;
 
-comment on function _next_steps(work_items, text[], text[], text[], text) is 'What somebody who goes on with a work item does first, by what _progress_of() says.';
+comment on function _next_steps(work_items, text[], text[], text[], text) is 'What to do first when continuing a work item, from the results of _progress_of().';
 
 create or replace function _work_line(p_text text, p_max_chars integer)
   returns text
@@ -122,7 +122,7 @@ as $$
   select _one_line(p_text, case when p_text ~ '^(Its own summary|Said last): ' then greatest(400, p_max_chars) else 400 end);
 $$;
 
-comment on function _work_line(text, integer) is 'One line of what was done; what the agent said of all of it may be longer.';
+comment on function _work_line(text, integer) is 'One line of the work summary; the agent''s own summary may be longer.';
 
 create or replace function export_for_resumption(p_work_item_id uuid, p_target_tokens integer default 4000)
   returns text
@@ -141,7 +141,7 @@ as $$
     from resumption_context(p_work_item_id, greatest(620, p_target_tokens) - 120) p;
 $$;
 
-comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text, to be given to a new conversation: between random markers, other ones each time. Raises WL001, WL002.';
+comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text for a new conversation, between random markers that differ each time. Raises WL001, WL002.';
 
 create or replace function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer default 4000)
   returns work_items
@@ -156,7 +156,7 @@ begin
 end
 $$;
 
-comment on function journal_resume(uuid, text, integer) is 'Goes on with the work of one session in another conversation: a new journal session whose prompt is the packet, params.resumedFrom says of what. Raises WL001, WL002.';
+comment on function journal_resume(uuid, text, integer) is 'Continues the work of a session in another conversation: makes a journal session whose prompt is the packet and whose params.resumedFrom is the old work item, and returns its row. Raises WL001, WL002.';
 
 create or replace function _packet_tokens(p_packet jsonb, p_model text)
   returns integer
@@ -167,7 +167,7 @@ as $$
   select _tokens(char_length(p_packet::text) + 8, p_model);
 $$;
 
-comment on function _packet_tokens(jsonb, text) is 'Estimated tokens of a packet, its count included.';
+comment on function _packet_tokens(jsonb, text) is 'Estimated tokens of a packet, including its tokenCount.';
 
 create or replace function _listed(p_list jsonb)
   returns text
@@ -179,7 +179,7 @@ as $$
   select string_agg('- ' || _indent(e, '  '), E'\n' order by n) from jsonb_array_elements_text(p_list) with ordinality as x(e, n);
 $$;
 
-comment on function _listed(jsonb) is 'A list of texts as lines with dashes; null for an empty one.';
+comment on function _listed(jsonb) is 'A list of texts as lines with dashes; null for an empty list.';
 
 create or replace function _shortened_to(p_text text, p_chars integer)
   returns text
@@ -189,4 +189,4 @@ create or replace function _shortened_to(p_text text, p_chars integer)
   return case when char_length(p_text) <= p_chars then p_text
               else left(p_text, p_chars) || format('… [%s more characters]', char_length(p_text) - p_chars) end;
 
-comment on function _shortened_to(text, integer) is 'The text or its beginning, with a note of how much is left out.';
+comment on function _shortened_to(text, integer) is 'The text or, if it has more than p_chars characters, its beginning with a note of how much is left out.';

@@ -1,4 +1,4 @@
--- Reading the journal, and what its view (95_views/journal_views.sql) takes out of the rows.
+-- Reading the journal, and the functions that its view (95_views/journal_views.sql) uses.
 
 create or replace function journal_read(
     p_work_item_id uuid,
@@ -20,7 +20,7 @@ begin
   if v_began_at is null then
     perform _raise_not_found('work item', p_work_item_id);
   elsif p_since is null or p_limit < 0 then
-    perform _raise_invalid('a journal is read from a time on, and no fewer than 0 entries of it');
+    perform _raise_invalid('p_since must not be null, and p_limit not negative');
   end if;
   return query
     select j.id, j.work_item_id, (extract(epoch from j.created_at - v_began_at) * 1000000)::bigint * 16 + floor(j.rank)::integer,
@@ -36,7 +36,7 @@ end
 $$;
 
 comment on function journal_read(uuid, timestamptz, integer, text[]) is
-  'The journal of a work item in order; from a time on, the first p_limit, of some importance (low, normal, high, critical), where given: what is read is what is asked for, however long the journal is. sequence_num grows with time, with gaps; id is what stays. What was written before p_since and committed since may be new. Raises WL001, WL002.';
+  'The journal of a work item in order. p_since: only entries from this time on. p_limit: only the first ones. p_importance: only entries of these importances (low, normal, high, critical). Only the requested part is read, however long the journal is. sequence_num grows with time, with gaps; id never changes. An entry older than p_since may appear later, if its transaction commits later. Raises WL001, WL002.';
 
 create or replace function _journal_until(p_work_item_id uuid, p_since timestamptz, p_limit integer)
   returns timestamptz
@@ -45,7 +45,7 @@ create or replace function _journal_until(p_work_item_id uuid, p_since timestamp
   set search_path = pg_catalog, @extschema@, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
-  -- Each of these rows is an entry, so that the first p_limit entries are not behind the p_limit-th of any kind.
+  -- Each of these rows is an entry, so the first p_limit entries are not later than the p_limit-th row of any kind.
   select case when p_limit is null then 'infinity' else least(
     'infinity',
     (select k.created_at
@@ -65,7 +65,7 @@ as $$
       limit 1)) end;
 $$;
 
-comment on function _journal_until(uuid, timestamptz, integer) is 'A time by which a journal has p_limit entries since another, or is over; infinity without a limit.';
+comment on function _journal_until(uuid, timestamptz, integer) is 'A time until which a journal has at least p_limit entries from p_since on; infinity: without a limit, or it has fewer.';
 
 create or replace function _journal_state(p_item work_items)
   returns text
@@ -84,7 +84,7 @@ as $$
          end;
 $$;
 
-comment on function _journal_state(work_items) is 'active, paused, completed or crashed. Crashed is not a thing that somebody sets: a lease that nobody renews says so, and the heartbeat of another program that stops.';
+comment on function _journal_state(work_items) is 'active, paused, completed or crashed. Crashed is never stored: it follows from an expired lease, or from another program''s heartbeat that stopped.';
 
 create or replace function _plan_items(p_plan text)
   returns text[]
@@ -98,7 +98,7 @@ as $$
    where line ~ '\S' and line !~ '^\s*(?:[-*+•]|\d+[.)])?\s*(?:\[[xX]\]|✓|~~|done:)';
 $$;
 
-comment on function _plan_items(text) is 'What a plan still wants: its lines or numbered parts, without those that are ticked.';
+comment on function _plan_items(text) is 'The open parts of a plan: its lines or numbered parts, without those that are ticked off.';
 
 create or replace function _item_model(p_work_item_id uuid)
   returns text
@@ -116,7 +116,7 @@ as $$
     (select params ->> 'selectedModel' from work_items where id = p_work_item_id), 'claude-sonnet-5-5');
 $$;
 
-comment on function _item_model(uuid) is 'The model by whose tokens a work item''s journal and packet are counted: its newest attempt''s, or the one that its program named.';
+comment on function _item_model(uuid) is 'The model whose ratio is used to estimate the tokens of a work item''s journal and packet: that of its newest attempt, else the one named in params.selectedModel, else the default.';
 
 create or replace function _journal_size(p_work_item_id uuid, p_from timestamptz, p_to timestamptz default 'infinity', out entries integer, out tokens bigint)
   language sql
@@ -129,4 +129,4 @@ as $$
    where j.work_item_id = p_work_item_id and j.created_at >= p_from and j.created_at < p_to;
 $$;
 
-comment on function _journal_size(uuid, timestamptz, timestamptz) is 'How many entries a journal has between two times, and how many tokens they would take.';
+comment on function _journal_size(uuid, timestamptz, timestamptz) is 'How many entries a journal has between two times, and their estimated tokens.';

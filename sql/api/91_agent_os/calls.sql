@@ -1,4 +1,4 @@
--- Calls of tasks: tool calls on the one turn of the task.
+-- Calls of tasks: tool calls that belong to the task's only turn.
 
 create or replace function _ldg_call_save(p_input jsonb)
   returns jsonb
@@ -32,7 +32,7 @@ begin
   begin
     perform v_parameters::json, v_details::json;
   exception when others then
-    perform _raise_invalid('parameters and details are JSON as text');
+    perform _raise_invalid('parameters and details must be JSON as text');
   end;
   insert into tool_calls (turn_id, ordinal, work_item_id, message_id, provider_id, tool_name, input, effect, status, external_id, created_at)
   values (v_turn.id, (select count(*) from tool_calls where turn_id = v_turn.id), v_turn.work_item_id, v_start, v_id, v_ability, v_parameters::json,
@@ -40,7 +40,7 @@ begin
   on conflict (external_id) where external_id is not null do nothing;
   select * into v_row from tool_calls where external_id = v_id;
   if (v_row.turn_id, v_row.tool_name) is distinct from (v_turn.id, v_ability) then
-    perform _raise_invalid(format('call "%s" is another task''s, or of another ability', v_id));
+    perform _raise_invalid(format('call "%s" belongs to another task or ability', v_id));
   end if;
   if v_row.completed_at is not null then
     if (v_status, v_details) is distinct from (v_row.status, v_row.value::text) then
@@ -64,7 +64,7 @@ begin
 end
 $$;
 
-comment on function _ldg_call_save(jsonb) is 'Ability ldg:call:save: makes or changes a call; createdAt stays what it was, and what a call ended with too. Raises WL001 (task, message), WL002, WL007.';
+comment on function _ldg_call_save(jsonb) is 'Ability ldg:call:save: makes or changes a call. createdAt never changes, nor does the result of a call that has ended. Raises WL001 (task, message), WL002, WL007.';
 
 create or replace function _ldg_call_list(p_input jsonb)
   returns jsonb
@@ -88,4 +88,4 @@ as $$
    where k.work_item_id = (_task(p_input ->> 'taskId')).id;
 $$;
 
-comment on function _ldg_call_list(jsonb) is 'Ability ldg:call:list. A call of which nobody knows whether it happened is failed here.';
+comment on function _ldg_call_list(jsonb) is 'Ability ldg:call:list. A call that may or may not have happened (uncertain) is listed as failed.';

@@ -22,11 +22,11 @@ begin
           ('[' || _text_block(v_content) || ']')::json, v_id, v_at);
   return jsonb_build_object('success', true, 'messageId', v_id);
 exception when unique_violation then
-  raise exception using errcode = 'WL007', message = format('message "%s" is there already: a message is never changed', v_id);
+  raise exception using errcode = 'WL007', message = format('message "%s" already exists: a message is never changed', v_id);
 end
 $$;
 
-comment on function _ldg_msg_save(jsonb) is 'Ability ldg:msg:save. Raises WL001 (task), WL002, WL007 (a message of that id is there).';
+comment on function _ldg_msg_save(jsonb) is 'Ability ldg:msg:save. Raises WL001 (task), WL002, WL007 (a message with that id exists).';
 
 create or replace function _ldg_msg_list(p_input jsonb)
   returns jsonb
@@ -46,7 +46,7 @@ as $$
          'total', (select count(*) from said));
 $$;
 
-comment on function _ldg_msg_list(jsonb) is 'Ability ldg:msg:list: by time, and by the order of saving where that is the same; all of them, where no limit is given.';
+comment on function _ldg_msg_list(jsonb) is 'Ability ldg:msg:list: ordered by time, then by the order of saving; all of them, if no limit is given.';
 
 create or replace function _ldg_batch_save(p_input jsonb)
   returns jsonb
@@ -65,14 +65,14 @@ begin
     elsif v_one ? 'call' then
       perform _ldg_call_save(v_one);
     else
-      perform _raise_invalid('an entity is {"task": …}, {"message": …} or {"call": …}');
+      perform _raise_invalid('an entity must be {"task": …}, {"message": …} or {"call": …}');
     end if;
   end loop;
   return jsonb_build_object('success', true, 'saved', jsonb_array_length(p_input -> 'entities'));
 end
 $$;
 
-comment on function _ldg_batch_save(jsonb) is 'Ability ldg:batch:save: tasks, messages and calls in the order given, all or none.';
+comment on function _ldg_batch_save(jsonb) is 'Ability ldg:batch:save: saves tasks, messages and calls in the order given, all or none.';
 
 insert into abilities (name, description, input_schema, output_schema, effect, risk, implementation, function_name, is_builtin, position)
 select v.name, v.description, _json_compact(v.input_schema::json)::json, v.output_schema::json, v.effect, 'safe', 'sql',

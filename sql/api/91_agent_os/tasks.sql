@@ -1,6 +1,6 @@
 -- The abilities of Agent OS (ldg:task:*, ldg:call:*, ldg:msg:*) over the same rows: a task is a work item, a call a tool
--- call, a message a message. JSON in camelCase, times in Unix milliseconds. A task that is saved here is state "created":
--- its own loop drives it, no worker takes it up. Its messages and calls hang on one turn.
+-- call, a message a message. JSON in camelCase, times in Unix milliseconds. A task saved here has state "created": its own
+-- loop drives it, and no worker claims it. Its messages and calls belong to one turn.
 
 create or replace function _ldg_task_save(p_input jsonb)
   returns jsonb
@@ -37,7 +37,8 @@ begin
     on conflict (external_id) where external_id is not null do nothing;
     v_item := _task(v_id);
   elsif v_item.work_type <> 'ldg:task' then
-    perform _raise_invalid(format('task "%s" is driven by Work Ledger', v_id), 'Read it with ldg:task:get; work_cancel() and the like change it.');
+    perform _raise_invalid(format('task "%s" is driven by Work Ledger', v_id),
+      'Read it with ldg:task:get; change it with work_cancel(), work_pause() and the like.');
   elsif v_parent.id is distinct from v_item.parent_id then
     perform _raise_invalid(format('task "%s" has another parent', v_id));
   end if;
@@ -64,7 +65,7 @@ begin
 end
 $$;
 
-comment on function _ldg_task_save(jsonb) is 'Ability ldg:task:save: makes or changes a task; createdAt stays what it was, and a final state too. Raises WL001 (parent), WL002, WL003.';
+comment on function _ldg_task_save(jsonb) is 'Ability ldg:task:save: makes or changes a task. createdAt never changes, nor does a final state. Raises WL001 (parent), WL002, WL003.';
 
 create or replace function _ldg_task_get(p_input jsonb)
   returns jsonb
@@ -100,7 +101,7 @@ declare
   v_tasks jsonb;
   v_total bigint;
 begin
-  -- Dynamic, so that each filter has the plan of its own index; all values are parameters.
+  -- Dynamic, so that each filter is planned with its own index; all values are parameters.
   if v_status = 'null' then
     v_where := v_where || ' and w.resolved_at is null';
   elsif v_status is not null then
@@ -127,7 +128,7 @@ begin
 end
 $$;
 
-comment on function _ldg_task_query(jsonb) is 'Ability ldg:task:query: newest first; completionStatus "null" for those that are active; before: only tasks behind that id, which, unlike offset, skips none when others are added.';
+comment on function _ldg_task_query(jsonb) is 'Ability ldg:task:query: newest first. completionStatus "null": active tasks. before: only tasks after that id in this order; unlike offset, this skips none when tasks are added.';
 
 create or replace function _task(p_id text)
   returns work_items
@@ -142,7 +143,7 @@ as $$
      case when p_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then p_id::uuid end);
 $$;
 
-comment on function _task(text) is 'The work item of a task''s id: a caller''s own, or ours.';
+comment on function _task(text) is 'The work item with a task''s id: the caller''s own id, or ours. Null: there is none.';
 
 create or replace function _task_json(p_item work_items)
   returns jsonb
@@ -179,7 +180,7 @@ begin
     raise exception using errcode = 'WL001', message = format('there is no task "%s"', p_task_id);
   end if;
   if v_item.work_type <> 'ldg:task' then
-    perform _raise_invalid(format('task "%s" is driven by Work Ledger: its messages and calls are written by its own loop', p_task_id));
+    perform _raise_invalid(format('task "%s" is driven by Work Ledger, which writes its messages and calls itself', p_task_id));
   end if;
   perform from work_items where id = v_item.id for no key update;
   select * into v_turn from turns where work_item_id = v_item.id;
@@ -193,4 +194,4 @@ begin
 end
 $$;
 
-comment on function _task_turn(text) is 'The turn that a task''s messages and calls hang on, made with the first; the task''s row is locked. Raises WL001, WL002.';
+comment on function _task_turn(text) is 'The turn to which a task''s messages and calls belong, made if there is none yet; locks the task''s row. Raises WL001, WL002.';

@@ -1,4 +1,4 @@
--- What Agent OS writes differently: times in milliseconds, pages, text.
+-- Values in Agent OS's form: times in milliseconds, text, pages.
 
 create or replace function _from_ms(p_entity jsonb, p_key text)
   returns timestamptz
@@ -8,7 +8,7 @@ create or replace function _from_ms(p_entity jsonb, p_key text)
 as $$
 begin
   if jsonb_typeof(p_entity -> p_key) is distinct from 'number' or (p_entity ->> p_key)::numeric not between 0 and 253402300799999 then
-    perform _raise_invalid(format('"%s" is a time in Unix milliseconds', p_key));
+    perform _raise_invalid(format('"%s" must be a time in Unix milliseconds', p_key));
   end if;
   return timestamptz 'epoch' + round((p_entity ->> p_key)::numeric) * interval '1 millisecond';
 end
@@ -27,13 +27,13 @@ begin
     return null;
   end if;
   if jsonb_typeof(p_entity -> p_key) is distinct from 'string' then
-    perform _raise_invalid(format('"%s" is text', p_key));
+    perform _raise_invalid(format('"%s" must be text', p_key));
   end if;
   return p_entity ->> p_key;
 end
 $$;
 
-comment on function _text_of(jsonb, text, boolean) is 'The text under a key of an entity; null where it is left out and may be. Raises WL002.';
+comment on function _text_of(jsonb, text, boolean) is 'The text under a key of an entity; null: it is optional and left out. Raises WL002.';
 
 create or replace function _page(p_input jsonb, p_key text, p_default integer)
   returns integer
@@ -43,10 +43,10 @@ create or replace function _page(p_input jsonb, p_key text, p_default integer)
 as $$
 begin
   if (p_input ->> p_key)::numeric not between 0 and 1000000000 then
-    perform _raise_invalid(format('"%s" is a number from 0', p_key));
+    perform _raise_invalid(format('"%s" must be a number from 0 to 1,000,000,000', p_key));
   end if;
   return coalesce(floor((p_input ->> p_key)::numeric)::integer, p_default);
 end
 $$;
 
-comment on function _page(jsonb, text, integer) is 'limit or offset of a query. Raises WL002.';
+comment on function _page(jsonb, text, integer) is 'The limit or offset of a query. Raises WL002.';

@@ -5,11 +5,11 @@ select plan(12);
 select take(journal_session_create('chat-1', 'Build the thing'));
 create function pg_temp.log(p_type text, p_content jsonb) returns jsonb language sql as $$ select content from journal_log(item(), p_type, p_content) $$;
 
-select throws_ok($$ select pg_temp.log('tool_request', '{"toolName": "a", "toolInput": {}, "riskLevel": "banana"}') $$, 'WL002', '"riskLevel" of type tool_request is not "banana"', 'an unknown risk is refused');
+select throws_ok($$ select pg_temp.log('tool_request', '{"toolName": "a", "toolInput": {}, "riskLevel": "banana"}') $$, 'WL002', '"riskLevel" of type tool_request cannot be "banana"', 'an unknown risk is refused');
 select throws_ok($$ select pg_temp.log('file_written', '{"filePath": "a", "operation": "explode"}') $$, 'WL002', null, 'an unknown operation is refused');
 select throws_ok($$ select pg_temp.log('file_written', '{"filePath": "a", "operation": "read"}') $$, 'WL002', null, 'a written file was not read');
 select is(pg_temp.log('file_written', '{"filePath": "a", "operation": "delete"}'), '{"filePath": "a", "operation": "delete"}', 'a written file may be deleted');
-select throws_ok($$ select pg_temp.log('thinking', '{"reasoning": "a", "planSteps": ["a", 1]}') $$, 'WL002', '"planSteps" of type thinking is a list of strings', 'a list of anything but strings is refused');
+select throws_ok($$ select pg_temp.log('thinking', '{"reasoning": "a", "planSteps": ["a", 1]}') $$, 'WL002', '"planSteps" of type thinking must be a list of strings', 'a list of anything but strings is refused');
 select throws_ok($$ select pg_temp.log('summary', '{"periodCovered": {"start": 1}, "accomplishments": [], "currentStatus": "c", "nextSteps": []}') $$, 'WL002', null, 'a period without an end is refused');
 select throws_ok($$ select pg_temp.log('session_end', '{"status": "gone"}') $$, 'WL002', null, 'an unknown end of a session is refused');
 
