@@ -1586,7 +1586,7 @@ create function _calls_held(p_turn_id uuid) returns uuid[]
 create function _calls_stop(p_call_ids uuid[], p_words text, p_words_if_uncertain text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body e916c1b2, comment ab1aff0c
 create function _cap_said(p_text text, p_max_bytes integer) returns text
-  sql immutable; -- body ce2f7c81, comment 34fa771b
+  sql immutable; -- body ce2f7c81, comment 4cdd0de5
 create function _cap_text(p_text text, p_max_bytes integer) returns text
   plpgsql immutable; -- body 6837966c, comment 47c6571e
 create function _changed_files(p_turn_ids uuid[]) returns text
@@ -1764,35 +1764,35 @@ create function _image_store(p_media_type text, p_data text) returns text
 create function _images_of(p_turn_ids uuid[]) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 564de069
 create function _import_branch(p_label text, p_head turns) returns void
-  plpgsql volatile; -- body 94a8869c, comment 4e1e2395
+  plpgsql volatile; -- body 8d21f9f0, comment d98cfd96
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
-  plpgsql volatile; -- body 5e1253f6, comment 4e488886
+  plpgsql volatile; -- body 5e1253f6, comment 3ca69677
 create function _import_config(p_model text, p_system text, p_tools json) returns text
-  plpgsql volatile; -- body 7707559a, comment a49f16b4
+  plpgsql volatile; -- body 7707559a, comment 76b4128a
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
-  plpgsql volatile; -- body f899ebf3, comment 1dd695f8
+  plpgsql volatile; -- body b5fa206e, comment 3bb1f22c
 create function _import_faculty() returns text
-  plpgsql volatile; -- body e52bc3c5, comment 650d6256
+  plpgsql volatile; -- body e52bc3c5, comment 772e73f7
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
-  plpgsql volatile; -- body 2f01794f, comment 8d0547dd
+  plpgsql volatile; -- body 2f01794f, comment 4c3689fb
 create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone) returns work_items
-  plpgsql volatile; -- body 973e43f6, comment b11addfb
+  plpgsql volatile; -- body 973e43f6, comment eb2039fd
 create function _import_known(p_focus_id uuid, p_parent turns, p_external_ids text[]) returns turns
-  sql stable; -- body 7e91ae81, comment 89112255
+  sql stable; -- body 7e91ae81, comment 8340fa9a
 create function _import_refused(p_label text, p_exchange json, p_reason text) returns void
-  sql volatile; -- body f728c970, comment 6eb5678e
+  sql volatile; -- body f728c970, comment 5edcad0e
 create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
-  plpgsql volatile; -- body 54beca3e, comment 6caa53ec
+  plpgsql volatile; -- body 5145b24a, comment b6a16d0f
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
-  plpgsql volatile; -- body 710ac5b8, comment 09972592
+  plpgsql volatile; -- body 710ac5b8, comment ed36382b
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
-  plpgsql volatile; -- body 811cdbe2, comment dfab7866
+  plpgsql volatile; -- body c724bf76, comment c49af3a8
 create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void
-  sql volatile; -- body eb6fafcb, comment d89a34f4
+  sql volatile; -- body eb6fafcb, comment dd7b914a
 create function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer) returns void
-  plpgsql volatile; -- body 562a9e02, comment baa5575b
+  plpgsql volatile; -- body 562a9e02, comment f156298a
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
-  plpgsql volatile; -- body c7709c4b, comment ff0a2290
+  plpgsql volatile; -- body 4a7362f3, comment d7fa6e28
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
   plpgsql volatile; -- body 0488cc9f, comment 4985a494
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
@@ -2004,27 +2004,27 @@ create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) r
 create function _raise_not_found(p_what text, p_id uuid) returns void
   plpgsql immutable; -- body ff65022f, comment 01039ccb
 create function _reasoning(p_content json) returns text
-  sql immutable parallel safe; -- body 44e6d941, comment 1f1c80c1
+  sql immutable parallel safe; -- body 44e6d941, comment 3186b599
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
   plpgsql stable; -- body ccd433ac, comment 2c2ea0ad
 create function _recorded_calls(p_calls json, p_n integer) returns TABLE(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json)
-  sql stable; -- body 142d5bd1, comment e6abfc73
+  sql stable; -- body 142d5bd1, comment 5afe9ec8
 create function _recorded_count(p_count jsonb) returns integer
-  sql immutable; -- body c623e9af, comment 9d14d71e
+  sql immutable; -- body c623e9af, comment 64da477b
 create function _recorded_end(p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
-  plpgsql volatile; -- body d3906bd5, comment e32da42f
+  plpgsql volatile; -- body d3906bd5, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
   sql stable; -- body 54334ca8, comment bf3a1bbb
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
-  sql stable; -- body 66bd1187, comment 61b3518d
+  sql stable; -- body 66bd1187, comment c4cf5034
 create function _recorded_images(p_images json) returns text
-  plpgsql volatile; -- body 2c13f310, comment 7d799bf8
+  plpgsql volatile; -- body 6650ce07, comment 7d799bf8
 create function _recorded_joined(p_parts json, p_more json) returns json
-  sql immutable parallel safe; -- body d41d8cd9, comment 3ce63700
+  sql immutable parallel safe; -- body d41d8cd9, comment f484cdb9
 create function _recorded_parts(p_parts json, p_text text, p_is_by_harness boolean) returns json
-  sql immutable parallel safe; -- body d41d8cd9, comment b9058c8c
+  sql immutable parallel safe; -- body d41d8cd9, comment a02a992f
 create function _recorded_time(p_at text) returns timestamp with time zone
-  plpgsql stable; -- body 4e8b25fe, comment cfef23d0
+  plpgsql stable; -- body 4e8b25fe, comment 8cc145f4
 create function _recover_calls(p_turn_id uuid) returns void
   plpgsql volatile; -- body 98ede97f, comment f0a3d397
 create function _refuse_change() returns trigger
@@ -2082,7 +2082,7 @@ create function _session(p_name text, p_is_locked boolean DEFAULT false) returns
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d54f4400, comment a6e49915
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body e3c81daf, comment 3f60e4bb
+  plpgsql volatile; -- body 382b28eb, comment a506fcbb
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _session_turns(p_session text) returns turns[]
@@ -2370,9 +2370,9 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 7affbcb8, comment acb890d0
+  plpgsql volatile; -- body 18869b1d, comment 2ae7fc2b
 create function session_import(p_format text, p_content text) returns jsonb
-  plpgsql volatile; -- body 0f1f3b9e, comment 7c35a281
+  plpgsql volatile; -- body 0f1f3b9e, comment 18594ee0
 create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body b2846bd5, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions

@@ -1,4 +1,4 @@
--- The exchanges of a recorded run as turns: known ones are found again, new ones stored behind the one they follow.
+-- The exchanges of a recorded run as turns: known ones are looked up, new ones are stored as children of the turn they follow.
 
 create or replace function _import_exchanges(
     p_run record,
@@ -45,7 +45,7 @@ begin
       end if;
       v_turn := _import_known(p_focus.id, v_parent, v_ids);
       if v_turn.id is null then
-        -- Somebody went back; or did so since the last time, and the file does not have it any more.
+        -- The conversation went back; or it did so since the last import, and the file no longer has the abandoned turns.
         perform _import_branch(v_label, case
           when turns_added = 0 and v_left.id is null and p_head.id is distinct from v_parent.id then p_head else v_left end);
         last_at := greatest(_recorded_time(v_exchange.at), last_at);
@@ -61,7 +61,7 @@ begin
         turns_added := turns_added + 1;
       else
         shared_turn_id := case when v_turn.focus_id <> p_focus.id then v_turn.id else shared_turn_id end;
-        -- The newest of the last time: results may have come since, and more of the response.
+        -- The newest exchange of the previous import: results and more of the response may have come since.
         v_added := case when v_turn.iteration = (select f.iteration from foci f where f.id = v_turn.focus_id)
           then _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past) else 0 end;
       end if;
@@ -70,7 +70,7 @@ begin
       calls_added := calls_added + v_added;
       v_parts := _recorded_parts(v_exchange."followUpParts", v_exchange."followUp", v_exchange."isFollowUpByHarness");
     exception when data_exception or integrity_constraint_violation or program_limit_exceeded or sqlstate 'WL002' then
-      -- One exchange stops no others: it is kept as it came, and what was said before it is said before the next.
+      -- An exchange that cannot be stored is kept as it came; what was said before it is stored with the next one.
       perform _import_refused(v_label, to_json(v_exchange), sqlerrm);
       last_iteration := (select coalesce(max(t.iteration), 0) from turns t where t.focus_id = p_focus.id);
       v_parts := _recorded_joined(v_parts,
@@ -82,7 +82,7 @@ end
 $$;
 
 comment on function _import_exchanges(record, foci, turns, timestamptz) is
-  'Stores the exchanges of a recorded run (p_run, as session_import() reads it) whose session ended with p_head; last_at: when the run began, then when its last new exchange did. Returns the turn that the last exchange has, what was added, the last iteration, and the last turn that is another session''s, where the run begins with a copy.';
+  'Stores the exchanges of a recorded run (p_run, as session_import() reads it) whose session ends with p_head so far. last_at: in: when the run began; out: when its last new exchange began. Returns the turn of the last exchange, what was added, the last iteration, and, if the run begins with a copy of another session, the last turn shared with it.';
 
 create or replace function _recorded_exchanges(p_exchanges json)
   returns table (
@@ -99,7 +99,7 @@ as $$
    order by e.ordinality;
 $$;
 
-comment on function _recorded_exchanges(json) is 'The exchanges of a recorded run, in their order.';
+comment on function _recorded_exchanges(json) is 'The exchanges of a recorded run, in order.';
 
 create or replace function _recorded_parts(p_parts json, p_text text, p_is_by_harness boolean)
   returns json
@@ -108,7 +108,7 @@ create or replace function _recorded_parts(p_parts json, p_text text, p_is_by_ha
   parallel safe
   return coalesce(p_parts, json_build_array(json_build_object('text', p_text, 'isByHarness', p_is_by_harness)));
 
-comment on function _recorded_parts(json, text, boolean) is 'What was said to the model of a recorded run, part by part; a record without parts has one.';
+comment on function _recorded_parts(json, text, boolean) is 'What was said to the model of a recorded run, as a list of parts; a record without parts gives one.';
 
 create or replace function _recorded_joined(p_parts json, p_more json)
   returns json
@@ -117,7 +117,7 @@ create or replace function _recorded_joined(p_parts json, p_more json)
   parallel safe
   return (select json_agg(p.value) from (select json_array_elements(p_parts) union all select json_array_elements(p_more)) as p(value));
 
-comment on function _recorded_joined(json, json) is 'Two lists of parts as one.';
+comment on function _recorded_joined(json, json) is 'Two lists of parts joined.';
 
 create or replace function _import_known(p_focus_id uuid, p_parent turns, p_external_ids text[])
   returns turns
@@ -133,7 +133,7 @@ as $$
 $$;
 
 comment on function _import_known(uuid, turns, text[]) is
-  'The turn that an exchange of a recorded run has already: this focus''s own, or another''s that follows p_parent, a compaction between them not counted; null: it is new.';
+  'The existing turn of an exchange of a recorded run: this focus''s own, or another focus''s that follows p_parent (a compaction between them is ignored). Null: the exchange is new.';
 
 create or replace function _import_turn(
     p_run record,
@@ -154,7 +154,7 @@ declare
   v_input integer := _recorded_count(p_exchange.usage -> 'inputTokens');
   v_output integer := _recorded_count(p_exchange.usage -> 'outputTokens');
   v_cached integer := _recorded_count(p_exchange.usage -> 'cachedInputTokens');
-  v_is_taken boolean := exists (select from turns where external_id = any (p_external_ids)); -- by another line
+  v_is_taken boolean := exists (select from turns where external_id = any (p_external_ids)); -- by another branch
 begin
   insert into turns (
     parent_turn_id, fork_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id,
@@ -172,7 +172,7 @@ end
 $$;
 
 comment on function _import_turn(record, record, foci, turns, text[], integer, text, timestamptz) is
-  'Stores the turn of a recorded exchange behind p_parent. p_external_ids: its own, and its place in the session, which stands for it where another turn has one of the two.';
+  'Stores the turn of a recorded exchange as a child of p_parent, and returns it. p_external_ids: the exchange''s own id, and one made from its position in the session, which is used if another turn already has one of the two.';
 
 create or replace function _import_said(p_turn turns, p_parts json, p_speaker text)
   returns void
@@ -192,7 +192,7 @@ begin
 end
 $$;
 
-comment on function _import_said(turns, json, text) is 'Stores what the model of a recorded run was told before a turn, each word of a human by itself.';
+comment on function _import_said(turns, json, text) is 'Stores what the model of a recorded run was told before a turn, one message for each part.';
 
 create or replace function _import_refused(p_label text, p_exchange json, p_reason text)
   returns void
@@ -205,7 +205,7 @@ as $$
   on conflict do nothing;
 $$;
 
-comment on function _import_refused(text, json, text) is 'Keeps an exchange that cannot be stored, as it came, with the reason.';
+comment on function _import_refused(text, json, text) is 'Keeps an exchange that cannot be stored in session_records, as it came, with the reason.';
 
 create or replace function _recorded_count(p_count jsonb)
   returns integer
@@ -216,4 +216,4 @@ as $$
   select case when jsonb_typeof(p_count) = 'number' and p_count::numeric between 0 and 200000000 then round(p_count::numeric) end::integer;
 $$;
 
-comment on function _recorded_count(jsonb) is 'A recorded count of tokens; null for one that cannot be.';
+comment on function _recorded_count(jsonb) is 'A recorded count of tokens; null if it is not plausible.';

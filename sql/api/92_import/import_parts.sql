@@ -1,4 +1,4 @@
--- The rows around imported turns: work item, session, branch, faculty, configuration, compactions.
+-- The rows that imported turns need: work item, session, branch, faculty, configuration, compactions.
 
 create or replace function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamptz)
   returns work_items
@@ -19,7 +19,7 @@ begin
 end
 $$;
 
-comment on function _import_item(text, text, jsonb, timestamptz) is 'The work item of an imported session, locked; made where there is none.';
+comment on function _import_item(text, text, jsonb, timestamptz) is 'The work item of an imported session, locked; made if there is none.';
 
 create or replace function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamptz)
   returns void
@@ -28,7 +28,7 @@ create or replace function _import_session(p_format text, p_session text, p_pare
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- Whichever of the two is read first makes both.
+  -- Whichever of parent and child is read first makes both.
   if p_parent is not null then
     perform _import_session(p_format, p_parent, null, null, p_at);
   end if;
@@ -41,7 +41,7 @@ begin
 end
 $$;
 
-comment on function _import_session(text, text, text, text, timestamptz) is 'Makes an imported session, and that of its parent, where they are not.';
+comment on function _import_session(text, text, text, text, timestamptz) is 'Makes an imported session, and that of its parent, if they do not exist.';
 
 create or replace function _import_spawned(p_label text, p_parent_label text, p_call_id text)
   returns void
@@ -54,7 +54,7 @@ as $$
    where s.label = p_label and s.spawn_tool_call_id is null and f.session_label = p_parent_label and p_call_id in (k.given_id, k.provider_id);
 $$;
 
-comment on function _import_spawned(text, text, text) is 'Links the session of a recorded subagent to the call of its parent that started it, where that is known already; see _import_spawns().';
+comment on function _import_spawned(text, text, text) is 'Links the session of a recorded subagent to the call of its parent that started it, if that call is already stored; see _import_spawns().';
 
 create or replace function _import_focus(p_work_item_id uuid, p_label text, p_at timestamptz)
   returns foci
@@ -73,7 +73,7 @@ begin
 end
 $$;
 
-comment on function _import_focus(uuid, text, timestamptz) is 'The focus of an imported session; made where there is none.';
+comment on function _import_focus(uuid, text, timestamptz) is 'The focus of an imported session; made if there is none.';
 
 create or replace function _import_branch(p_label text, p_head turns)
   returns void
@@ -84,7 +84,7 @@ as $$
 declare
   v_label text := p_label || '@' || (select count(*) + 1 from sessions where parent_session_label = p_label and starts_with(label, p_label || '@'));
 begin
-  if p_head.id is null then -- nothing was left
+  if p_head.id is null then -- nothing was abandoned
     return;
   end if;
   insert into sessions (label, origin, parent_session_label, parent_turn_id, task_description, created_at, updated_at)
@@ -93,7 +93,7 @@ begin
 end
 $$;
 
-comment on function _import_branch(text, turns) is 'Somebody went back: the line that was left keeps a session of its own, LABEL@1 and so on.';
+comment on function _import_branch(text, turns) is 'For a conversation that went back to an earlier turn: the abandoned branch gets its own session, LABEL@1 and so on.';
 
 create or replace function _import_faculty()
   returns text
@@ -112,7 +112,7 @@ begin
 end
 $$;
 
-comment on function _import_faculty() is 'The faculty under which imported sessions are stored; it takes no work.';
+comment on function _import_faculty() is 'The faculty under which imported sessions are stored; it accepts no work.';
 
 create or replace function _import_config(p_model text, p_system text, p_tools json)
   returns text
@@ -135,7 +135,7 @@ begin
 end
 $$;
 
-comment on function _import_config(text, text, json) is 'What is known of the requests of a recorded run besides their messages: model, system prompt, names of tools.';
+comment on function _import_config(text, text, json) is 'Stores what is known of a recorded run''s requests other than their messages (model, system prompt, names of tools), and returns its hash.';
 
 create or replace function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamptz)
   returns turns
@@ -171,4 +171,4 @@ begin
 end
 $$;
 
-comment on function _import_compaction(foci, turns, text, timestamptz) is 'A compaction of a recorded run: from here on its summary stands for all before.';
+comment on function _import_compaction(foci, turns, text, timestamptz) is 'Stores a compaction of a recorded run, whose summary replaces everything before it, and returns its turn.';

@@ -1,4 +1,4 @@
--- What the model answered in a recorded exchange: its messages, its calls with their results, the subagents that they started.
+-- The response of a recorded exchange: its messages, its calls with their results, the subagents that they started.
 
 create or replace function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean)
   returns integer
@@ -25,7 +25,7 @@ begin
     select r.*, w.ids[r.ordinal - v_known] as wire_id
       from recorded r, (select _wire_ids(p_turn, array_agg(n.id order by n.ordinal), v_known) as ids from recorded n where n.ordinal > v_known) w
   ), said as (
-    -- What the model wrote: all of it, or what came since. An input too large for a message is in its call alone.
+    -- What the model wrote: all of it, or only what is new. An input too large for a message is stored only with its call.
     select string_agg(b.block, ',' order by b.n, b.m) as blocks,
            string_agg(coalesce(b.sent, b.block), ',' order by b.n, b.m) || case max(b.n) when 1 then ',' || _thought_end(p_turn.stop_reason) else '' end as sent
       from (
@@ -34,7 +34,7 @@ begin
                  'type', 'thinking', 'thinking', t.value ->> 'thinking', 'signature', t.value ->> 'signature')::text as block,
                null as sent
           from json_array_elements(p_thinking) with ordinality as t(value, m)
-         -- What another provider signed cannot be sent to this one.
+         -- Thinking signed by another provider cannot be sent to this one.
          where t.m > v_thoughts and coalesce(t.value ->> 'signature', '') <> '' and p_turn.model like '%claude%' and octet_length(p_thinking::text) < 1000000
         union all
         select 2, 1, _text_block(t.text), null
@@ -81,7 +81,7 @@ end
 $$;
 
 comment on function _import_response(turns, text, json, json, integer, boolean) is
-  'Stores the response of a recorded exchange and its calls, as far as they are not there; a call without a result stays open while it is the newest, else it has failed. Returns how many calls were added.';
+  'Stores what is new of the response of a recorded exchange and its calls. A call without a result stays open in the newest exchange (p_is_past false), else it has failed. Returns how many calls were added.';
 
 create or replace function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer)
   returns void
@@ -108,7 +108,7 @@ begin
 end
 $$;
 
-comment on function _import_spawns(turns, text, text, json, integer) is 'Links the subagents of a recorded session (p_session; nested ones lie flat in it) to the very calls that started them.';
+comment on function _import_spawns(turns, text, text, json, integer) is 'Links the subagents of a recorded session (p_session; nested ones are directly below it) to the calls that started them.';
 
 create or replace function _recorded_calls(p_calls json, p_n integer)
   returns table(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json)
@@ -122,7 +122,7 @@ as $$
       id text, name text, input json, result text, "isError" boolean, spawns text, file text, images json)) with ordinality as c;
 $$;
 
-comment on function _recorded_calls(json, integer) is 'The calls of a recorded exchange, from 1; one without an id has one by its place.';
+comment on function _recorded_calls(json, integer) is 'The calls of a recorded exchange, numbered from 1; a call without an id gets one made from its position.';
 
 create or replace function _recorded_images(p_images json)
   returns text
@@ -134,7 +134,7 @@ begin
   if exists (select from json_array_elements(p_images) i
               where coalesce(i ->> 'media_type', '') !~ '^image/(png|jpeg|gif|webp)$'
                 or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
-    perform _raise_invalid('recorded images are a list of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
+    perform _raise_invalid('recorded images must be a list of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
   end if;
   return (select string_agg(_image_store(i.value ->> 'media_type', i.value ->> 'data'), ',' order by i.n)
             from json_array_elements(p_images) with ordinality as i(value, n));
@@ -174,7 +174,7 @@ begin
 end
 $$;
 
-comment on function _recorded_end(text, json, boolean, boolean, timestamptz) is 'How a recorded call ended: without a result it is open while it is the newest, else it has failed. Of a result over 32 MiB head and tail become an artifact, as of one of our own.';
+comment on function _recorded_end(text, json, boolean, boolean, timestamptz) is 'How a recorded call ended. Without a result: open in the newest exchange (p_is_past false), else failed. Of a result over 32 MiB, head and tail become an artifact.';
 
 create or replace function _cap_said(p_text text, p_max_bytes integer)
   returns text
@@ -186,4 +186,4 @@ as $$
               else _cap_text(p_text, (p_max_bytes * least(1, octet_length(p_text)::numeric / octet_length(to_json(p_text)::text)))::integer) end;
 $$;
 
-comment on function _cap_said(text, integer) is 'Text that as JSON, where a line break takes two bytes and a control character six, has at most about p_max_bytes.';
+comment on function _cap_said(text, integer) is 'The text shortened so that as JSON, where a line break takes two bytes and a control character six, it has at most about p_max_bytes.';

@@ -1,6 +1,6 @@
--- Recorded runs of other agents as sessions like our own: a work item that is over, its focus, its chain of turns. What is
--- there already is not written again: a file that has grown brings only what is new, a session that begins with a copy of
--- another shares its turns, and somebody who went back makes a branch.
+-- Imports recorded runs of other agents as sessions like our own: a finished work item, its focus, its chain of turns. Nothing
+-- is stored twice: of a file that has grown only what is new is added, a session that begins with a copy of another shares
+-- its turns, and going back in a conversation makes a branch.
 
 create or replace function session_import(p_run json)
   returns jsonb
@@ -11,13 +11,13 @@ as $$
 begin
   return _session_import(_storable(p_run));
 exception when data_exception or integrity_constraint_violation or program_limit_exceeded then
-  -- Others wrote it, and of its parts any may be anything.
+  -- Other programs wrote the run, and any part of it may have any value.
   raise exception using errcode = 'WL002', message = 'the recorded run cannot be stored: ' || sqlerrm;
 end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as work-ledger import reads it from files, whole or (first) part by part. The same run again adds nothing, a longer one what is new; exchanges whose id another session has already are shared with it. The session can be forked and read like one of our own. Returns {work_item_id, session, turns, calls}: what was added. Raises WL002.';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session already has are shared with it. The session can be forked and read like any other. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. Raises WL002.';
 
 create or replace function session_import(p_format text, p_content text)
   returns jsonb
@@ -39,7 +39,7 @@ end
 $$;
 
 comment on function session_import(text, text) is
-  'Stores the recorded runs in the content of a file, as work-ledger import does from the file: select session_import(''claude-code'', pg_read_file(''/tmp/session.jsonl'')). p_format: claude-code, codex, copilot, pi, mini-swe-agent, swe-agent, gemini-cli, atif; null: told by the content. Returns a list of what session_import(json) returns, the session first, then its subagents. Needs work-ledger javascript. Raises 0A000 without it, WL002.';
+  'Stores the recorded runs in the content of a file, like "work-ledger import": select session_import(''claude-code'', pg_read_file(''/tmp/session.jsonl'')). p_format: claude-code, codex, copilot, pi, mini-swe-agent, swe-agent, gemini-cli or atif; null: detected. Returns a list of results of session_import(json), the session first, then its subagents. Needs "work-ledger javascript". Raises 0A000 without it, WL002.';
 
 create or replace function _session_import(p_run json)
   returns jsonb
@@ -56,14 +56,14 @@ declare
   v_head turns;
   v_end record;
 begin
-  -- All at once: every look into a document parses all of it.
+  -- All keys at once: every access to a json document parses all of it.
   select * into v_run
     from json_to_record(p_run) as r(
       format text, "sessionId" text, "parentSessionId" text, "spawnedBy" text, task text, system text, model text, tools json,
       cwd text, file text, prompt text, "isPromptByHarness" boolean, "promptParts" json, exchanges json, first integer,
       "firstAfter" text, "isPart" boolean, outcome text, raw json);
   if coalesce(v_run."sessionId", '') !~ '\S' or coalesce(v_run.format, '') !~ '\S' or json_typeof(v_run.exchanges) is distinct from 'array' then
-    perform _raise_invalid('a recorded run has format, sessionId and exchanges');
+    perform _raise_invalid('a recorded run needs format, sessionId and exchanges');
   end if;
   v_label := concat_ws(':', v_run.format, v_run."sessionId");
   v_at := coalesce(
@@ -109,7 +109,7 @@ begin
 end
 $$;
 
-comment on function _session_import(json) is 'session_import(), whose errors it leaves as they come.';
+comment on function _session_import(json) is 'session_import() without the conversion of errors to WL002.';
 
 create or replace function _recorded_time(p_at text)
   returns timestamptz
@@ -124,4 +124,4 @@ exception when data_exception then
 end
 $$;
 
-comment on function _recorded_time(text) is 'A recorded time at which an agent may have run; null for any other.';
+comment on function _recorded_time(text) is 'A recorded time; null if it is not plausible (before 2000 or after 2100).';

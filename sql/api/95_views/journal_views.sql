@@ -1,5 +1,5 @@
--- The journal: everything that happened to a work item, in order, in the sixteen types of the journal's design. A view,
--- because all but what journal_log() stores stands elsewhere already.
+-- The journal: everything that happened to a work item, in order, in the sixteen types of the journal's design. It is a view,
+-- because everything except the entries of journal_log() is already stored elsewhere.
 
 create or replace function _reasoning(p_content json)
   returns text
@@ -13,7 +13,7 @@ as $$
    where b ->> 'type' in ('thinking', 'text') and (b ->> 'type' = 'thinking' or b ->> 'text' ~ '\S');
 $$;
 
-comment on function _reasoning(json) is 'What a response thinks and says, in at most 4,000 characters; null where it says nothing.';
+comment on function _reasoning(json) is 'The thinking and text of a response, at most 4,000 characters; null: it has none.';
 
 create or replace view work_journal with (security_invoker = true) as
   select e.work_item_id, e.entry_type || '/' || e.id || coalesce('/' || nullif((e.rank % 1 * 1000)::integer, 0), '') as id,
@@ -41,7 +41,7 @@ create or replace view work_journal with (security_invoker = true) as
              'critical'
         from work_items w where w.focus_id is null and w.attempts = 0
       union all
-      -- A request that failed, and was answered when it was made again.
+      -- A request that failed and was answered when it was sent again.
       select t.work_item_id, t.id, 'recovery', t.completed_at, 1,
              jsonb_build_object(
                'type', 'recovery', 'message', format('the model answered request %s', t.call_count),
@@ -53,7 +53,7 @@ create or replace view work_journal with (security_invoker = true) as
         from turns t join messages m on m.turn_id = t.id
        where m.role = 'assistant' and t.focus_id is not null and t.external_id is null and _reasoning(m.content) is not null
       union all
-      -- What others recorded or saved has times of its own.
+      -- Messages recorded or saved by other programs have their own times.
       select t.work_item_id, m.id, 'thinking', m.created_at, 2, jsonb_build_object('type', 'thinking', 'reasoning', _reasoning(m.content)), 'low'
         from turns t join messages m on m.turn_id = t.id
        where m.role = 'assistant' and (t.focus_id is null or t.external_id is not null) and _reasoning(m.content) is not null
@@ -84,7 +84,7 @@ create or replace view work_journal with (security_invoker = true) as
              jsonb_build_object('type', 'code_generated', 'language', 'python', 'code', left(k.input ->> 'code', 8000), 'purpose', 'execute_code'), 'normal'
         from tool_calls k where k.tool_name = 'execute_code' and k.input ->> 'code' is not null
       union all
-      -- Of a patch to several files the first names it.
+      -- A patch to several files is one entry, under the first file.
       select k.work_item_id, k.id, 'code_generated', k.completed_at, 6 + x.ordinal / 1000.0,
              jsonb_build_object(
                'type', 'code_generated', 'language', lower(substring(x.target from '\.(\w+)$')), 'code', left(w.written, 8000),
@@ -105,7 +105,7 @@ create or replace view work_journal with (security_invoker = true) as
         cross join lateral (select case when x.action in ('create', 'modify') then _text_written(_jsonb_of(k.input)) end as written) w
        where x.kind = 'path' and x.action <> 'search' and k.status = 'completed'
       union all
-      -- What stands in the data of an entry is said there better than here.
+      -- Keys in the data of an entry override those derived from its content.
       select l.work_item_id, l.id,
              case l.entry_type when 'decision' then 'decision' when 'error' then 'error' when 'step' then 'summary' else 'thinking' end,
              l.created_at, 7,
@@ -125,7 +125,7 @@ create or replace view work_journal with (security_invoker = true) as
              case l.entry_type when 'note' then 'normal' else 'high' end
         from work_ledger l
       union all
-      -- The step that follows an error went on from it.
+      -- A step right after an error recovered from it.
       select l.work_item_id, l.id, 'recovery', l.created_at, 8, jsonb_build_object('type', 'recovery', 'message', l.content, 'fromError', b.content), 'normal'
         from work_ledger l
         cross join lateral (select p.entry_type, p.content
@@ -153,7 +153,7 @@ create or replace view work_journal with (security_invoker = true) as
              jsonb_build_object('type', 'user_feedback', 'message', i.content, 'isInterrupt', i.is_interrupt), 'high'
         from inbox i where i.kind = 'message'
       union all
-      -- In a recorded session people speak in the conversation itself; what they asked first is where it starts.
+      -- In a recorded session people speak in the conversation itself; their first prompt is the session_start.
       select t.work_item_id, m.id, 'user_feedback', m.created_at, 10,
              jsonb_build_object('type', 'user_feedback', 'message', _result_text(m.content), 'isInterrupt', false), 'high'
         from turns t join messages m on m.turn_id = t.id
@@ -186,7 +186,7 @@ create or replace view work_journal with (security_invoker = true) as
         from journal_entries j where j.deleted_at is null
     ) e(work_item_id, id, entry_type, created_at, rank, content, importance);
 comment on view work_journal is
-  'The journal of work items: session_start, thinking, tool_request, tool_approved, tool_rejected, tool_result, code_generated, file_read, file_written, decision, error, recovery, checkpoint, user_feedback, summary, session_end, in order of (created_at, rank, id); journal_read() reads a part of one. Outputs are cut at 2,000 characters; the whole is in tool_calls and artifacts. Of ledger entries ledgerType says which they are, the keys of their data stand among the others, and where data came along their words under entry as well.';
+  'The journal of work items: session_start, thinking, tool_request, tool_approved, tool_rejected, tool_result, code_generated, file_read, file_written, decision, error, recovery, checkpoint, user_feedback, summary, session_end, in order of (created_at, rank, id); journal_read() reads part of one. Outputs are cut at 2,000 characters; the whole is in tool_calls and artifacts. Entries from the ledger have its entry type in ledgerType and the keys of their data beside the others; if they have data, their text is also in entry.';
 
 create or replace view work_sessions with (security_invoker = true) as
   select w.id, coalesce(w.params ->> 'conversationId', w.root_id::text) as conversation_id, w.description as original_prompt, _journal_state(w) as status,
@@ -195,4 +195,4 @@ create or replace view work_sessions with (security_invoker = true) as
     from work_items w
     left join lateral (select * from work_checkpoints k where k.work_item_id = w.id order by k.created_at desc, k.id desc limit 1) c on true
     cross join lateral _journal_size(w.id, coalesce(c.created_at, '-infinity')) n;
-comment on view work_sessions is 'Work items as the journal''s sessions: active, paused, completed or crashed, how many entries, how many tokens they would take: what the newest checkpoint counted, and what came since.';
+comment on view work_sessions is 'Work items as sessions of the journal. status: active, paused, completed or crashed. entry_count and token_estimate: the counts of the newest checkpoint plus what came since.';

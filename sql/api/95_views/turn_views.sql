@@ -1,4 +1,4 @@
--- The tree of turns, as people and programs ask for it.
+-- Views of the tree of turns, for people and programs.
 
 create or replace view threads with (security_invoker = true) as
   select t.id as turn_id, coalesce(f.session_label, '') || '/' || t.id as thread_key, t.depth, t.chain_tokens as total_tokens,
@@ -10,7 +10,7 @@ create or replace view threads with (security_invoker = true) as
     left join sessions h on h.label = f.session_label
     left join sessions s on s.head_turn_id = t.id and f.id is null
     left join turn_configs c on c.content_hash = t.config_hash;
-comment on view threads is 'Each turn as the end of a conversation: how deep and how expensive its chain is, as whom and under which prompt it ran. thread_key addresses it for ever; its turns: turn_ancestry(turn_id).';
+comment on view threads is 'Each turn as the end of a conversation: depth and total tokens of its chain, persona, and hashes of system prompt and configuration. thread_key is a permanent address; its turns: turn_ancestry(turn_id).';
 
 create or replace view v_exchanges with (security_invoker = true) as
   select t.id as turn_id, t.work_item_id, t.depth, t.started_at, t.completed_at, t.model, t.total_tokens,
@@ -22,7 +22,7 @@ create or replace view v_exchanges with (security_invoker = true) as
          (select array_agg(k.tool_name order by k.ordinal) from tool_calls k where k.turn_id = t.id and k.parent_call_id is null) as called
     from turns t
    where t.turn_type = 'normal';
-comment on view v_exchanges is 'Each turn in plain text: what was said to the model (results of tools apart), what it answered, which tools it called.';
+comment on view v_exchanges is 'Each turn as plain text: what was said to the model (without tool results), what it answered, which tools it called.';
 
 create or replace view v_turn_tools with (security_invoker = true) as
   select t.id as turn_id, t.work_item_id, t.role, coalesce(y.config #>> '{engage,toolset}', f.faculty) as toolset_name, t.config_hash,
@@ -46,7 +46,7 @@ create or replace view v_turn_tools with (security_invoker = true) as
     left join foci f on f.id = t.focus_id
     left join faculties y on y.content_hash = f.faculty_hash
     left join turn_configs c on c.content_hash = t.config_hash;
-comment on view v_turn_tools is 'What each turn was allowed to call (by the hash of its configuration, the toolset by the name that its faculty gives it) and to do, and what it and its code called and did.';
+comment on view v_turn_tools is 'What each turn was allowed to call and to do, and what it and its code called and did. toolset_name: the faculty''s toolset, else its name; config_hash: the configuration with all tools.';
 
 create or replace view v_calls_out_of_toolset with (security_invoker = true) as
   select k.id as tool_call_id, k.work_item_id, k.turn_id, k.tool_name, k.status, k.is_error, k.parent_call_id is not null as is_from_code, k.created_at
@@ -54,7 +54,7 @@ create or replace view v_calls_out_of_toolset with (security_invoker = true) as
     join turns t on t.id = k.turn_id
     join turn_configs c on c.content_hash = t.config_hash
    where not exists (select from json_array_elements(c.config -> 'tools') tool where tool ->> 'name' = _tool_name(k.tool_name));
-comment on view v_calls_out_of_toolset is 'Which call used, or tried to use, a tool that its turn was not given?';
+comment on view v_calls_out_of_toolset is 'Calls that used, or tried to use, a tool that their turn was not offered.';
 
 create or replace view v_fork_points with (security_invoker = true) as
   select p.turn_id, p.work_item_id, p.depth, p.reason, p.context_tokens, p.entry,
@@ -67,7 +67,7 @@ create or replace view v_fork_points with (security_invoker = true) as
             join turns t on t.id = case l.entry_type when 'step' then made.id else made.parent_turn_id end
            where l.entry_type in ('step', 'decision', 'error') and not l.is_inherited and t.status = 'completed' and t.turn_type = 'normal'
              and not exists (select from tool_calls k where k.turn_id = t.id and k.completed_at is null)) p;
-comment on view v_fork_points is 'Where a work item might go another way, best first: before something failed, before something was decided, after a step. work_fork(turn_id) goes on from there.';
+comment on view v_fork_points is 'Turns at which a work item might take another way, best first by rank: before an error, before a decision, after a step. work_fork(turn_id) continues from there.';
 
 create or replace view message_files with (security_invoker = true) as
   select k.message_id, k.id as tool_call_id,
@@ -81,7 +81,7 @@ create or replace view message_files with (security_invoker = true) as
   select m.id, null, 'attached', coalesce(b.value ->> 'title', 'artifact:' || left(b.value #>> '{source,artifact}', 16), b.value ->> 'type'), null, null, null
     from messages m cross join lateral json_array_elements(m.content) b
    where m.role = 'user' and b.value ->> 'type' in ('image', 'document');
-comment on view message_files is 'Files that the calls of a message read, wrote or looked through (kind: read, written, referenced), and images and documents that came with one (attached; one without a name by its handle), what was done to each (action: read, create, modify, delete, search), and the lines where a call says which it reads.';
+comment on view message_files is 'Files that the calls of a message touched, and images and documents attached to a message. kind: read, written, referenced (searched or listed) or attached. file_path: of an attachment without a name, its handle. line_start and line_end: if the call names the lines that it reads. action: read, create, modify, delete, search.';
 
 create or replace view message_codeblocks with (security_invoker = true) as
   select m.id as message_id, (b.idx - 1)::integer as idx, nullif(substring(b.part[1] from '^\s*([A-Za-z][\w+#.-]*)'), '') as language, b.part[2] as content,
@@ -91,7 +91,7 @@ create or replace view message_codeblocks with (security_invoker = true) as
     cross join lateral regexp_matches(_result_text(m.content), '^ {0,3}?```([^\n`]*?)\n(.*?)\n {0,3}?```[ \t]*?$', 'gw') with ordinality as b(part, idx)
     left join lateral regexp_match(b.part[1], '(?:^|\s|:)#?L?(\d{1,7})(?::|-L?)(\d{1,7})(?::|\s|$)') as f(lines) on true
    where m.role = 'assistant';
-comment on view message_codeblocks is 'Fenced code blocks of what models wrote, with their language, and the file and the lines that the fence names (```ts src/a.ts:10-20, ```10:20:src/a.ts).';
+comment on view message_codeblocks is 'Fenced code blocks in what models wrote, with their language, and the file and lines that the fence names (```ts src/a.ts:10-20, ```10:20:src/a.ts).';
 
 create or replace view v_sessions with (security_invoker = true) as
   select s.label, s.head_turn_id, s.persona_id, s.status, s.origin, s.origin_session_id, s.is_subagent, s.parent_session_label,
@@ -104,4 +104,4 @@ create or replace view v_sessions with (security_invoker = true) as
          f.work_item_id, s.created_at, s.updated_at
     from sessions s
     left join foci f on f.session_label = s.label;
-comment on view v_sessions is 'Sessions, and how the task of each stands (pending, running, completed, failed): that is its attempt''s to say. Of a session without a work item null.';
+comment on view v_sessions is 'Sessions, and the status of each one''s task (pending, running, completed, failed), from its attempt; null for a session without a work item.';

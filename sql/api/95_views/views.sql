@@ -1,16 +1,16 @@
--- Plain SQL over the ledger: the questions that people ask of it.
+-- Views for people: common questions about the ledger.
 
 create or replace view v_budgets with (security_invoker = true) as
   select work_item_id, resource, amount, spent, reserved, greatest(amount - spent - reserved, 0) as remaining
     from budgets;
-comment on view v_budgets is 'What each work item and everything below it may use, has used, and holds for model calls under way.';
+comment on view v_budgets is 'What each work item and everything below it may use, has used, and has reserved for model calls under way.';
 
 create or replace view v_streaming with (security_invoker = true) as
   select t.work_item_id, a.turn_id, a.iteration, a.thinking, a.said, a.updated_at
     from turns t
     cross join lateral work_activity(t.work_item_id, t.id) a
    where t.status = 'streaming' and a.turn_id = t.id;
-comment on view v_streaming is 'Responses that are arriving at this moment, of watched work items; see ledger_watch() and work_activity().';
+comment on view v_streaming is 'Responses of watched work items that are arriving now; see ledger_watch() and work_activity().';
 
 create or replace view v_evidence with (security_invoker = true) as
   select w.id as work_item_id, e.named as evidence, f.tool_call_id, k.tool_name, k.is_error, f.artifact_hash
@@ -20,7 +20,7 @@ create or replace view v_evidence with (security_invoker = true) as
       else '[]' end) as e(named)
     cross join lateral _evidence(w.id, e.named) as f
     left join tool_calls k on k.id = f.tool_call_id;
-comment on view v_evidence is 'What completed work was said to be shown by: the tool calls and artifacts themselves, or words.';
+comment on view v_evidence is 'The evidence given for completed work, one row for each string: the tool call or artifact that it names; both null: free text.';
 
 create or replace view v_children with (security_invoker = true) as
   select c.parent_id, c.id as work_item_id, c.work_type, c.description, c.state, c.priority, c.created_at, c.resolved_at,
@@ -28,25 +28,25 @@ create or replace view v_children with (security_invoker = true) as
     from work_items c
     left join inbox i on i.source_work_item_id = c.id
    where c.parent_id is not null;
-comment on view v_children is 'The children of each work item, how they stand, and whether what came of them was shown to the parent''s agent.';
+comment on view v_children is 'The children of each work item, their states, and whether their result was delivered to the parent''s agent.';
 
 create or replace view v_ledger with (security_invoker = true) as
   select l.work_item_id, w.work_type, l.seq, l.entry_type, l.content, l.created_at, l.attempt, l.is_auto
     from work_ledger l
     join work_items w on w.id = l.work_item_id;
-comment on view v_ledger is 'Every entry with its work type: the full narrative of a work item by seq.';
+comment on view v_ledger is 'Every ledger entry with its work type: the full story of a work item, by seq.';
 
 create or replace view v_decisions with (security_invoker = true) as
   select work_item_id, seq, content, created_at from work_ledger where entry_type = 'decision';
-comment on view v_decisions is 'What was decided, and why.';
+comment on view v_decisions is 'Ledger entries of type decision: what was decided, and why.';
 
 create or replace view v_findings with (security_invoker = true) as
   select work_item_id, seq, content, created_at from work_ledger where entry_type = 'finding';
-comment on view v_findings is 'What was learned.';
+comment on view v_findings is 'Ledger entries of type finding: what was learned.';
 
 create or replace view v_errors with (security_invoker = true) as
   select work_item_id, seq, content, created_at from work_ledger where entry_type = 'error';
-comment on view v_errors is 'What failed, and why.';
+comment on view v_errors is 'Ledger entries of type error: what failed, and why.';
 
 create or replace view v_repeated_errors with (security_invoker = true) as
   select work_item_id, content, count(*) as occurrences, min(seq) as first_seq, max(seq) as last_seq
@@ -54,31 +54,31 @@ create or replace view v_repeated_errors with (security_invoker = true) as
    where entry_type = 'error'
    group by work_item_id, content
   having count(*) > 1;
-comment on view v_repeated_errors is 'Errors that a work item met more than once.';
+comment on view v_repeated_errors is 'Errors that a work item recorded more than once.';
 
 create or replace view v_plan_history with (security_invoker = true) as
   select work_item_id, seq, content, created_at,
          seq = max(seq) over (partition by work_item_id) as is_current
     from work_ledger
    where entry_type = 'plan';
-comment on view v_plan_history is 'Every plan of a work item; the newest is the current one.';
+comment on view v_plan_history is 'Every plan of each work item; the newest is the current one.';
 
 create or replace view v_step_counts with (security_invoker = true) as
   select work_item_id, count(*) filter (where entry_type = 'step') as steps, count(*) as entries,
          count(*) filter (where octet_length(content) > 4096) as long_entries
     from work_ledger
    group by work_item_id;
-comment on view v_step_counts is 'How many steps, entries of any kind and entries over 4 KiB a work item took.';
+comment on view v_step_counts is 'How many steps, entries of any type, and entries over 4 KiB each work item has.';
 
 create or replace view v_faculty_keys with (security_invoker = true) as
   select path, type, _faculty_takes(type, least, most, choices) as takes, default_value, says from _faculty_keys();
-comment on view v_faculty_keys is 'Every key of a faculty, in TOML and in JSON: what it takes, its default and what it says. A section is a table, engage.model the key model in it.';
+comment on view v_faculty_keys is 'Every key of a faculty, in TOML and in JSON: what it accepts, its default, and its documentation. engage is a table (a section), engage.model the key model in it.';
 
 create or replace view v_unroutable with (security_invoker = true) as
   select w.id, w.work_type, w.faculty, w.description, w.created_at
     from work_items w
    where w.state = 'queued' and w.focus_id is null and (_faculty_for(w.faculty, w.work_type)).name is null;
-comment on view v_unroutable is 'Queued work items that no current faculty accepts: they wait until one is saved that does.';
+comment on view v_unroutable is 'Queued work items that no current faculty accepts; they wait until one is saved that does.';
 
 create or replace view v_missing_tools with (security_invoker = true) as
   select f.name as faculty, t.name as tool
@@ -88,7 +88,7 @@ create or replace view v_missing_tools with (security_invoker = true) as
       union all
       select 'execute_code' where (f.config #>> '{engage,code_execution}')::boolean) as t(name)
    where f.is_current and not exists (select from abilities a where a.name = t.name);
-comment on view v_missing_tools is 'Tools that a current faculty names but nobody has registered; its agents are not offered them.';
+comment on view v_missing_tools is 'Tools that a current faculty lists but that are not registered; its agents are not offered them.';
 
 create or replace view v_leases with (security_invoker = true) as
   select w.id as work_item_id, f.id as focus_id, f.faculty, f.attempt, f.iteration + 1 as iteration, f.lease_owner,
@@ -96,7 +96,7 @@ create or replace view v_leases with (security_invoker = true) as
     from foci f
     join work_items w on w.focus_id = f.id
    where f.lease_owner is not null;
-comment on view v_leases is 'Which worker drives what just now. An expired lease means a crashed worker; the sweeper takes it away.';
+comment on view v_leases is 'Which worker drives which item now. An expired lease means a dead worker; the next sweep ends it.';
 
 create or replace view v_nudges with (security_invoker = true) as
   select n.work_item_id, n.focus_id, n.iteration,
@@ -109,7 +109,7 @@ create or replace view v_nudges with (security_invoker = true) as
             from messages m
             join turns t on t.id = m.turn_id
            where m.metadata ->> 'kind' = 'nudge' and t.status <> 'failed') n;
-comment on view v_nudges is 'Each reminder to keep the ledger, and whether the agent wrote to it before the next one.';
+comment on view v_nudges is 'Each reminder (nudge) to write to the ledger, and whether the agent did so before the next one.';
 
 create or replace view v_usage with (security_invoker = true) as
   select work_item_id, count(*) as turns, sum(call_count) as model_calls, sum(input_tokens) as input_tokens,
@@ -117,7 +117,7 @@ create or replace view v_usage with (security_invoker = true) as
          sum(output_tokens) as output_tokens, sum(total_tokens) as total_tokens, sum(_turn_cost(t)) as cost
     from turns t
    group by work_item_id;
-comment on view v_usage is 'Turns, model calls and tokens of each work item, and what they cost by model_price_save().';
+comment on view v_usage is 'Turns, model calls, tokens and cost (at the prices of model_price_save()) of each work item.';
 
 create or replace view v_awareness_shown with (security_invoker = true) as
   select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, case when a.seq >= 0 then a.seq end as seq,
@@ -128,7 +128,7 @@ create or replace view v_awareness_shown with (security_invoker = true) as
     join turns t on t.id = a.turn_id
     join work_items w on w.id = a.work_item_id
     left join work_ledger l on l.work_item_id = a.work_item_id and l.seq = a.seq;
-comment on view v_awareness_shown is 'Which agent was told what of the others, and in which iteration: who knew of a finding when.';
+comment on view v_awareness_shown is 'Which agent was told what about other work, and in which iteration: who knew of a finding, and when.';
 
 create or replace view v_approvals with (security_invoker = true) as
   select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, _call_input(k) as input, a.input_hash, a.requested_at, a.expires_at
@@ -136,7 +136,7 @@ create or replace view v_approvals with (security_invoker = true) as
     join tool_calls k on k.id = a.tool_call_id
     join work_items w on w.id = a.work_item_id
    where a.decision is null and k.status = 'waiting' and a.expires_at > _now() and w.resolved_at is null;
-comment on view v_approvals is 'Tool calls that wait for a person, with their arguments: answer with tool_call_approve() or tool_call_reject().';
+comment on view v_approvals is 'Tool calls that wait for approval, with their arguments; decide with tool_call_approve() or tool_call_reject().';
 
 create or replace view v_context with (security_invoker = true) as
   select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, c.config -> 'engage' ->> 'model' as model,
@@ -149,7 +149,7 @@ create or replace view v_context with (security_invoker = true) as
     cross join lateral _context_window_of(c.config -> 'engage') as w(tokens)
     join sessions s on s.label = f.session_label
     join turns t on t.id = (_asking_turn(s.head_turn_id)).id;
-comment on view v_context is 'How full the context of each attempt is: tokens that its last request, the response and the results have (estimated behind what the provider counted), the model''s window, and from where it is compacted.';
+comment on view v_context is 'How full the context of each attempt is. tokens: its last request and response, as the provider counted them, plus the estimated results. context_window: the model''s. compacts_at: the size from which it is compacted. cuts: how many it has had.';
 
 create or replace view v_compactions with (security_invoker = true) as
   select c.work_item_id, t.focus_id, coalesce(e.iteration, f.iteration + 1) as iteration, c.compaction_type, c.trigger, c.is_applied,
@@ -161,4 +161,4 @@ create or replace view v_compactions with (security_invoker = true) as
     join turns t on t.id = c.turn_id
     join foci f on f.id = t.focus_id
     left join elisions e on e.id = c.elision_id;
-comment on view v_compactions is 'Each compaction of a context: why, what it freed and cost, and what stands for the turns that left.';
+comment on view v_compactions is 'Each compaction of a context: why, what it freed and cost, and what replaced the turns that left (shown_instead).';
