@@ -1514,27 +1514,27 @@ create function _artifact(p_handle text) returns artifacts
 create function _artifact_store(p_content text) returns text
   plpgsql volatile; -- body 9e5f2fd9, comment 2b418765
 create function _asking_turn(p_turn_id uuid) returns turns
-  plpgsql stable; -- body 073ddc36, comment 1540c60f
+  plpgsql stable; -- body 073ddc36, comment 3ef93e73
 create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
   sql immutable; -- body 0ec0dac0, comment f5368edd
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, OUT said text, OUT shown jsonb) returns record
-  sql volatile; -- body a436919c, comment c27ce1e2
+  sql volatile; -- body 4638fc66, comment ae757a6b
 create function _awareness_active(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 52cf940b, comment 4d0b0593
+  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 52cf940b, comment e4e834f7
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body bd033475, comment ebf643a9
+  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 2446ce57, comment 127d015c
 create function _awareness_settings(p_config jsonb) returns jsonb
-  sql stable; -- body 41c72080, comment fdc63745
+  sql stable; -- body 41c72080, comment f4528c53
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns void
   plpgsql volatile; -- body 31620b98, comment 47734710
 create function _awareness_told(p_entry_type text, p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_query tsquery) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 5e7e360e, comment a7387d9a
+  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 5e7e360e, comment a0403369
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _block_of(p_turn turns) returns integer
   sql stable; -- body a8319740, comment c208fef5
 create function _block_stub(p_turns turns[], p_after_seq integer, p_block integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 827c7c6e, comment 35b4eedb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dea49069, comment 0570643f
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _boundary(p_turn_id uuid) returns text
@@ -1548,15 +1548,15 @@ create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
 create function _budget_charge(p_due jsonb) returns void
   plpgsql volatile; -- body ecd90d8c, comment 8de79bc2
 create function _budget_child(p_parent_id uuid) returns void
-  plpgsql volatile; -- body cfdaa021, comment fd427c37
+  plpgsql volatile; -- body cfdaa021, comment 47c2e7cc
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
   plpgsql volatile; -- body 5da04306, comment bd8eb1cd
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body e0f4b2e0, comment bfc18e1f
+  plpgsql volatile; -- body 9d5bd0a3, comment 111c9ebb
 create function _budget_resources() returns text[]
-  sql immutable parallel safe; -- body d41d8cd9, comment 21ce52ea
+  sql immutable parallel safe; -- body d41d8cd9, comment b46f7e16
 create function _budget_room(p_budget budgets, p_model text, p_input bigint) returns numeric
-  plpgsql stable; -- body a386f433, comment fadb3f70
+  plpgsql stable; -- body a386f433, comment 8b3d92bb
 create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body ade8a2d5, comment 70fe61b7
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -1568,7 +1568,7 @@ create function _calibrate(p_turn turns) returns void
 create function _call_input(p_call tool_calls) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment b3fd3344
 create function _call_label(p_call tool_calls) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 437d1e38, comment 295b449f
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 437d1e38, comment 17ca0e93
 create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_calls
   plpgsql volatile; -- body bb46264d, comment 11a706fd
 create function _call_position(p_call tool_calls) returns integer
@@ -1590,7 +1590,7 @@ create function _cap_said(p_text text, p_max_bytes integer) returns text
 create function _cap_text(p_text text, p_max_bytes integer) returns text
   plpgsql immutable; -- body 6837966c, comment 47c6571e
 create function _changed_files(p_turn_ids uuid[]) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a1fabd08, comment 9c3daa6c
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a1fabd08, comment 3fc34285
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_key(p_what text, p_key text) returns void
@@ -1604,9 +1604,9 @@ create function _check_turn() returns trigger
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1a2d0e3d, comment 8f6bd84b
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1a2d0e3d, comment 7e4d3cfb
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
-  sql volatile; -- body a30335fe, comment 32acb9cb
+  sql volatile; -- body a30335fe, comment f5ecc7b4
 create function _child_ended(p_child work_items) returns void
   plpgsql volatile; -- body a176745a, comment 82935227
 create function _child_words(p_words text) returns text
@@ -1624,23 +1624,23 @@ create function _code_spawn_child_work(p_input jsonb) returns text
 create function _code_waits(p_call tool_calls) returns boolean
   sql stable; -- body e6a11ba7, comment 62f38dba
 create function _common_beginning(p_before bigint[], p_after bigint[]) returns integer
-  plpgsql immutable; -- body 53ade590, comment 5c328a27
+  plpgsql immutable; -- body 53ade590, comment d2ec562c
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 508d0444, comment 071392b0
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 508d0444, comment da5e4179
 create function _compaction_begun(p_item work_items, p_focus foci, p_engage jsonb, p_trigger text, p_tokens integer) returns compactions
-  plpgsql stable; -- body 6167404e, comment cbc76887
+  plpgsql stable; -- body 6167404e, comment d342b706
 create function _compaction_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
   plpgsql stable; -- body 941481cd, comment 04f84ec4
 create function _compaction_due(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 222565da, comment 010e40da
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 222565da, comment 18e49afc
 create function _compaction_ladder(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cba3e53a, comment b7aae79a
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 44c169c1, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
-  sql stable; -- body e0d6d21f, comment 7be95000
+  sql stable; -- body e0d6d21f, comment 74ceadae
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
   plpgsql volatile; -- body 8c448a08, comment 6790416b
 create function _config_chars(p_turn turns) returns integer
-  sql stable; -- body edbec15c, comment 26609077
+  sql stable; -- body edbec15c, comment d72652b0
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 204010d0, comment d6d72290
 create function _config_of(p_item work_items) returns jsonb
@@ -1654,7 +1654,7 @@ create function _context_next(p_item work_items, p_focus foci, p_config jsonb, O
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns jsonb
-  plpgsql volatile; -- body 9e23900f, comment d08350f6
+  plpgsql volatile; -- body 9e23900f, comment e55e300e
 create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with time zone) returns void
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
@@ -1662,13 +1662,13 @@ create function _count(p_what text, p_count text) returns integer
 create function _dead_jobs() returns bigint[]
   plpgsql stable security definer acl {postgres=X/postgres}; -- body 2d46a086, comment 0a6fd5a3
 create function _digest_fenced(p_says text, p_digest text) returns text
-  sql volatile; -- body a245093c, comment 907cde84
+  sql volatile; -- body a245093c, comment 36ae46a8
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 62ad8f14, comment ee77c08f
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7f9c4558, comment 086cd3a9
 create function _edit_distance(p_a text, p_b text) returns integer
-  plpgsql immutable parallel safe; -- body 825e55b4, comment 7e224e7f
+  plpgsql immutable parallel safe; -- body 825e55b4, comment 73f1637e
 create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body fefd0238, comment c3c1d3bb
 create function _elision_chain(p_elision_id uuid) returns elisions[]
@@ -1688,7 +1688,7 @@ create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT 
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_worker_timeout interval) returns integer
   plpgsql volatile security definer acl {postgres=X/postgres}; -- body eac69951, comment 2672f2fe
 create function _entries_made(p_turns uuid[]) returns bigint
-  sql stable; -- body b490b213, comment 79a4385c
+  sql stable; -- body b490b213, comment 2ebb6e72
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment a8e20118
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
@@ -1698,27 +1698,27 @@ create function _excerpt(p_text text, p_max_chars integer) returns text
 create function _exchange_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a416ac7b, comment 3fe9bbd6
 create function _exit_code(p_said text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment fc44fde9
+  sql immutable parallel safe; -- body d41d8cd9, comment 26caca2b
 create function _faculty_check(p_config jsonb) returns void
-  plpgsql immutable; -- body 8b9f9f76, comment 0ad7e507
+  plpgsql immutable; -- body 294a7240, comment b013347e
 create function _faculty_complete(p_given jsonb) returns jsonb
-  sql immutable parallel safe; -- body ed63d33c, comment d1ef7161
+  sql immutable parallel safe; -- body ed63d33c, comment 71e49fb3
 create function _faculty_config(p_focus foci) returns jsonb
   sql stable; -- body d941a6c4, comment 27b6293b
 create function _faculty_defaults() returns jsonb
   plpgsql immutable parallel safe; -- body b0b64baf, comment e681253d
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
-  sql stable; -- body 2c886762, comment 65fa2d1d
+  sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body 4ecd8445, comment 0418ff64
+  sql immutable parallel safe; -- body 7719ab50, comment 99036697
 create function _faculty_label(p_work_item_id uuid, p_faculty text) returns text
-  sql stable; -- body 8d118550, comment 472efd7a
+  sql stable; -- body 8d118550, comment 962c4f33
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment f5fdb39d
+  sql immutable parallel safe; -- body d41d8cd9, comment 1196145a
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
-  plpgsql immutable; -- body 1270dd8f, comment 8d5a089b
+  plpgsql immutable; -- body 1270dd8f, comment 508dfaed
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7762e28d, comment 02a3b577
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7762e28d, comment 66e83cc9
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
   sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
@@ -1736,11 +1736,11 @@ create function _focus_create(p_item work_items) returns foci
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 14993bd5, comment 6b0269be
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns void
-  plpgsql volatile; -- body 82e05002, comment 5890d9a6
+  plpgsql volatile; -- body 82e05002, comment fd6e7133
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 9bd8ce05
 create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time zone
-  plpgsql stable; -- body bca085a9, comment dcdd147c
+  plpgsql stable; -- body cb7bcaf5, comment dcdd147c
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment 3e97938c
 create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid DEFAULT NULL::uuid) returns hook_runs
@@ -1806,35 +1806,35 @@ create function _interrupt(p_item work_items) returns void
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment a1fe2cf6
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body ee598f1d, comment 9cdb5566
 create function _item_model(p_work_item_id uuid) returns text
-  sql stable; -- body f7610093, comment 6779c55c
+  sql stable; -- body f7610093, comment 3b342519
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body 90e3c2e9, comment 7d50e0a3
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
-  plpgsql volatile; -- body 41f5916a, comment 6f294621
+  plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
   sql stable; -- body ff3e67c3, comment 721fe5d5
 create function _jobs_tidy() returns void
   plpgsql volatile security definer acl {postgres=X/postgres}; -- body a4eabf15, comment 65229174
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
-  plpgsql volatile; -- body e0b2d068, comment 59117c8c
+  plpgsql volatile; -- body b03938a6, comment 06e107cf
 create function _journal_keys() returns jsonb
-  sql immutable parallel safe; -- body d41d8cd9, comment 207776ed
+  sql immutable parallel safe; -- body d41d8cd9, comment 58a83d4d
 create function _journal_shortened(p_content jsonb) returns jsonb
-  plpgsql immutable; -- body 6b136a86, comment 3a0f6d5d
+  plpgsql immutable; -- body 7bedd4fe, comment 901c4403
 create function _journal_size(p_work_item_id uuid, p_from timestamp with time zone, p_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, OUT entries integer, OUT tokens bigint) returns record
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3495e237, comment a0896d73
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3495e237, comment 06523598
 create function _journal_state(p_item work_items) returns text
-  sql stable; -- body 85f5ca8a, comment a8e885c2
+  sql stable; -- body 85f5ca8a, comment 58282166
 create function _journal_until(p_work_item_id uuid, p_since timestamp with time zone, p_limit integer) returns timestamp with time zone
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c1ae53a1, comment 84364b61
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0b099c5e, comment 286dab98
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
-  plpgsql immutable; -- body bcabf211, comment e0ef43e7
+  plpgsql immutable; -- body 6268617a, comment 7cc45618
 create function _journal_written(p_work_item_id uuid) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 91820910, comment 85f3bf6c
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c49f6f50, comment ab9d5a74
 create function _js_answer(p_answer jsonb) returns jsonb
   plpgsql immutable; -- body 674cbddc, comment 2bce01b6
 create function _js_json_schema_errors(p_schema text, p_value text) returns jsonb
@@ -1868,25 +1868,25 @@ create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n b
 create function _kept_store(p_cut elisions) returns void
   sql volatile; -- body acab7c09, comment cc860093
 create function _key_text(p_path text[]) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 68dca21f
+  sql immutable parallel safe; -- body d41d8cd9, comment 2071314f
 create function _last_line(p_said text) returns text
-  sql immutable; -- body fdb8a9a4, comment b2c0a8cb
+  sql immutable; -- body fdb8a9a4, comment 9a30e118
 create function _ldg_batch_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 0c8e4150, comment 28a77729
+  plpgsql volatile; -- body b4deb644, comment 7df88ee4
 create function _ldg_call_list(p_input jsonb) returns jsonb
-  sql stable; -- body 7de8ffc8, comment 6e6de477
+  sql stable; -- body 7de8ffc8, comment 7bccfe3c
 create function _ldg_call_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 5bfe5a5c, comment 2de06d7b
+  plpgsql volatile; -- body 8b741724, comment b8fde2b2
 create function _ldg_msg_list(p_input jsonb) returns jsonb
-  sql stable; -- body 10640ead, comment 16c377ec
+  sql stable; -- body 10640ead, comment 5d1ab7e7
 create function _ldg_msg_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 58e036ae, comment 508a494b
+  plpgsql volatile; -- body 11ace6a2, comment 7f852aa7
 create function _ldg_task_get(p_input jsonb) returns jsonb
   sql stable; -- body 1813c83b, comment cfcaee52
 create function _ldg_task_query(p_input jsonb) returns jsonb
-  plpgsql stable set plan_cache_mode=force_custom_plan; -- body 9292fd7c, comment e25f338a
+  plpgsql stable set plan_cache_mode=force_custom_plan; -- body 1f025f34, comment 70b95656
 create function _ldg_task_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 02bab332, comment 969a3659
+  plpgsql volatile; -- body 637f7ff2, comment b39a4d29
 create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body 1b95e1cb, comment 1d809d1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
@@ -1896,17 +1896,17 @@ create function _lease_end(p_item work_items) returns jsonb
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body cfd720cb, comment aa3f5cad
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
-  plpgsql volatile; -- body 16402160, comment 7418e1fd
+  plpgsql volatile; -- body 7efaac3d, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
-  plpgsql stable; -- body 671f0260, comment e3069485
+  plpgsql stable; -- body b774e724, comment ca251431
 create function _ledger_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
-  sql stable; -- body 6cbd5a62, comment ba7f944d
+  sql stable; -- body 6cbd5a62, comment 21c21ffc
 create function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[]) returns void
-  plpgsql stable; -- body 4ddf1580, comment 19713b09
+  plpgsql stable; -- body 54e0c074, comment 539eb91d
 create function _ledger_entry_types() returns text[]
-  sql immutable parallel safe; -- body d41d8cd9, comment 576b6eff
+  sql immutable parallel safe; -- body d41d8cd9, comment 973354da
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
-  sql stable; -- body 4ac48e2b, comment 4ca037c4
+  sql stable; -- body 4ac48e2b, comment 83af5a24
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _lines(p_texts text[]) returns text[]
@@ -1916,7 +1916,7 @@ create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start inte
 create function _list(p_items text[], p_max integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c8ea6917
 create function _listed(p_list jsonb) returns text
-  sql immutable parallel safe; -- body 634d7ab6, comment d6d57470
+  sql immutable parallel safe; -- body 634d7ab6, comment d30f9528
 create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
@@ -1928,9 +1928,9 @@ create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_
 create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
-  plpgsql immutable; -- body f363f783, comment 6743528d
+  plpgsql immutable; -- body ddc08b2f, comment a9bea203
 create function _nearest(p_word text, p_words text[]) returns text
-  sql immutable; -- body 2712c9da, comment 2a1a6ae5
+  sql immutable; -- body f3f78ff5, comment 780c8e58
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
 create function _newest_turn(p_work_item_id uuid) returns uuid
@@ -1938,13 +1938,13 @@ create function _newest_turn(p_work_item_id uuid) returns uuid
 create function _next_block(p_head turns, p_focus_id uuid DEFAULT NULL::uuid) returns integer
   sql stable; -- body e0a1a748, comment ee89aab2
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_steps text[], p_asked text) returns text[]
-  sql immutable; -- body 9d3e9fba, comment 1c5a2333
+  sql immutable; -- body 9d3e9fba, comment 1e156ccc
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint DEFAULT NULL::bigint) returns integer
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d636bfe5, comment c305d02b
 create function _no_javascript(p_function text) returns jsonb
   plpgsql immutable; -- body 9e58520c, comment 1a2ca040
 create function _no_longer_fits(p_tokens numeric, p_window integer) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment ead38d02
+  sql immutable parallel safe; -- body d41d8cd9, comment 23bb5b7a
 create function _notify_completed() returns trigger
   plpgsql volatile; -- body d25cc62e, comment 8cad8cd6
 create function _notify_journal() returns trigger
@@ -1958,7 +1958,7 @@ create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval
 create function _one_line(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1e359c8d
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
-  sql immutable parallel safe; -- body d41d8cd9, comment 146f1c77
+  sql immutable parallel safe; -- body d41d8cd9, comment 9c4e67b8
 create function _open_call(p_call tool_calls) returns json
   sql stable; -- body 4316d25f, comment 7fe44365
 create function _open_calls(p_turn_id uuid) returns json
@@ -1970,11 +1970,11 @@ create function _order_kept(p_call tool_calls, p_implementation text) returns uu
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb) returns record
   plpgsql volatile; -- body 7531ce95, comment 5e6168a3
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dd8dfecd, comment d9c1962d
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dd8dfecd, comment 857179a3
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
-  sql stable; -- body 2a8f9d55, comment e7761eec
+  sql stable; -- body 2a8f9d55, comment 12eee974
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
-  plpgsql immutable; -- body 1b4af3ae, comment 3008dbe3
+  plpgsql immutable; -- body f6bd43df, comment b26a05a9
 create function _part_text(p_blocks text) returns text
   sql immutable; -- body ab975b9c, comment 4f100cc7
 create function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_blocks text) returns bigint
@@ -1988,15 +1988,15 @@ create function _paths_meet(p_one text, p_other text) returns boolean
 create function _pause_until_resumed(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body a6dfa6fc, comment ff7e2e47
 create function _plan_items(p_plan text) returns text[]
-  sql immutable parallel safe; -- body 8d173d13, comment 42315b4b
+  sql immutable parallel safe; -- body 8d173d13, comment 435b2e01
 create function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint DEFAULT 0, p_cache_write bigint DEFAULT 0) returns numeric
   sql stable; -- body 3dd217d5, comment 73216a30
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body eabeaa83, comment 56381cb2
+  sql stable; -- body eabeaa83, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body a6264117, comment cb2c8ba4
+  sql immutable parallel safe; -- body a6264117, comment bdbe4538
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -2014,7 +2014,7 @@ create function _recorded_count(p_count jsonb) returns integer
 create function _recorded_end(p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
   plpgsql volatile; -- body d3906bd5, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
-  sql stable; -- body 54334ca8, comment bf3a1bbb
+  sql stable; -- body 8478cc36, comment b2c2fd0a
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
   sql stable; -- body 66bd1187, comment c4cf5034
 create function _recorded_images(p_images json) returns text
@@ -2036,23 +2036,23 @@ create function _refuse_rewrite() returns trigger
 create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
   sql stable; -- body 71a6c387, comment 7dddecb8
 create function _relevance_query(p_work_item_id uuid) returns tsquery
-  sql stable; -- body 155b76b6, comment 788eb423
+  sql stable; -- body 155b76b6, comment c7653e87
 create function _replay_compaction(p_item work_items, p_focus foci, p_engage jsonb, p_turns turns[], p_cuts elisions[], p_limit integer, p_tokens integer) returns elisions
   plpgsql stable; -- body f593575f, comment 05b6740f
 create function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boolean) returns jsonb
-  sql stable; -- body e1367f74, comment f3405039
+  sql stable; -- body e1367f74, comment 230c31b6
 create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer) returns record
   plpgsql stable; -- body 611f7d26, comment 94a0e703
 create function _replay_policy_check(p_policy jsonb) returns void
-  plpgsql immutable; -- body bb2a6abc, comment 097feb23
+  plpgsql immutable; -- body 99035fec, comment b141384b
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[])
-  plpgsql volatile; -- body 96a32e25, comment 83b73b73
+  plpgsql volatile; -- body 900d72a6, comment 23dc6d35
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
   plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment 8f4b668b
 create function _request_chars(p_head turns, p_cuts elisions[], p_say text) returns bigint
-  sql stable; -- body a5c800c0, comment c2301647
+  sql stable; -- body a5c800c0, comment d10a2b28
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
   plpgsql volatile; -- body 20eee14f, comment 944a999e
 create function _response_store(p_turn turns, p_content json) returns void
@@ -2070,7 +2070,7 @@ create function _round_hash(p_turn_id uuid) returns text
 create function _runs_behind(p_call tool_calls) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 72dabff2, comment 4fc561c3
 create function _said_done(p_turn turns, p_call_count integer) returns jsonb
-  sql stable; -- body e585330f, comment 7092e1b8
+  sql stable; -- body e585330f, comment 7a99b5bd
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql stable; -- body eb38a369, comment bee448c2
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
@@ -2086,11 +2086,11 @@ create function _session_import(p_run json) returns jsonb
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _session_turns(p_session text) returns turns[]
-  plpgsql stable; -- body 2b0b20bc, comment 3dbefdcb
+  plpgsql stable; -- body 2b0b20bc, comment b0833212
 create function _shortened(p_call tool_calls, p_max_chars integer) returns json
   sql stable; -- body 020574d6, comment 8e7f091d
 create function _shortened_to(p_text text, p_chars integer) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 48f11c67
+  sql immutable parallel safe; -- body d41d8cd9, comment 43f85c6d
 create function _shown_result(p_call tool_calls, p_content json) returns TABLE(kind text, rank integer, blocks text, chars integer)
   sql stable; -- body d81b45a5, comment 76883d45
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
@@ -2108,7 +2108,7 @@ create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns 
 create function _state_line(p_item work_items, p_steps text[], p_asked text) returns text
   sql stable; -- body 62f967a3, comment 0a1df94f
 create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text) returns integer
-  sql stable; -- body 4a8108d7, comment 4d5a475c
+  sql stable; -- body 4a8108d7, comment b182f1c2
 create function _storable(p_json json) returns json
   plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
 create function _strategy_cut(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_shown turns[], p_keep integer, p_trigger text, p_told_chars integer) returns elisions
@@ -2118,41 +2118,41 @@ create function _stream_break(p_focus_id uuid) returns void
 create function _stream_over() returns trigger
   plpgsql volatile; -- body c1721144, comment f3c2e55b
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
-  plpgsql immutable; -- body c9be3f15, comment 2e271872
+  plpgsql immutable; -- body c9be3f15, comment fdc39783
 create function _submit_parent(p_parent_id uuid) returns work_items
-  plpgsql volatile; -- body db62f7aa, comment c4f80119
+  plpgsql volatile; -- body db62f7aa, comment f3a68933
 create function _sum(p_numbers integer[]) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 902fc930
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
-  sql immutable; -- body 834da1b3, comment 4ca5a640
+  sql immutable; -- body 834da1b3, comment 6fd3d664
 create function _summary_attempt(p_last_turn_id uuid) returns compactions
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bf248264, comment c5f362e7
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bf248264, comment 5a8193f0
 create function _summary_begun(p_compaction compactions, p_base_elision_id uuid, p_shown turns[], p_leaving turns[]) returns compactions
-  plpgsql immutable; -- body 5eab511a, comment 66726434
+  plpgsql immutable; -- body 5eab511a, comment e69aea61
 create function _summary_config(p_model text, p_context_window integer) returns text
-  plpgsql volatile; -- body c7b7d4b9, comment 14b3d9a3
+  plpgsql volatile; -- body c7b7d4b9, comment 15a18023
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
-  plpgsql stable; -- body cff52748, comment 2f2c8ea5
+  plpgsql stable; -- body cff52748, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
-  plpgsql volatile; -- body 3b41ce2a, comment 39c7c7f8
+  plpgsql volatile; -- body b029b12c, comment ab20b88e
 create function _summary_head(p_model text, p_context_window integer, p_system text) returns text
-  sql immutable; -- body 9ce9ca20, comment ba695752
+  sql immutable; -- body 9ce9ca20, comment 4f62d95d
 create function _summary_messages(p_compaction compactions) returns text
-  plpgsql stable; -- body 8f955917, comment 74bfda45
+  plpgsql stable; -- body 8f955917, comment bf264072
 create function _summary_text(p_response json) returns text
   plpgsql immutable; -- body 74556af4, comment 2ed087e0
 create function _task(p_id text) returns work_items
-  sql stable; -- body a026e678, comment 511dae6f
+  sql stable; -- body a026e678, comment ee716198
 create function _task_json(p_item work_items) returns jsonb
   sql stable; -- body e30db281, comment f3b1e84a
 create function _task_turn(p_task_id text) returns turns
-  plpgsql volatile; -- body d94ccaa3, comment 0e15c82f
+  plpgsql volatile; -- body 48f1c1cb, comment 3857a40d
 create function _tell_watchers(p_item work_items) returns void
   sql volatile; -- body 9c494721, comment f1445795
 create function _text_block(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment eec14ad3
 create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAULT false) returns text
-  plpgsql stable; -- body efd89c16, comment 4ec65c1d
+  plpgsql stable; -- body 9028ee75, comment faaf0b34
 create function _text_written(p_input jsonb) returns text
   sql immutable; -- body 020cee3c, comment 1ebe61f6
 create function _thought_end(p_stop_reason text) returns text
@@ -2160,13 +2160,13 @@ create function _thought_end(p_stop_reason text) returns text
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _tokens_new(p_turns uuid[]) returns bigint
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f9bdb545, comment 65fe858b
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f9bdb545, comment 12ed4aef
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7e6949ea, comment b27760e7
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text
   sql stable; -- body fbb1f056, comment d9d2f958
 create function _told_in(p_turn_id uuid, p_is_whole boolean DEFAULT false) returns TABLE(n integer, said text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e4a68a81, comment 15d2f2b8
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body de863467, comment 56c9ce1e
 create function _told_store(p_turn_id uuid, p_is_compaction boolean, p_shown text) returns void
   plpgsql volatile; -- body 1287b558, comment a4ddffc2
 create function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars integer) returns text
@@ -2212,13 +2212,13 @@ create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdba1daf, comment 4f385eb2
 create function _turns_since(p_turn turns, p_until_turn_id uuid) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 299ebc69, comment 5f3667f9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 299ebc69, comment 2ce1d1e2
 create function _unlock_jobs(p_worker_ids text[]) returns void
   plpgsql volatile security definer acl {postgres=X/postgres}; -- body f976320e, comment 58fbc3b6
 create function _uuidv7() returns uuid
   sql volatile; -- body d41d8cd9, comment 
 create function _value_text(p_value jsonb) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment a17ea49e
+  sql immutable parallel safe; -- body d41d8cd9, comment a2054e12
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_settle(p_item work_items) returns timestamp with time zone
@@ -2236,9 +2236,9 @@ create function _without_slot(p_item work_items, p_state text, p_reason text, p_
 create function _without_thinking(p_content json) returns text
   sql immutable; -- body 5672d6c0, comment e32e7dad
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body 8fd62c3e, comment d6ad7742
+  plpgsql volatile; -- body 8fd62c3e, comment 4b519098
 create function _work_line(p_text text, p_max_chars integer) returns text
-  sql immutable; -- body 321794d5, comment 6b1f81d1
+  sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
@@ -2250,15 +2250,15 @@ create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body 03a8e469, comment c83752b2
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql volatile; -- body af7a1632, comment c3a574fa
+  plpgsql volatile; -- body af7a1632, comment 40e417aa
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   plpgsql volatile; -- body c1dfd2a0, comment 9e65ba5c
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body 86c7c0ad, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
-  plpgsql volatile; -- body ff3086bc, comment 70c57f6b
+  plpgsql volatile; -- body 11d1fdae, comment 2ab1d3ec
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
-  sql stable; -- body aae116f7, comment dae2e6af
+  sql stable; -- body aae116f7, comment cddf11c1
 create function context_at(p_turn_id uuid) returns json
   plpgsql stable; -- body 30d7276f, comment 1ed2ebb4
 create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns void
@@ -2268,19 +2268,19 @@ create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer,
 create function context_parts(p_turn_id uuid) returns TABLE(n bigint, part text, role text, iteration integer, block integer, tokens integer, content text)
   plpgsql stable; -- body 7cd44c38, comment e1649365
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
-  plpgsql volatile; -- body 465a9859, comment 87daa7b1
+  plpgsql volatile; -- body 465a9859, comment a23cc982
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
-  plpgsql volatile; -- body 496e25e9, comment 34fb0845
+  plpgsql volatile; -- body 496e25e9, comment d00e4072
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql stable; -- body ad4cbf90, comment d0ef1c57
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable; -- body 2fa0352d, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
-  sql volatile; -- body d80c3fcd, comment abfd078a
+  sql volatile; -- body d80c3fcd, comment d5e05a24
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
-  sql immutable; -- body 78504fc8, comment e2ee05b2
+  sql immutable; -- body c2236d64, comment 40e5d5f1
 create function faculty_save(p_config jsonb) returns faculties
-  plpgsql volatile; -- body e3c5bbcf, comment 28a86e05
+  plpgsql volatile; -- body e3c5bbcf, comment 3a5820cf
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
   plpgsql volatile; -- body 3f3ea33d, comment a49121d9
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
@@ -2290,55 +2290,55 @@ create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body e3177ae3, comment 9d4f03b8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body 87b29096, comment 6e3adb9c
+  plpgsql volatile; -- body e1a713a3, comment c07806c2
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body 9b5387eb, comment f333755a
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
-  plpgsql volatile; -- body 41859457, comment 2c8d7dd2
+  plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body fa8690d2, comment b3453215
+  plpgsql volatile; -- body fa8690d2, comment 3c46da5c
 create function journal_export(p_work_item_id uuid) returns jsonb
   sql stable; -- body f53008b5, comment e671cb9b
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
-  plpgsql volatile; -- body 02a9543e, comment 130d1992
+  plpgsql volatile; -- body 1c6b3f12, comment 78669319
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body d338a787, comment 6f613951
+  plpgsql volatile; -- body 8999e911, comment 2803b6e3
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8d39793f, comment 1118aedb
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b3f10ef, comment 63feafe3
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
-  plpgsql volatile; -- body e8374e72, comment 196c5b80
+  plpgsql volatile; -- body e8374e72, comment d72eedf8
 create function journal_session_active(p_conversation_id text) returns work_items
-  sql stable; -- body f01ec878, comment d8454b78
+  sql stable; -- body f01ec878, comment bb063f94
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body 742999a3, comment d0181dae
+  plpgsql volatile; -- body 742999a3, comment 6da4c422
 create function journal_session_open(p_conversation_id text, p_original_prompt text) returns work_items
-  plpgsql volatile; -- body 0f4307dd, comment 6d6e2845
+  plpgsql volatile; -- body 0f4307dd, comment 2d675721
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
-  plpgsql volatile; -- body face425f, comment 429eb457
+  plpgsql volatile; -- body 43934a27, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
-  plpgsql stable; -- body 849b3f21, comment de59ad99
+  plpgsql stable; -- body 849b3f21, comment 99998745
 create function journal_summary_request(p_work_item_id uuid, p_model text DEFAULT NULL::text) returns json
-  plpgsql volatile; -- body 751bfa64, comment 20ba6a08
+  plpgsql volatile; -- body 03c3208e, comment daf6d31e
 create function journal_summary_save(p_work_item_id uuid, p_summary text, p_model text, p_input_tokens integer DEFAULT NULL::integer, p_output_tokens integer DEFAULT NULL::integer, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 7f1dcdc6, comment 2e97342c
+  plpgsql volatile; -- body 8f340f29, comment 4a5b1a54
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 651058f1
 create function lease_renew(p_worker_id text, p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid) returns SETOF uuid
   plpgsql volatile; -- body eb10091a, comment 30a7763b
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body 07271692, comment d595cf47
+  plpgsql volatile; -- body 4125a52f, comment f98d27f6
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile; -- body 1ae51d00, comment 12c6278f
+  plpgsql volatile; -- body 1ae51d00, comment 91b12159
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
-  plpgsql volatile; -- body a3f82b99, comment 8618e256
+  plpgsql volatile; -- body a42e6202, comment 6ef19976
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text)
-  sql stable; -- body 458aed0b, comment 62e1e0b3
+  sql stable; -- body 458aed0b, comment 2bd104d6
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
-  plpgsql stable; -- body 62aa78fe, comment 5db7488e
+  plpgsql stable; -- body 62aa78fe, comment 16bc046b
 create function ledger_read_formatted(p_work_item_id uuid) returns text
-  plpgsql stable; -- body 9078a7ab, comment 6a1cc70c
+  plpgsql stable; -- body 9078a7ab, comment d8e4b1ac
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
-  sql stable; -- body 93a4f668, comment e1843efa
+  sql stable; -- body 93a4f668, comment e5ad222a
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile; -- body d8ddf0e7, comment 27c96588
 create function markdown_codeblocks(p_text text) returns jsonb
@@ -2346,7 +2346,7 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2a0bfdc5
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
-  plpgsql volatile; -- body adcbc3ad, comment 4a484d07
+  plpgsql volatile; -- body 046c1ece, comment 34b7aa7f
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body f56eb831, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric) returns models
@@ -2356,7 +2356,7 @@ create function recall_block(p_work_item_id uuid, p_block integer, p_query text 
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment d9ab5f09
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
-  plpgsql stable; -- body 530658af, comment 33507d5d
+  plpgsql stable; -- body 1dd21280, comment f96f9188
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -2382,7 +2382,7 @@ create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label t
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 2bab2b80, comment 2f3a79be
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
-  plpgsql volatile; -- body 5974dd65, comment d1f5e2d8
+  plpgsql volatile; -- body 5974dd65, comment f4597818
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 63856273, comment 24914c9d
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
@@ -2434,9 +2434,9 @@ create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text
 create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 34188171, comment fbd6d358
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
-  plpgsql stable; -- body 9ee40453, comment 86e4a5c9
+  plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 563b5f94, comment 06590a41
+  plpgsql volatile; -- body d62ed7ba, comment 8154331c
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body f1d517a5, comment e3423e75
 create function worker_stop(p_worker_id text) returns void

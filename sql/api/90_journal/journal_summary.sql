@@ -25,11 +25,7 @@ begin
 end
 $$;
 
-<<<<<<< HEAD:sql/api/90_journal/journal_summary.sql
-comment on function journal_summary(uuid) is 'A work item for people, in some lines, from what it recorded itself. Raises WL001.';
-=======
-comment on function session_summary(uuid) is 'A summary of a work item for people, as a few lines of text made from what it recorded. Raises WL001.';
->>>>>>> 6e8e533 (Journal and Agent OS: comments and messages in plain English):sql/api/90_journal/session_summary.sql
+comment on function journal_summary(uuid) is 'A summary of a work item for people, as a few lines of text made from what it recorded. Raises WL001.';
 
 create or replace function journal_summary_request(p_work_item_id uuid, p_model text default null)
   returns json
@@ -67,13 +63,8 @@ begin
 end
 $$;
 
-<<<<<<< HEAD:sql/api/90_journal/journal_summary.sql
 comment on function journal_summary_request(uuid, text) is
-  'The request that asks a model for a summary of a session, made of its journal: send it as it is and store what it says with journal_summary_save(). p_model: which; null: the faculty''s compact_model, else the session''s own. Raises WL001.';
-=======
-comment on function session_summary_request(uuid, text) is
-  'A request that asks a model to summarize a session from its journal: send it as it is, and store the answer with session_summary_save(). p_model: which model; null: the faculty''s compact_model, else the session''s own model. Raises WL001.';
->>>>>>> 6e8e533 (Journal and Agent OS: comments and messages in plain English):sql/api/90_journal/session_summary.sql
+  'A request that asks a model to summarize a session from its journal: send it as it is, and store the answer with journal_summary_save(). p_model: which model; null: the faculty''s compact_model, else the session''s own model. Raises WL001.';
 
 create or replace function journal_summary_save(
     p_work_item_id uuid,
@@ -106,13 +97,8 @@ begin
 end
 $$;
 
-<<<<<<< HEAD:sql/api/90_journal/journal_summary.sql
 comment on function journal_summary_save(uuid, text, text, integer, integer, uuid) is
-  'Stores a model''s summary of a session as an entry of its journal, with its newest steps and the open parts of its plan; packets tell it. p_id: the same call repeated stores one. Raises WL001, WL002.';
-=======
-comment on function session_summary_save(uuid, text, text, integer, integer, uuid) is
   'Stores a model''s summary of a session as an entry of its journal, with its newest steps and the open parts of its plan, and returns the journal_entries row. Resumption packets include it. p_id: the same call repeated stores one. Raises WL001, WL002.';
->>>>>>> 6e8e533 (Journal and Agent OS: comments and messages in plain English):sql/api/90_journal/session_summary.sql
 
 create or replace function _lines(p_texts text[])
   returns text[]

@@ -61,11 +61,7 @@ as $$
            where parent_id = p_item.id and resolved_at is null);
 $$;
 
-<<<<<<< HEAD:sql/api/90_journal/progress.sql
-comment on function _progress_of(work_items, uuid[]) is 'What a work item recorded, newest first, in the newest 2,000 entries of its ledger and of those logged to its journal: steps, work (steps and findings), what a human asked last of a journaled session, decisions, errors (each once), the plan''s open parts, calls that may or may not have happened, files that it wrote (in p_turns; null: ever), children under way. An imported session kept no ledger: what it shows stands for that.';
-=======
-comment on function _standing(work_items, uuid[]) is 'What a work item recorded, newest first, from the newest 2,000 entries of its ledger and of those logged to its journal: steps; work (steps and findings); asked, what a person asked last in a journal session; decisions; errors (each once); plan, its open parts; uncertain, calls that may or may not have happened; files that it wrote (in p_turns; null: ever); children under way. For an imported session, which has no ledger, _recorded_entries() takes its place.';
->>>>>>> 6e8e533 (Journal and Agent OS: comments and messages in plain English):sql/api/90_journal/standing.sql
+comment on function _progress_of(work_items, uuid[]) is 'What a work item recorded, newest first, from the newest 2,000 entries of its ledger and of those logged to its journal: steps; work (steps and findings); asked, what a person asked last in a journal session; decisions; errors (each once); plan, its open parts; uncertain, calls that may or may not have happened; files that it wrote (in p_turns; null: ever); children under way. For an imported session, which has no ledger, _recorded_entries() takes its place.';
 
 create or replace function _state_line(p_item work_items, p_steps text[], p_asked text)
   returns text
