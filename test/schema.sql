@@ -1611,8 +1611,8 @@ create function _child_ended(p_child work_items) returns void
   plpgsql volatile; -- body a176745a, comment 82935227
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
-create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_place text) returns record
-  plpgsql volatile; -- body ef13f300, comment 36c57a78
+create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
+  plpgsql volatile; -- body 5b52df5b, comment 118f5972
 create function _code_check_child_work(p_input jsonb) returns jsonb
   sql volatile; -- body f9e59a27, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
@@ -2282,7 +2282,7 @@ create function faculty_problems(p_config jsonb) returns TABLE(path text[], says
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body e3c5bbcf, comment 3a5820cf
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  plpgsql volatile; -- body 3f3ea33d, comment a49121d9
+  plpgsql volatile; -- body 848977a1, comment a49121d9
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body 0bc00c23, comment 01952e69
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
@@ -2302,7 +2302,7 @@ create function journal_export(p_work_item_id uuid) returns jsonb
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 1c6b3f12, comment 78669319
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body 8999e911, comment 2803b6e3
+  plpgsql volatile; -- body ecfd140c, comment 2803b6e3
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b3f10ef, comment 63feafe3
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
@@ -2374,7 +2374,7 @@ create function session_import(p_run json) returns jsonb
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 18594ee0
 create function session_open(p_name text) returns sessions
-  plpgsql volatile; -- body b2846bd5, comment 8a2b10dd
+  plpgsql volatile; -- body b8419851, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
   plpgsql volatile; -- body 0d3bcf7e, comment 7e5249ee
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)

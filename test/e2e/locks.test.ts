@@ -362,3 +362,11 @@ test.each([
     expect(await first.run(`select count(*)::int from work_items where root_id = ${quoted(root)} and resolved_at is null`)).toBe(0);
   }
 });
+
+test('two who open a session of a new name have the same one', async () => {
+  await second.run(`begin; select session_open('main')`);
+  const opening = third.begin(`select session_open('main')`);
+  expect(await opening.waitsFor(second)).toBe(true);
+  await second.run('commit');
+  expect(await opening.outcome).toBe('done');
+});

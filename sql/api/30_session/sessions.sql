@@ -54,7 +54,7 @@ begin
   while v_session.label is null loop
     begin
       return session_create(p_name);
-    exception when unique_violation then
+    exception when sqlstate 'WL006' then
       v_session := session_find(p_name); -- another transaction has just made it
     end;
   end loop;

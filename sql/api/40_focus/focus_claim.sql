@@ -41,7 +41,7 @@ begin
   end if;
   select * into v_claim from _claim(v_item, p_worker_id, p_lease_seconds);
   perform _budget_charge(v_due);
-  perform _enqueue_all(array[v_claim.next_id], array[v_claim.free_place]);
+  perform _enqueue_all(array[v_claim.next_id], array[v_claim.free_slot]);
   return v_claim.answer;
 end
 $$;
@@ -49,7 +49,7 @@ $$;
 comment on function focus_claim(uuid, text, integer) is
   'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. Raises WL001, WL002.';
 
-create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_place text)
+create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_slot text)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -63,7 +63,7 @@ declare
 begin
   if p_item.is_pausing then
     update work_items set state = 'paused', is_pausing = false, slot_faculty = null where id = p_item.id;
-    free_place := p_item.slot_faculty;
+    free_slot := p_item.slot_faculty;
     answer := jsonb_build_object('kind', 'not_due', 'state', 'paused', 'run_at', p_item.run_at);
     return;
   end if;
@@ -128,7 +128,7 @@ end
 $$;
 
 comment on function _claim(work_items, text, integer) is
-  'What focus_claim() returns for an item that no worker drives; the caller holds its row lock. The caller then enqueues next_id and, if free_place is set, the next item for the free slot of that faculty.';
+  'What focus_claim() returns for an item that no worker drives; the caller holds its row lock. The caller then enqueues next_id and, if free_slot is set, the next item for the free slot of that faculty.';
 
 create or replace function _at_home(p_config jsonb, p_workspace_dir text)
   returns jsonb

@@ -27,9 +27,6 @@ begin
   if jsonb_typeof(p_content) is distinct from 'object' then
     perform _raise_invalid('the content of a journal entry must be an object');
   end if;
-  if coalesce(p_importance, 'normal') not in ('low', 'normal', 'high', 'critical') then
-    perform _raise_invalid(format('"%s" is not an importance', p_importance), 'One of: low, normal, high, critical.');
-  end if;
   for v_key, v_type in select key, value from jsonb_each_text(v_keys) loop
     perform _journal_value_check(p_entry_type, v_key, v_type, p_content -> v_key);
   end loop;
