@@ -23,6 +23,9 @@ test-long: node_modules ## run those that play many cases, or for long
 test-sql: node_modules ## run the pgTAP files whose path holds T
 	T='$(T)' vitest run test/sql.test.ts
 
+mutants: node_modules ## take each guard away and see that its test fails; T: only those whose name holds it
+	node test/mutants/run.ts $(if $(T),'$(T)')
+
 check: lint verify test ## all that a commit must pass
 
 lint: node_modules ## types, then lint rules
@@ -33,6 +36,7 @@ verify: node_modules ## what is generated or frozen is as it must be
 	node sql/build.ts --verify
 	node test/schema.ts --verify
 	node test/bench/plotFlat.ts --verify
+	node test/mutants/run.ts --verify
 
 schema: node_modules ## write the catalog into test/schema.sql and a faculty's keys into README.md, to be looked at and committed
 	node test/schema.ts
@@ -66,4 +70,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-long test-sql check lint verify schema build extension install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-long test-sql mutants check lint verify schema build extension install installcheck sandbox-image db psql clean

@@ -26,6 +26,14 @@ declare module 'vitest' {
 export const template = 'work_ledger_template';
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const cluster = await startCluster();
+  project.provide('serverUrl', cluster.serverUrl);
+  project.provide('serverLog', cluster.serverLog);
+  return cluster.stop;
+}
+
+/** A cluster with the template; its server ends with this process, if nobody stops it. */
+export async function startCluster(): Promise<{ serverUrl: string; serverLog: string; stop(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'wl-test-'));
   await chmod(dataDir, 0o755);
   const embedded = await ensureEmbedded({ dataDir, isDurable: false });
@@ -50,10 +58,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   await client.query(`set search_path to ledger, public; ${await readFile(new URL('sql/_fixtures.sql', import.meta.url), 'utf8')}`);
   await client.end();
 
-  project.provide('serverUrl', serverUrl);
-  project.provide('serverLog', join(dataDir, 'postgres.log'));
-  return async () => {
-    await stopEmbedded(dataDir);
-    await rm(dataDir, { recursive: true, force: true });
+  return {
+    serverUrl,
+    serverLog: join(dataDir, 'postgres.log'),
+    async stop() {
+      await stopEmbedded(dataDir);
+      await rm(dataDir, { recursive: true, force: true });
+    },
   };
 }

@@ -343,6 +343,17 @@ test.each(['the parent first', 'the child first'])('the last child ends while it
   expect(await first.run(`select count(*)::int from inbox where work_item_id = ${quoted(parent.item)}`)).toBe(1);
 });
 
+test('one entry is appended by two with one key: the second waits, and finds what the first one wrote', async () => {
+  const { part } = await tree();
+  const append = `select ledger_append(${quoted(part)}, 'note', 'It is slow', p_idempotency_key => 'k')`;
+  await second.run(`begin; ${append}`);
+  const running = third.begin(append);
+  expect(await running.waitsFor(second)).toBe(true);
+  await second.run('commit');
+  expect(await running.outcome).toBe('done');
+  expect(await first.run(`select count(*)::int from work_ledger where work_item_id = ${quoted(part)}`)).toBe(1);
+});
+
 const grows = (item: string): string => `select spawn_child_work(${quoted(item)}, 'part', 'A part of it')`;
 test.each([
   { what: 'spawns', change: grows, refused: 'WL003' },

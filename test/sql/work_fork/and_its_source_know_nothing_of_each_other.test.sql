@@ -1,6 +1,6 @@
 -- What a fork does is its own, and what its source does from there on is the source's.
 begin;
-select plan(9);
+select plan(10);
 
 select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "elide_budget": 0}', '{"awareness": {"enabled": false}}');
 -- Four turns of a source; a fork at the third.
@@ -23,6 +23,7 @@ select unalike((select body::text from request where n = 8), '%Added the index%'
 select alike((select body::text from request where n = 8), '%Drop the table%', 'the source has what it did itself');
 select is((select count(*) from v_findings where work_item_id = item()), 1::bigint, 'a finding from before the fork is in its ledger');
 select is((select count(*) from regexp_matches(awareness_digest(null), 'index is missing', 'g')), 1::bigint, 'a finding from before the fork is news once');
+select unalike(awareness_digest((select id from source)), '%index is missing%', 'a finding from before the fork is no news to the source');
 select set_eq($$ select session_label from sessions_with_turn(pg_temp.turn(1)) $$,
   $$ select session_label from foci where work_item_id in (item(), (select id from source)) $$, 'sessions_with_turn has who shares a turn');
 select is((select count(*) from v_calls_out_of_toolset), 0::bigint, 'nobody called a tool that it was not given');

@@ -1,0 +1,149 @@
+// Takes the guards of the house away, one at a time, and sees that the test of each notices. A function of SQL whose test is a
+// pgTAP file is replaced in a database of its own; everything else is broken in a copy of the tree, where vitest runs the test.
+//   node test/mutants/run.ts [part of a name...]
+//   node test/mutants/run.ts --verify   only looks whether each mutant still has its place and its test
+
+import { execFile, execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import pg from 'pg';
+
+import { startCluster, template } from '../globalSetup.ts';
+import { runPgtap, wrongOf } from '../pgtap.ts';
+import type { Mutant } from './mutant.ts';
+import { runtimeMutants } from './runtime.ts';
+import { sqlMutants } from './sql.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (file: string): string => readFileSync(join(root, file), 'utf8');
+const all: readonly Mutant[] = [...sqlMutants, ...runtimeMutants];
+
+/** How a test ended. broken: it was not run, or stopped where it was being set up. */
+type Verdict = { kind: 'green' } | { kind: 'failed' } | { kind: 'broken'; why: string };
+type Run = (mutant: Mutant, isMutated: boolean) => Promise<Verdict>;
+
+/** What is wrong with the definitions. */
+function problems(): string[] {
+  return all.flatMap(({ name, file, from, to, test, title }, n) => {
+    const wrong: string[] = [];
+    const places = existsSync(join(root, file)) ? read(file).split(from).length - 1 : 0;
+    if (places !== 1) wrong.push(`what it replaces occurs ${places} times in ${file}`);
+    if (from === to) wrong.push('it changes nothing');
+    if (all.findIndex((other) => other.name === name) !== n) wrong.push('another one has its name');
+    if (!existsSync(join(root, test))) wrong.push(`there is no ${test}`);
+    else if (title !== undefined && !read(test).replaceAll(String.raw`\'`, "'").includes(title)) wrong.push(`${test} has no test "${title}"`);
+    else if (title === undefined && !test.endsWith('.test.sql')) wrong.push('which test of that file?');
+    return wrong.map((why) => `${name}: ${why}`);
+  });
+}
+
+const mutated = ({ file, from, to }: Mutant): string => read(file).replace(from, () => to);
+const isOfTheDatabase = ({ file, test }: Mutant): boolean => file.startsWith('sql/api/') && test.endsWith('.test.sql');
+
+/** In a database made from the template, with the functions of one file replaced. */
+function inDatabase(serverUrl: string): Run {
+  return async (mutant, isMutated) => {
+    const admin = new pg.Client({ connectionString: `${serverUrl}postgres` });
+    await admin.connect();
+    await admin.query(`create database mutant template ${template}`);
+    const client = new pg.Client({ connectionString: `${serverUrl}mutant` });
+    await client.connect();
+    try {
+      if (isMutated) await client.query(`begin; set local search_path to ledger, pg_temp; ${mutated(mutant).replaceAll('@extschema@', 'ledger')}; commit`);
+      // A fuse: what a mutant lets run for ever has failed.
+      await client.query(`set search_path to ledger, work_test, public; set statement_timeout to '20s'`);
+      const run = await runPgtap(client, read(mutant.test));
+      if (run.assertions.some((assertion) => !assertion.isOk)) return { kind: 'failed' };
+      // An error that no test expects is a failure, too; but not one of a change that is no SQL.
+      if (run.error !== null) return run.error.code.startsWith('42') ? { kind: 'broken', why: run.error.text } : { kind: 'failed' };
+      return wrongOf(run).length > 0 ? { kind: 'failed' } : { kind: 'green' };
+    } catch (error) {
+      return { kind: 'broken', why: String(error) };
+    } finally {
+      await client.end();
+      await admin.query('drop database mutant with (force)');
+      await admin.end();
+    }
+  };
+}
+
+type Report = { testResults: { message: string; assertionResults: { status: string }[] }[] };
+
+/** By vitest, in a copy of the tree. */
+function inTree(tree: string): Run {
+  const fuses = new Map<string, number>();
+  return async (mutant, isMutated) => {
+    const { file, test, title } = mutant;
+    const report = join(tree, 'mutant.json');
+    rmSync(report, { force: true });
+    if (isMutated) writeFileSync(join(tree, file), mutated(mutant));
+    const startedAt = performance.now();
+    try {
+      const which = title === undefined ? ['test/sql.test.ts'] : [test, '-t', title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)];
+      // A fuse: what a mutant lets wait for ever has failed.
+      const fuse = ['--testTimeout', String(isMutated ? Math.max(120_000, 3 * (fuses.get(keyOf(mutant)) ?? 0)) : 600_000)];
+      await promisify(execFile)(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...which, ...fuse, '--reporter=json', `--outputFile=${report}`],
+        { cwd: tree, env: { ...process.env, T: title === undefined ? test : '' }, maxBuffer: 1e9 }).catch(() => {}); // the report says it all
+    } finally {
+      cpSync(join(root, file), join(tree, file));
+    }
+    if (!isMutated) fuses.set(keyOf(mutant), performance.now() - startedAt);
+    if (!existsSync(report)) return { kind: 'broken', why: 'vitest left no report' };
+    const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
+    const ends = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
+    if (ends.includes('failed')) return { kind: 'failed' };
+    const why = testResults.map(({ message }) => message).filter(Boolean).join('\n');
+    return ends.includes('passed') && why === '' ? { kind: 'green' } : { kind: 'broken', why: why || 'no test was run' };
+  };
+}
+
+const keyOf = ({ test, title = '' }: Mutant): string => `${test} ${title}`;
+
+/** One line a mutant. */
+async function runAll(mutants: readonly Mutant[], run: Run): Promise<void> {
+  const unmutated = new Map<string, Verdict>();
+  for (const mutant of mutants) {
+    const key = keyOf(mutant);
+    let before = unmutated.get(key);
+    if (!before) unmutated.set(key, (before = await run(mutant, false)));
+    const verdict = before.kind === 'green' ? await run(mutant, true) : { kind: 'broken' as const, why: `${key.trim()} is not green without it${before.kind === 'broken' ? `: ${before.why}` : ''}` };
+    count[verdict.kind]++;
+    const said = { failed: 'caught  ', green: 'SURVIVED', broken: 'broken  ' }[verdict.kind];
+    console.log(`${said} ${mutant.name}${verdict.kind === 'failed' ? '' : ` (${mutant.file}, ${key.trim()})`}${verdict.kind === 'broken' ? `\n  ${verdict.why.replaceAll('\n', '\n  ')}` : ''}`);
+  }
+}
+
+const count = { failed: 0, green: 0, broken: 0 };
+const stale = problems();
+for (const problem of stale) console.error(problem);
+if (stale.length > 0) process.exit(1);
+if (!process.argv.includes('--verify')) {
+  const parts = process.argv.slice(2);
+  const chosen = all.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
+  const quick = chosen.filter(isOfTheDatabase);
+  const others = chosen.filter((mutant) => !isOfTheDatabase(mutant));
+  if (quick.length > 0) {
+    const cluster = await startCluster();
+    try {
+      await runAll(quick, inDatabase(cluster.serverUrl));
+    } finally {
+      await cluster.stop();
+    }
+  }
+  if (others.length > 0) {
+    const tree = mkdtempSync(join(tmpdir(), 'wl-mutants-'));
+    try {
+      for (const file of execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter((name) => name !== '' && existsSync(join(root, name)))) cpSync(join(root, file), join(tree, file));
+      symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+      await runAll(others, inTree(tree));
+    } finally {
+      rmSync(tree, { recursive: true, force: true });
+    }
+  }
+  console.log(`${count.failed} caught, ${count.green} survived${count.broken > 0 ? `, ${count.broken} broken` : ''}`);
+  if (count.green + count.broken > 0 || chosen.length === 0) process.exitCode = 1;
+}
