@@ -29,7 +29,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const cluster = await startCluster();
   project.provide('serverUrl', cluster.serverUrl);
   project.provide('serverLog', cluster.serverLog);
-  return cluster.stop;
+  return () => cluster.stop();
 }
 
 /** A cluster with the template; its server ends with this process, if nobody stops it. */
