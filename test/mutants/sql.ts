@@ -14,8 +14,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a worker whose lease was taken over may write',
     file: 'sql/api/00_ground/fence.sql',
-    from: 'if v_item.lease_token is distinct from p_lease then',
-    to: 'if (v_item.lease_token is null) <> (p_lease is null) then',
+    from: 'if v_item.lease is distinct from p_lease then',
+    to: 'if (v_item.lease is null) <> (p_lease is null) then',
     test: 'test/sql/hook_record/is_recorded_once_and_survives_a_crash.test.sql',
   },
   {
@@ -28,7 +28,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an entry is written under any lease',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: `       and case when v_lease is null then focus_id is null else lease_token = v_lease end
+    from: `       and case when v_lease is null then focus_id is null else lease = v_lease end
 `,
     to: '',
     test: 'test/sql/ledger_append/lets_only_the_lease_write_a_driven_item.test.sql',
@@ -571,7 +571,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a session goes back while it is driven',
     file: 'sql/api/30_session/session_moves.sql',
-    from: 'if v_item.lease_token is not null or exists',
+    from: 'if v_item.lease is not null or exists',
     to: 'if exists',
     test: 'test/sql/sessions/go_back_within_one_attempt.test.sql',
   },
