@@ -1,4 +1,4 @@
-// What flags and the environment say.
+// Settings from flags and the environment.
 
 import { z } from 'zod';
 
@@ -20,14 +20,14 @@ export function modelAccess(): { apiKey: string; baseURL?: string } | null {
 
 const hostHeaders = z.record(z.string().regex(/^[a-z0-9.-]+(:\d+)?$/), z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t -~]+$/)));
 
-/** What web_fetch sends to which host: WORK_LEDGER_WEB_FETCH_HEADERS, `{"api.example.org": {"authorization": "Bearer …"}}`. Throws where it is something else. */
+/** The headers that web_fetch sends to each host: WORK_LEDGER_WEB_FETCH_HEADERS, `{"api.example.org": {"authorization": "Bearer …"}}`. Throws if it has another form. */
 export function webFetchHeaders(): HostHeaders | null {
   const given = process.env['WORK_LEDGER_WEB_FETCH_HEADERS'];
   if (!given) return null;
   try {
     return hostHeaders.parse(JSON.parse(given));
   } catch {
-    // What is wrong is not said by quoting it: these are secrets.
+    // The error does not quote the value: it contains secrets.
     throw new Error('WORK_LEDGER_WEB_FETCH_HEADERS must be JSON such as {"api.example.org": {"authorization": "Bearer TOKEN"}}, with hosts in lower case, name or name:port');
   }
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line: what there is to call, and how a call ends. A command loads what it needs when it is called.
+// The command line: its commands, and how they end. A command loads what it needs when it is called.
 
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
@@ -19,7 +19,7 @@ import type { WorkOptions } from './commands/work.ts';
 import type { Settings } from './config.ts';
 import { LedgerError, messageOf, UsageError } from './ledger/errors.ts';
 
-// Half of a short command's time goes into compiling what it loads. Kept in a directory of the user's own, because what is found there is run.
+// Half of a short command's time goes into compiling what it loads. The cache is in a directory of the user's own, because what is found there is run.
 const caches = process.env['XDG_CACHE_HOME'] || join(process.env['HOME'] ?? '', '.cache');
 if (isAbsolute(caches) && existsSync(dirname(caches))) enableCompileCache(join(caches, 'work-ledger'));
 
@@ -45,7 +45,7 @@ const scenes = {
   context: async () => (await import('./commands/demo/demoContext.ts')).demoContext,
 };
 
-/** A command that knows where the ledger is; its number is the process's exit code. */
+/** A command with the options that locate the ledger; the number that it returns is the exit code. */
 function command(name: string, description: string): Command {
   return program
     .command(name)
@@ -242,7 +242,7 @@ try {
 }
 process.exitCode = exitCode;
 
-/** Says what went wrong, without a stack for what a user can fix. */
+/** Reports what went wrong, without a stack if the user can fix it. */
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
   if (error instanceof UsageError) {

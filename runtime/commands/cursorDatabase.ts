@@ -1,4 +1,4 @@
-// Cursor's state.vscdb: an SQLite database, read with Node's own and never written. Cursor may be running meanwhile.
+// Cursor's state.vscdb: an SQLite database, read with Node's own module and never written. Cursor may be running meanwhile.
 
 import { DatabaseSync } from 'node:sqlite';
 
@@ -7,7 +7,7 @@ import { readCursor } from '../../plv8/readers/cursor.ts';
 import { field, stringOf } from '../../plv8/readers/reading.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 
-/** Each conversation in it; `leave` is told of those that hold nothing. Throws where it is no database of Cursor's. */
+/** Each conversation in it; `leave` is told of the empty ones. Throws if it is not a database of Cursor's. */
 export function* cursorRuns(file: string, leave: (reason: string) => void): Generator<RecordedRun> {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
@@ -26,7 +26,7 @@ export function* cursorRuns(file: string, leave: (reason: string) => void): Gene
       const prefix = `bubbleId:${id}:`;
       const bubbles = new Map(bubblesOf.all(prefix, `bubbleId:${id};`).map(({ key, value }) => [String(key).slice(prefix.length), parsed(value, leave)]));
       let parent = parents.get(id);
-      for (let depth = 0; depth < 10 && parent !== undefined && parents.has(parent); depth++) parent = parents.get(parent); // nested ones lie flat
+      for (let depth = 0; depth < 10 && parent !== undefined && parents.has(parent); depth++) parent = parents.get(parent); // nested ones are stored flat
       const run = readCursor({ id, composer, bubbles, ...(parent !== undefined && { parent }) });
       if (run) yield run;
       else leave('conversation without an answer');
@@ -38,7 +38,7 @@ export function* cursorRuns(file: string, leave: (reason: string) => void): Gene
 
 const listOf = (value: unknown): unknown[] => (Array.isArray(value) ? (value as unknown[]) : []);
 
-/** A value is JSON, as text or as bytes; null for what is none. */
+/** A value is JSON, as text or as bytes; null for anything else. */
 function parsed(text: unknown, leave: (reason: string) => void): unknown {
   try {
     const { value, odd } = parseJson(text instanceof Uint8Array ? Buffer.from(text).toString('utf8') : String(text));

@@ -1,4 +1,4 @@
-// `work-ledger doctor`: what would make the ledger lose or stall work, looked for and said.
+// `work-ledger doctor`: finds and reports what would make the ledger lose or stall work.
 
 import Docker from 'dockerode';
 
@@ -24,7 +24,7 @@ export async function doctor(options: Settings): Promise<number> {
     const settings = new Map((await db.serverSettings()).map((row) => [row.name, row.setting]));
     const isOn = (name: string): boolean => !['off', 'local'].includes(settings.get(name) ?? 'off');
     const expired = await db.expiredLeases();
-    const dead = await db.deadJobs().catch(() => null); // only the owner sees graphile-worker's schema
+    const dead = await db.deadJobs().catch(() => null); // only its owner may read graphile-worker's schema
     const connections = await db.connections();
     const unroutable = await db.unroutable();
     const missing = await db.missingTools();
@@ -52,7 +52,7 @@ function say(checks: readonly Check[], options: Settings): number {
   return checks.every((c) => c.isFine) ? exit.ok : exit.error;
 }
 
-/** Docker is optional: without it there is no code and there are no workspaces in containers. What is older was never tried. */
+/** Docker is optional: without it there is no code and there are no workspaces in containers. Older versions were never tested. */
 async function lookAtDocker(): Promise<Check> {
   try {
     const { Version, Components } = await new Docker().version();

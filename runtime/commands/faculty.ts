@@ -1,4 +1,4 @@
-// `work-ledger faculty PATH…`: faculty TOML files into the ledger.
+// `work-ledger faculty PATH…`: stores faculty TOML files in the ledger.
 
 import type { Settings } from '../config.ts';
 import { loadFaculties } from '../faculty/loadFaculties.ts';
@@ -13,7 +13,7 @@ export const faculty = (paths: string[], options: Settings): Promise<number> =>
     return exit.ok;
   });
 
-/** Stores the faculties of TOML files or directories, all or none, and says what is accepted but not in effect yet. */
+/** Stores the faculties of TOML files or directories, all or none, and returns what is accepted but has no effect yet. */
 export async function saveFaculties(db: Db, paths: readonly string[]): Promise<string[]> {
   const names: string[] = [];
   for (const { config, warnings } of await loadFaculties(db, paths)) {

@@ -1,4 +1,4 @@
-// Files of workspaces in containers, into them and out of them.
+// Copies files into and out of workspaces in containers.
 
 import { mkdir } from 'node:fs/promises';
 
@@ -13,7 +13,7 @@ export type FileOptions = { image: string; maxSize: string; json?: boolean };
 
 const MAX_FILES = 100_000;
 
-/** Copies the files of a work item into a directory, which is made. */
+/** Copies the files of a work item into a directory, which is created. */
 export async function pull(workItemId: string, directory: string, options: FileOptions): Promise<number> {
   await mkdir(directory, { recursive: true });
   const { files, leftOut } = await pullFiles(new Docker(), idOf(workItemId), options.image, directory, limits(options));
@@ -22,7 +22,7 @@ export async function pull(workItemId: string, directory: string, options: FileO
   return exit.ok;
 }
 
-/** Copies what is below a directory into the workspace of a work item, which is made. */
+/** Copies what is below a directory into the workspace of a work item, which is created. */
 export async function push(workItemId: string, directory: string, options: FileOptions): Promise<number> {
   await pushFiles(new Docker(), idOf(workItemId), options.image, directory, limits(options));
   print({}, '', options.json ?? false);

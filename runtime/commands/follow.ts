@@ -1,4 +1,4 @@
-// Watching a work item: its entries as they come, until it ends. Hints make it prompt, polling makes it sure.
+// Watches a work item: its entries as they come, until it ends. Notifications make it prompt, polling makes it reliable.
 
 import { ActivityReader } from '../ledger/activity.ts';
 import type { ActivityEvent } from '../ledger/activity.ts';
@@ -7,7 +7,7 @@ import type { LedgerEntry, WorkItem } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
 
-/** Yields to `onEntry` every entry once and in order, to `onActivity` what the agent says and calls meanwhile; resolves with the item when it is final or paused, or when `signal` fires. */
+/** Passes every entry to `onEntry`, once and in order, and what the agent says and calls meanwhile to `onActivity`; resolves with the item when it is final or paused, or when `signal` fires. */
 export async function follow(
   db: Db,
   url: string,

@@ -1,4 +1,4 @@
-// What an interactive client tells of its session, and is told, at fixed points of it.
+// What an interactive client reports of its session, and what it is told, at fixed points.
 
 import { text } from 'node:stream/consumers';
 
@@ -12,12 +12,12 @@ import { withLedger } from './withLedger.ts';
 
 export type ClientOptions = Settings & { conversation?: string };
 
-/** A client starts its server and its first hook at the same moment. */
+/** Safe to call twice at once: a client starts its server and its first hook at the same moment. */
 export const sessionOf = (db: Db, conversation: string): Promise<string> => db.journal.sessionOpen(conversation, `An interactive session in ${conversation}`);
 
 const HOOK_SECONDS = 15;
 
-/** As Claude Code gives it on stdin; other clients may send less. */
+/** As Claude Code sends it on stdin; other clients may send less. */
 const hookInput = z.looseObject({
   cwd: z.string().optional(),
   prompt: z.string().optional(),
@@ -70,11 +70,11 @@ const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Pro
   },
 };
 
-/** Reads the client's JSON from stdin; what it prints is for the model. A ledger that cannot be reached never stops the client. */
+/** Reads the client's JSON from stdin; its output is for the model. A ledger that cannot be reached never stops the client. */
 export async function hook(name: string, options: ClientOptions): Promise<number> {
   const run = hooks[name];
   if (!run) throw new UsageError(`there is no hook "${name}": one of ${Object.keys(hooks).join(', ')}`);
-  setTimeout(() => process.exit(exit.ok), HOOK_SECONDS * 1000).unref(); // nobody may be waiting for it any more
+  setTimeout(() => process.exit(exit.ok), HOOK_SECONDS * 1000).unref(); // the client may have stopped waiting for it
   try {
     const given = await text(process.stdin);
     const input = hookInput.parse(given.trim() === '' ? {} : JSON.parse(given));

@@ -1,5 +1,5 @@
-// `work-ledger import PATH…`: recorded runs of other agents into the ledger. A file is read part by part, so that its size
-// does not matter; one that cannot be read never stops the others, and importing again brings only what is new.
+// `work-ledger import PATH…`: stores recorded runs of other agents in the ledger. A file is read in parts, so that its size
+// does not matter; an unreadable file never stops the others, and importing again adds only what is new.
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -15,12 +15,12 @@ import { exit, note, print, StatusLine, visible } from './output.ts';
 import { withLedger } from './withLedger.ts';
 
 export type ImportedSession = { session: string; workItemId: string; turns: number; calls: number; added: { turns: number; calls: number } };
-/** The session of the file comes first, then its subagents. An error leaves what was stored before it. */
+/** The session of the file comes first, then its subagents. What was stored before an error stays. */
 export type ImportReport =
   | { file: string; format: string; sessions: ImportedSession[]; leftOut: { reason: string; count: number; line?: number }[] }
   | { file: string; error: string };
 
-/** How much of a file is read before what has come of it is stored. */
+/** How much of a file is read before the result so far is stored. */
 const PART_BYTES = 8_000_000;
 
 export async function importFiles(paths: readonly string[], options: Settings): Promise<number> {
@@ -28,7 +28,7 @@ export async function importFiles(paths: readonly string[], options: Settings): 
   for (const path of paths) files.push(...(await filesBelow(path)));
   if (files.length === 0) throw new UsageError('there is no file to import');
   return withLedger(options, async (db) => {
-    await db.version(); // without a ledger no file is at fault
+    await db.version(); // without a ledger, no file is to blame
     const status = new StatusLine();
     let failed = 0;
     for (const [n, file] of files.entries()) {
@@ -44,7 +44,7 @@ export async function importFiles(paths: readonly string[], options: Settings): 
   });
 }
 
-/** Reads a file and stores what is not there yet. */
+/** Reads a file and stores what is not in the ledger yet. */
 export async function importFile(db: Db, file: string, onProgress: (percent: number) => void = () => {}): Promise<ImportReport> {
   const report = new Report(db, file);
   try {
@@ -80,7 +80,7 @@ export async function importFile(db: Db, file: string, onProgress: (percent: num
   }
 }
 
-/** What has come of a file so far. */
+/** What a file has yielded so far. */
 class Report {
   readonly #db: Db;
   readonly #file: string;
@@ -103,7 +103,7 @@ class Report {
       calls: so.calls + run.exchanges.reduce((sum, { calls }) => sum + calls.length, 0),
       added: { turns: so.added.turns + added.turns, calls: so.added.calls + added.calls },
     });
-    this.#skipped.set(added.session, run.skipped); // of the whole run so far
+    this.#skipped.set(added.session, run.skipped); // counts the whole run so far
     this.#format ||= run.format;
   }
 
@@ -119,7 +119,7 @@ class Report {
   }
 }
 
-/** The lines of a file, however long. The last one may not be finished: it has no newline. */
+/** The lines of a file, however long. The last one may be unfinished: it has no newline. */
 async function* linesIn(file: string): AsyncGenerator<{ text: string; bytes: number; isUnfinished: boolean }> {
   let rest: Buffer[] = [];
   for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
@@ -145,7 +145,7 @@ async function bytesOf(file: string, from: number, length: number): Promise<Buff
   }
 }
 
-/** Of Claude Code, whose files may begin with copies of other sessions: what their end says. */
+/** For Claude Code, whose files may begin with copies of other sessions: the session id at the end of the file. */
 async function ownSessionId(file: string, size: number): Promise<string | undefined> {
   for (const length of [65_536, 1_048_576, 16_777_216]) {
     const id = lastSessionId((await bytesOf(file, Math.max(0, size - length), Math.min(length, size))).toString('utf8').split('\n'));
@@ -154,7 +154,7 @@ async function ownSessionId(file: string, size: number): Promise<string | undefi
   return undefined;
 }
 
-/** What Claude Code notes beside a subagent's file: the call that started it, also where that was interrupted. */
+/** What Claude Code stores beside a subagent's file: the call that started it, even if that call was interrupted. */
 async function spawnOf(file: string): Promise<string | undefined> {
   if (!/^agent-.*\.jsonl$/.test(basename(file))) return undefined;
   try {
@@ -165,7 +165,7 @@ async function spawnOf(file: string): Promise<string | undefined> {
   }
 }
 
-/** A record that does not say who it is: its file's name, what was asked and what was answered first, which stay when it grows. */
+/** The identity of a record without an id: its file's name, what was asked and the first answer, which stay when it grows. */
 const identityOf = (file: string, { prompt, exchanges: [first] }: RecordedRun): string =>
   `${basename(file).replace(/\.(traj\.json|traj|jsonl|json)$/, '')}-${createHash('sha256').update(JSON.stringify([prompt, first?.text, first?.calls.map(({ input }) => input)])).digest('hex').slice(0, 12)}`;
 

@@ -1,4 +1,4 @@
-// The commands that ask the ledger one thing or tell it one thing.
+// The commands that make one query or one change.
 
 import { z } from 'zod';
 

@@ -1,4 +1,4 @@
-// `work-ledger javascript`: puts the functions that need a JavaScript engine into the ledger, where the database has one.
+// `work-ledger javascript`: installs the functions that need a JavaScript engine, if the database has one.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ export async function javascript(options: Settings): Promise<number> {
   return exit.ok;
 }
 
-/** Installs the functions with the engine that is there. Null: none is. */
+/** Installs the functions for the engine that the database has; null if it has none. */
 export async function installJavascript(url: string, schema: string): Promise<(typeof languages)[number] | null> {
   return withConnection({ connectionString: url }, async (client) => {
     const { rows } = await client.query<{ lanname: (typeof languages)[number] }>('select lanname from pg_language where lanname = any ($1) order by lanname desc', [languages]);
@@ -31,7 +31,7 @@ export async function installJavascript(url: string, schema: string): Promise<(t
   });
 }
 
-/** Built with the package; from the sources where it is not. */
+/** As built with the package, else built from the sources. */
 async function functionsSql(): Promise<string> {
   const built = fileURLToPath(new URL('../../plv8/functions.sql', import.meta.url));
   if (existsSync(built)) return readFileSync(built, 'utf8');

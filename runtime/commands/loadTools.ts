@@ -14,7 +14,7 @@ import type { Tool } from '../tools/tool.ts';
 
 type LoadedTools = { tools: Tool[]; close(): Promise<void> };
 
-/** Of each file: a module's default export (a tool or an array of them), the commands of a .toml, the servers of a .json. A tool of a built-in name takes its place. */
+/** From each file: a module's default export (a tool or an array of them), the commands of a .toml, the servers of a .json. A tool with the name of a built-in one replaces it. */
 export async function withTools<T>(files: readonly string[], use: (tools: Tool[]) => Promise<T>): Promise<T> {
   const tools = new Map(builtinTools.map((tool) => [tool.name, tool]));
   const loaded: LoadedTools[] = [];

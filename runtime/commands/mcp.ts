@@ -8,7 +8,7 @@ import { exit } from './output.ts';
 
 export type McpOptions = ClientOptions & { workItem?: string };
 
-/** The client is answered at once; what opens a ledger is loaded and done behind that. */
+/** The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {
   await serveMcp(async () => {
     const [{ openLedger }, { sessionOf }, { keepAlive }] = await Promise.all([import('./withLedger.ts'), import('./hook.ts'), import('../ledger/journal.ts')]);

@@ -14,7 +14,7 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Nothing from a ledger may steer the terminal: escapes and other controls become visible. */
+/** Text from a ledger must not control the terminal: escapes and other control characters become visible. */
 export function visible(text: string): string {
   // oxlint-disable-next-line no-control-regex
   return text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, (c) => (c === '\t' ? '    ' : '␀'));
@@ -43,7 +43,7 @@ export function itemText(item: WorkItem): string {
   ].join('\n');
 }
 
-/** One line that is written over again and again, on a terminal only. */
+/** One line that is overwritten again and again, on a terminal only. */
 export class StatusLine {
   readonly #stream = process.stderr;
   readonly #isOn = process.stderr.isTTY && !process.env['CI'];
@@ -63,7 +63,7 @@ export class StatusLine {
   }
 }
 
-/** What an agent does, as it does it: its words grow on a line of their own, each call and its end has one. */
+/** What an agent does, as it happens: its words grow on a line of their own, each call and its end get one. */
 export class Words {
   #open = '';
 

@@ -1,6 +1,6 @@
-// `work-ledger replay FILE`: drives a recorded run through the loop. The model answers from the record, the tools too;
-// everything between is the real thing. It works in a ledger of its own (schema work_ledger_replay), so that no other
-// worker can take its calls for real ones.
+// `work-ledger replay FILE`: drives a recorded run through the loop. Model and tools answer from the record;
+// everything in between is real. It works in a ledger of its own (schema work_ledger_replay), so that no other
+// worker can mistake its calls for real ones.
 
 import { readFile } from 'node:fs/promises';
 
@@ -54,15 +54,15 @@ export async function replay(file: string, options: Settings & { closeEvery?: nu
 }
 
 /**
- * Drives the run through it to its end, and says what was sent and what could be rebuilt.
- * With `closeEvery` a step rides with the next calls after every so many, so that blocks close as with an agent of ours.
+ * Drives the run to its end, and reports what was sent and what could be rebuilt.
+ * With `closeEvery` a step goes beside the next calls after every `closeEvery` calls, so that blocks close as with our own agents.
  */
 export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity): Promise<ReplayReport> {
   await readyLedger(url, schema);
   const db = await openDb(url, schema);
   const steps = stepsOf(run, closeEvery);
   const replies = run.exchanges.map((exchange, n) => replyOf(exchange, steps[n] ?? null, n < run.exchanges.length - 1)).concat(lastWords(run));
-  let asked = 0; // not the messages of the request: elision takes them away
+  let asked = 0; // not counted from the request's messages: elision removes some
   const model = await startScriptedModel(() => replies[asked++] ?? { content: [{ type: 'text', text: 'Done.' }] });
   const { tools, strangeCalls } = recordedTools(run);
   let worker: Worker | undefined;
@@ -81,10 +81,10 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
         model: run.model ?? 'recorded',
         tools: tools.map((tool) => tool.name),
         max_turns: run.exchanges.length + 5,
-        // The recorded agent had no ledger to be reminded of, did what it did, and its requests were as large as they were.
+        // The recorded agent had no ledger to be reminded of; its calls and the sizes of its requests are given.
         ledger_nudge_interval: 0,
         stall_limit: 0,
-        parallel_tool_execution: false, // calls of equal input are answered in their order
+        parallel_tool_execution: false, // calls with equal input are answered in their order
         context_window: 2_000_000_000,
         max_result_chars: 2_000_000_000,
         ...(run.system !== '' && { system_prompt: run.system }),
@@ -105,7 +105,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
   }
 }
 
-/** Its turns are told from others by their provider: what they count is what the recorded requests had. */
+/** Its turns are marked by their provider, because their token counts are those of the recorded requests. */
 const asReplay = (client: ModelClient): ModelClient => ({
   call: async (request, how) => {
     const outcome = await client.call(request, how);
@@ -113,7 +113,7 @@ const asReplay = (client: ModelClient): ModelClient => ({
   },
 });
 
-/** What a work item takes as its description: some text, at most 64 KiB. */
+/** A valid description of a work item: some text, at most 64 KiB. */
 function taskOf(run: RecordedRun): string {
   const prompt = Buffer.from(storableText(run.prompt));
   if (prompt.toString().trim() === '') return 'A run whose beginning was not recorded.';
@@ -122,13 +122,13 @@ function taskOf(run: RecordedRun): string {
 
 function replyOf(exchange: RecordedRun['exchanges'][number], step: string | null, goesOn: boolean): ScriptedReply {
   const content = [
-    // Without its signature thinking cannot be sent back.
+    // Thinking without a signature cannot be sent back.
     ...(exchange.thinking ?? []).filter((block) => block.signature !== '').map((block) => ({ type: 'thinking', ...block })),
     ...(exchange.text.trim() === '' ? [] : [{ type: 'text', text: exchange.text }]),
     ...(step === null ? [] : [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'step', content: step } }]),
     ...exchange.calls.map((call) => ({ type: 'tool_use', name: call.name, input: call.input })),
   ];
-  // A response without a call would end the work; where the record goes on, so must we.
+  // A response without a call would end the work; if the record continues, so must the replay.
   const isPause = exchange.calls.length === 0 && step === null && goesOn;
   return {
     content,
@@ -146,7 +146,7 @@ function replyOf(exchange: RecordedRun['exchanges'][number], step: string | null
 const lastWords = (run: RecordedRun): ScriptedReply[] =>
   run.exchanges.at(-1)?.calls.length === 0 ? [] : [{ content: [{ type: 'text', text: `The record ends here${run.outcome ? `: ${run.outcome}` : ''}.` }] }];
 
-/** One tool for each recorded name; a call is answered with what the record says, calls of equal input in their order. */
+/** One tool for each recorded name; a call is answered from the record, calls with equal input in their order. */
 function recordedTools(run: RecordedRun): { tools: Tool[]; strangeCalls: () => number } {
   let strange = 0;
   const results = new Map<string, { result: string | null; isError: boolean }[]>();

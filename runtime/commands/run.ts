@@ -50,8 +50,8 @@ async function runWith(tools: readonly Tool[], model: ModelClient, task: string,
 }
 
 /**
- * Saying --workspace is what allows the built-in faculty to read, write and run commands there. The directory is the item's:
- * the faculty is the same for all, and accepts nothing, so that nobody else's work comes to it.
+ * Giving --workspace is what allows the built-in faculty to read, write and run commands there. The directory belongs to the
+ * item: the faculty is the same for all, and accepts no work types, so that it never gets other work.
  */
 async function saveWorkspaceFaculty(db: Db): Promise<string> {
   return db.facultySave({ name: 'run --workspace', engage: { workspace: 'host', tools: builtinTools.map((tool) => tool.name) } });
@@ -76,7 +76,7 @@ type Drive = {
   logLevel: string;
 };
 
-/** Works in this process on the item, on what it delegates and on nothing else, and shows its entries as they come; Ctrl-C gives the work back. */
+/** Works in this process on the item and those delegated below it, on nothing else, and shows its entries as they come; Ctrl-C releases the work. */
 async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<number> {
   const { db } = drive;
   const status = new StatusLine();
@@ -95,7 +95,7 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
     },
   });
   try {
-    await db.workerStop(keeper); // its place is taken
+    await db.workerStop(keeper); // the worker has taken over
     const ended = await follow(db, drive.url, item.id, {
       onEntry: (entry) => {
         status.clear();

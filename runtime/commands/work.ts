@@ -28,7 +28,7 @@ export type WorkOptions = Settings & {
   logLevel: string;
 };
 
-/** Logs go to stderr as JSON lines. Of an error only what it says: whole, it may hold connections, requests and keys. */
+/** Logs go to stderr as JSON lines. Of an error only its message: the whole object may hold connections, requests and keys. */
 export const logger = (level: string): Logger =>
   pino({ level, base: null, serializers: { err: briefly } }, pino.destination({ fd: 2, sync: true }));
 
@@ -56,14 +56,14 @@ async function workWith(tools: Tool[], model: ModelClient, options: WorkOptions)
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
-  const missing = await worker.db.missingTools().catch(() => []); // the database went away: no time to speak of tools
+  const missing = await worker.db.missingTools().catch(() => []); // the database went away: not the moment to warn about tools
   for (const { faculty, tool } of missing) log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
   log.info({ signal: await signalled }, 'stopping: iterations under way end or are given back');
   await worker.stop();
   return exit.ok;
 }
 
-/** All that is done before the worker's own connections are there. */
+/** Everything to be done before the worker opens its own connections. */
 async function prepare(options: WorkOptions): Promise<Place> {
   const place = await findLedger(options);
   await readyLedger(place.url, place.schema);

@@ -1,4 +1,4 @@
-// The types of toml-eslint-parser name one of eslint's, which is not here: nobody uses what it stands in.
+// The types of toml-eslint-parser refer to one of eslint's, which is not installed; the part that refers to it is not used here.
 
 declare module 'eslint' {
   export namespace SourceCode {

@@ -1,11 +1,11 @@
-// The commands of a faculty are found when its file is read, not hours later: a path is taken from the directory of the
-// file, a name from PATH.
+// The commands of a faculty are looked up when its file is read, not hours later: a path relative to the directory of the
+// file, a name in PATH.
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-/** The command with an absolute path in front, and its program; null where its beginning is more than a plain word, which is the shell's to read. */
+/** The command with an absolute path in front, and its program; null if it begins with more than a plain word, which only the shell can interpret. */
 export function resolveCommand(given: string, directory: string): { command: string; program: string | null } {
   const word = /^\s*([\w./@+-]+)(?![^\s;|&<>])/.exec(given)?.[1];
   if (word === undefined) return { command: given, program: null };
@@ -14,7 +14,7 @@ export function resolveCommand(given: string, directory: string): { command: str
   return { command: given.replace(word, () => shellQuoted(program)), program };
 }
 
-/** Why a program (a path, or a name in PATH or of the shell) cannot be run; null when it can. */
+/** Why a program (a path, or a name in PATH or of the shell) cannot be run; null if it can. */
 export function programProblem(program: string): string | null {
   if (!program.includes('/')) return spawnSync('sh', ['-c', 'command -v -- "$1"', 'sh', program], { stdio: 'ignore' }).status === 0 ? null : `there is no program ${program} in PATH`;
   try {

@@ -1,6 +1,6 @@
 // Reads faculty TOML files: text in, the configuration for faculty_save() out, with the keys exactly as written (the
-// database fills in the defaults). What a faculty may say is asked of the database, which has the one list of its keys
-// (faculty_problems); what only a reader of files knows is found here. Every problem of all files is reported at once,
+// database fills in the defaults). The database checks it against its list of keys (faculty_problems); what only a reader
+// of files can check is checked here. Every problem of all files is reported at once,
 // each as `file:line:column: message`.
 
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { programProblem, resolveCommand } from './hookCommands.ts';
 import { parseToml, TomlError } from './toml.ts';
 import type { Path, Position, Toml } from './toml.ts';
 
-/** What the documents define and has no effect here. */
+/** Keys that the design documents define and that have no effect here. */
 const withoutEffect = ['engage.truncate_processed_results'];
 
 type Section = Record<string, unknown>;
@@ -21,14 +21,14 @@ export type LoadedFaculty = { config: FacultyConfig; warnings: string[] };
 export type Problem = Position & { file: string; says: string };
 type Finding = [path: Path, says: string];
 
-/** Whom a loader asks what a faculty may say. */
+/** What a loader needs from the ledger to check a faculty. */
 export type FacultyLedger = Pick<Db, 'facultyProblems' | 'facultyKeys'>;
 
-/** What a faculty file points at. */
+/** The files that a faculty file refers to. */
 export type FacultyFiles = {
-  /** Is given the path of system_prompt_file, joined to the directory of the faculty file. */
+  /** Gets the path of system_prompt_file, joined to the directory of the faculty file. */
   readPrompt: (path: string) => string;
-  /** Why a program (a path or a name) cannot be run; null when it can. */
+  /** Why a program (a path or a name) cannot be run; null if it can. */
   programProblem: (program: string) => string | null;
 };
 
@@ -168,7 +168,7 @@ function findPrompt(document: unknown, directory: string, readPrompt: (path: str
   }
 }
 
-/** The commands of a file as a worker runs them, and those that nobody could run. */
+/** The commands of a file as a worker runs them, and those that cannot be run. */
 function findCommands(document: unknown, keys: readonly Key[], directory: string, problemOf: FacultyFiles['programProblem']): { resolved: [Path, string][]; errors: Finding[] } {
   const resolved: [Path, string][] = [];
   const errors: Finding[] = [];
@@ -177,7 +177,7 @@ function findCommands(document: unknown, keys: readonly Key[], directory: string
     const given = valueAt(document, path);
     if (typeof given !== 'string') continue;
     const isInContainer = path.at(-1) === 'check_command' && !['host', 'none'].includes(String(valueAt(document, ['faculty', 'engage', 'workspace'])));
-    if (isInContainer) continue; // nor are its files here
+    if (isInContainer) continue; // its files are not on this host
     const { command, program } = resolveCommand(given, directory);
     resolved.push([path, command]);
     const problem = program === null ? null : problemOf(program);

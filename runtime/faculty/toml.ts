@@ -1,9 +1,9 @@
-// TOML as JSON has it, and where each key, table and element of a list is written.
+// TOML as a JSON value, with the position of each key, table and list element.
 
 import { ParseError, parseTOML } from 'toml-eslint-parser';
 import type { AST } from 'toml-eslint-parser';
 
-/** Keys and, of lists, numbers of elements from 0, which may be text too. */
+/** Keys and, for lists, indexes from 0, which may also be text. */
 export type Path = readonly (string | number)[];
 
 /** From 1, as editors count. */
@@ -11,9 +11,9 @@ export type Position = { line: number; column: number };
 
 export type Toml = {
   value: Record<string, unknown>;
-  /** Where a path is written: a table at its header's bracket, an element at its beginning; of what is not written, the table that it belongs to. */
+  /** Where a path is written: a table at its header's bracket, an element at its beginning; if it is not written, the table that it belongs to. */
   positionOf: (path: Path) => Position;
-  /** What JSON has no word for, and is null in the value: dates, nan and inf, NUL in a string. */
+  /** What JSON cannot express, and is null in the value: dates, nan and inf, NUL in a string. */
   beyondJson: { path: Path; what: string }[];
 };
 
@@ -48,7 +48,7 @@ export function parseToml(text: string): Toml {
   };
 }
 
-/** Of a key of any name, __proto__ included. */
+/** Accepts a key of any name, __proto__ included. */
 const emptyTable = (): Record<string, unknown> => Object.create(null) as Record<string, unknown>;
 
 class Reader {

@@ -1,4 +1,4 @@
-// The model call of an iteration: the request as the database assembled it is checked, sent as it is, and answered.
+// The model call of an iteration: the request that the database assembled is checked and sent unchanged.
 
 import type { Begin } from '../ledger/answers.ts';
 import { askChecked } from '../model/askChecked.ts';

@@ -1,4 +1,4 @@
-// What a worker has at a Docker daemon: sandboxes for code, workspaces of work items, and the clearing away of both.
+// What a worker has at a Docker daemon: sandboxes for code, workspaces of work items, and the removal of both.
 
 import type Docker from 'dockerode';
 import type { Logger } from 'pino';
@@ -14,11 +14,11 @@ import type { Db } from '../ledger/db.ts';
 type Engage = Claimed['faculty']['engage'];
 
 export type Containers = {
-  /** Where code of such a faculty runs. */
+  /** Where code of a faculty with these settings runs. */
   sandbox(engage: Engage): CodeSandbox;
   /** Where the files of a work item are and its commands run. */
   workspace(claim: Claimed): Workspace;
-  /** Ends what runs there for a focus that rests or is over. The files stay. */
+  /** Ends what runs there for a focus that waits or has ended. The files stay. */
   release(claim: Claimed): Promise<void>;
   close(): Promise<void>;
 };
@@ -42,7 +42,7 @@ export function openContainers(docker: Docker, db: Db, log: Logger): Containers 
       await reap(docker);
       for (const over of await db.workspacesOver(await listVolumes(docker))) await removeVolume(docker, over);
     } catch (error) {
-      log.debug({ err: error }, 'containers not swept'); // no daemon, now
+      log.debug({ err: error }, 'containers not swept'); // no daemon at the moment
     }
   };
   void sweep();

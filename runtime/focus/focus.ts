@@ -1,4 +1,4 @@
-// What goes through the stages of an iteration as one value: the right to write, what ends it, and what it is done with.
+// What the stages of an iteration pass on as one value: the right to write, the signal that ends it, and the worker's means.
 
 import type { Logger } from 'pino';
 
@@ -13,16 +13,16 @@ import type { Watchers } from './watchers.ts';
 /** One iteration of a focus; `signal` fires with a StopReason when work has to stop. */
 export type Focus = { claim: Claimed; signal: AbortSignal; runtime: Runtime };
 
-/** Why work on a focus has to stop: it is somebody else's or nobody's now, or this process is asked to end. */
+/** Why work on a focus has to stop: its lease is lost, or this process is asked to end. */
 export type StopReason = 'lost' | 'stopping';
 
 /** A lease that is kept alive until `drop()`. */
 export type Held = { signal: AbortSignal; drop(): void };
 
-/** What a worker has for all that it drives. */
+/** What a worker shares among all foci that it drives. */
 export type Runtime = {
   db: Db;
-  /** Who drives, and keeps the leases of this process alive. */
+  /** Identifies this worker, and keeps the leases of this process alive. */
   leases: { readonly workerId: string; readonly leaseSeconds: number; hold(lease: Lease): Held };
   watchers: Watchers;
   model: ModelClient;
@@ -30,8 +30,8 @@ export type Runtime = {
   log: Logger;
   /** None on a worker without Docker. */
   containers?: Containers;
-  /** What web_fetch sends to a host besides; see config.ts. */
+  /** Additional headers that web_fetch sends to a host; see config.ts. */
   webFetchHeaders?: HostHeaders;
-  /** Text of the model as it arrives, for whoever watches. */
+  /** Text of the model as it arrives, for watchers. */
   onDelta?: (workItemId: string, text: string) => void;
 };

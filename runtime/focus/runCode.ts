@@ -1,5 +1,5 @@
-// The execute_code call: the agent's code in a container, and each tool it calls by the same way as a call of the model's.
-// The rows of those calls are the record: code that is run again after an interruption is answered from it.
+// The execute_code call: runs the agent's code in a container, and each tool that it calls in the same way as a call of the model.
+// The rows of those calls are the record: code that runs again after an interruption is answered from them.
 
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,15 +30,15 @@ export const executeCode = {
     },
     required: ['code'],
   },
-  // Its calls are on record, each with an effect of its own: running the code again repeats none of them.
+  // Its calls are recorded, each with its own effect: running the code again repeats none of them.
   effect: 'idempotent',
   risk: 'safe',
 } as const;
 
-/** Runs a call of the code's as one of the model's is run; false where it was left open. */
+/** Runs a call of the code in the same way as one of the model; false if it was left open. */
 type RunCall = (call: OpenCall, signal: AbortSignal) => Promise<boolean>;
 
-/** False where the call was left open because work has to stop. */
+/** False if the call was left open because work has to stop. */
 export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): Promise<boolean> {
   const { claim, signal, runtime: { containers, db } } = focus;
   const input = inputSchema.safeParse(call.input);
@@ -66,7 +66,7 @@ export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): P
     return { calls, result };
   };
   let { calls, result } = await run();
-  // A daemon that restarts is waited for; what the code had called is on record, so that it may run once more.
+  // Waits for a daemon that restarts; the calls of the code are recorded, so that it may run once more.
   for (const seconds of [1, 3, 8]) {
     if (result.verdict !== 'infrastructure' || !result.isPassing || calls.isOver || signal.aborted) break;
     await sleep(seconds * 1000, undefined, { signal }).catch(() => {});
@@ -101,7 +101,7 @@ class NestedCalls {
     this.signal = AbortSignal.any([focus.signal, this.#stop.signal]);
   }
 
-  /** What a call of the code is answered. Never throws; what is broken is thrown by settled(). */
+  /** The answer to a call of the code. Never throws; failures are thrown by settled(). */
   answer(call: CodeCall): Promise<CodeCallAnswer> {
     const answering = this.#answer(call).catch((error: unknown): CodeCallAnswer => {
       if (isUnstorable(error)) return { error: `this call cannot be stored: ${messageOf(error)}` };
@@ -113,18 +113,18 @@ class NestedCalls {
     return answering;
   }
 
-  /** It was ended by what it called. */
+  /** One of its calls ended it. */
   get isOver(): boolean {
     return this.#stop.signal.aborted;
   }
 
-  /** Waits for calls that are still under way; throws what broke one. */
+  /** Waits for calls that are still running; throws if one of them failed to run. */
   async settled(): Promise<void> {
     await Promise.all(this.#open);
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** All that the calls returned, for the artifact. */
+  /** Everything that the calls returned, for the artifact. */
   whole(): string | null {
     if (this.#raw.length === 0) return null;
     return storableText(this.#raw.toSorted((a, b) => a.ordinal - b.ordinal).map(({ text }) => text).join('\n\n').slice(0, MAX_WHOLE));

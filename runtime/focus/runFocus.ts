@@ -1,5 +1,5 @@
-// One iteration of one focus, from the claim to what follows. The database decides at every line that says `db`;
-// the lines between do what a database cannot: ask the model, run tools.
+// One iteration of one focus, from the claim to what follows. The database decides at every line that calls `db`;
+// the lines between do what a database cannot: call the model, run tools.
 
 import type { Begin, Claim, Failure, Finish, HookOrder } from '../ledger/answers.ts';
 import { isLeaseLost, messageOf } from '../ledger/errors.ts';
@@ -17,7 +17,7 @@ export type FocusOutcome =
   | { kind: 'released' }
   | { kind: 'lost' };
 
-/** Drives a work item by one iteration if it is this worker's to drive. */
+/** Drives a work item for one iteration if this worker can claim it. */
 export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
   const claim = await runtime.db.focusClaim(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind !== 'claimed') return claim;
@@ -76,7 +76,7 @@ async function hook(order: HookOrder, focus: Focus): Promise<FocusOutcome | null
   return recorded.kind === 'recorded' ? null : recorded;
 }
 
-/** Leaves the iteration to another worker; a lease that is lost already needs no giving back. */
+/** Leaves the iteration to another worker; a lease that is already lost need not be released. */
 async function giveBack({ claim, signal, runtime }: Focus): Promise<FocusOutcome> {
   if (signal.reason === ('lost' satisfies StopReason)) return { kind: 'lost' };
   await runtime.db.iterationRelease(claim);

@@ -8,7 +8,7 @@ import type { HookResult } from '../ledger/iteration.ts';
 
 const MAX_BYTES = 1_000_000;
 
-/** Runs the command. Null where the work has to stop. Throws where there is no place for it now. */
+/** Runs the command. Null if the work has to stop. Throws if its workspace is not available now. */
 export async function runHook(command: string, timeoutSeconds: number, input: unknown, place: Pick<Workspace, 'run'>, signal: AbortSignal): Promise<HookResult | null> {
   const nothing = { stdout: '', stderr: '', exit_code: null, signal: null, is_timed_out: false, timeout_seconds: timeoutSeconds, is_truncated: false, duration_ms: 0 };
   try {

@@ -1,5 +1,5 @@
-// The tool calls of one response, side by side: each begins, runs and settles on its own, and a result is stored as
-// soon as it is there. Which call has to wait for which is the database's word: calls that touch the same thing keep the
+// The tool calls of one response, in parallel: each begins, runs and settles on its own, and a result is stored as
+// soon as it arrives. The database decides which call has to wait for which: calls that touch the same thing keep the
 // order in which the model made them, and so do tools that are SQL functions, which run in the transaction that stores
 // their result.
 
@@ -18,7 +18,7 @@ import { operatorPlace, workspaceOf } from './workspaceOf.ts';
 /** What the calls of an iteration share. */
 type Batch = Focus & { ends: CallEnds };
 
-/** Runs the calls, at most as many tools at once as the faculty allows. False where some were left open because work has to stop. */
+/** Runs the calls, at most as many tools at once as the faculty allows. False if some were left open because work has to stop. */
 export async function runTools(calls: readonly OpenCall[], focus: Focus): Promise<boolean> {
   const batch: Batch = { ...focus, ends: new CallEnds() };
   const waiting = new Set(calls);
@@ -46,12 +46,12 @@ export async function runTools(calls: readonly OpenCall[], focus: Focus): Promis
     }
     await Promise.race(underWay.values());
   }
-  // All that began has ended before the first failure is passed on: nothing may run on behind a stage that is over.
+  // Every call that began has ended before the first failure is thrown: nothing may still run after the stage has ended.
   if (failures.length > 0) throw failures[0];
   return allSettled;
 }
 
-/** How calls of an iteration ended, for those that wait for them. */
+/** How calls of an iteration ended, for the calls that wait for them. */
 class CallEnds {
   readonly #ends = new Map<string, PromiseWithResolvers<boolean>>();
 
@@ -59,7 +59,7 @@ class CallEnds {
     this.#of(id).resolve(isSettled);
   }
 
-  /** Waits until all of these have ended. False where one was left open. */
+  /** Waits until all of these have ended. False if one was left open. */
   async allSettled(ids: readonly string[]): Promise<boolean> {
     return (await Promise.all(ids.map((id) => this.#of(id).promise))).every(Boolean);
   }
@@ -71,7 +71,7 @@ class CallEnds {
   }
 }
 
-/** What the database cannot take of one call, its answer above all, ends that call and not the iteration. */
+/** If the database cannot store something of a call, usually its result, that call fails and not the iteration. */
 async function runCall(call: OpenCall, batch: Batch, isFromCode = false): Promise<boolean> {
   let isSettled = false;
   try {
@@ -85,7 +85,7 @@ async function runCall(call: OpenCall, batch: Batch, isFromCode = false): Promis
   }
 }
 
-/** False where the call was left open because work has to stop. */
+/** False if the call was left open because work has to stop. */
 async function runStages(call: OpenCall, batch: Batch, isFromCode: boolean): Promise<boolean> {
   const { claim, signal, runtime, runtime: { db } } = batch;
   if (signal.aborted) return false;
@@ -106,7 +106,7 @@ async function runStages(call: OpenCall, batch: Batch, isFromCode: boolean): Pro
   const turn = await inTurn(call, () => db.toolCallBegin(claim, call.id), batch);
   if (turn !== 'come') return turn === 'held';
   const outcome = await execute(prepared.run, contextOf(call, batch, isFromCode));
-  // Cut short: what can run again is left to the next worker; what cannot is reported as it ended.
+  // Interrupted: a call that can run again is left to the next worker; one that cannot is reported as it ended.
   if (signal.aborted && prepared.isRepeatable) return false;
   if (after === null) {
     await db.toolCallSettle(claim, call.id, outcome);
@@ -120,8 +120,8 @@ async function runStages(call: OpenCall, batch: Batch, isFromCode: boolean): Pro
 }
 
 /**
- * Asks until the database says that a call need not wait, each time when those that it has to wait for have ended: a call of code, or one that a
- * hook rewrote. left: one of these was left open. held: one of these waits for a person, which is no matter of this iteration any more.
+ * Asks until the database says that a call need not wait (a call of code, or one that a hook changed), each time after the calls before it
+ * have ended. left: one of those was left open. held: one of those waits for approval, so that this iteration cannot wait for it.
  */
 async function inTurn(call: OpenCall, ask: () => Promise<string[]>, { ends }: Batch): Promise<'come' | 'left' | 'held'> {
   for (;;) {

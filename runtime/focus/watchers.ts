@@ -1,4 +1,4 @@
-// A response as it arrives, for whoever watches its work item from elsewhere. Nothing is sent while nobody does.
+// A response as it arrives, for those who watch its work item from elsewhere. Nothing is sent while nobody watches.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -15,16 +15,16 @@ const AWAITED_MS = 30_000;
 export type Showing = {
   /** There is more of it. */
   grew: (soFar: () => ContentBlock[]) => void;
-  /** All of it is there, or none will be. */
+  /** It is complete, or will never be. */
   end: () => void;
 };
 
 export class Watchers {
   readonly #db: Db;
   readonly #log: Logger;
-  /** What arrives here at this moment, by work item; called when somebody begins to watch it. */
+  /** The responses arriving here now, by work item; called when somebody begins to watch one. */
   readonly #begun = new Map<string, () => void>();
-  /** Work items that somebody began to watch just now, whoever drives them. */
+  /** Work items that somebody has just begun to watch, whichever worker drives them. */
   readonly #awaited = new Set<string>();
 
   constructor(db: Db, log: Logger) {
@@ -32,7 +32,7 @@ export class Watchers {
     this.#log = log;
   }
 
-  /** A hint that somebody watches a work item; it may be a moment ahead of the response that it is meant for. */
+  /** A notification that somebody watches a work item; it may come a moment before the response that it is for. */
   came(workItemId: string): void {
     const begun = this.#begun.get(workItemId);
     if (begun) return begun();

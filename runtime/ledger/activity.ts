@@ -1,5 +1,5 @@
-// What the agent of a work item does, as events: words as they arrive, calls as they begin and end. Made from what
-// work_activity() shows each time it is read, so that nothing is lost or doubled however seldom that is.
+// What the agent of a work item does, as events: words as they arrive, calls as they begin and end. Derived from what
+// work_activity() shows each time it is read, so that nothing is lost or doubled however rarely it is read.
 
 import type { Activity } from './answers.ts';
 import type { Db } from './db.ts';
@@ -7,11 +7,11 @@ import type { Db } from './db.ts';
 type Where = { turn_id: string; iteration: number | null };
 export type ActivityEvent = Where &
   (
-    /** More of what the model thinks or says. */
+    /** The next piece of what the model thinks or says. */
     | { kind: 'thinking' | 'said'; text: string }
-    /** The response broke off; what comes from here on of this turn is another one. */
+    /** The response broke off; what follows in this turn is a new response. */
     | { kind: 'broken_off' }
-    /** status: running, waiting (for a person, for children), then completed, failed or uncertain. */
+    /** status: running, waiting (for approval, for children), then completed, failed or uncertain. */
     | { kind: 'call'; id: string; parent_call_id: string | null; name: string; input: string; status: string }
   );
 
@@ -28,7 +28,7 @@ export class ActivityReader {
     this.#workItemId = workItemId;
   }
 
-  /** What is new since it was last read; at first the newest turn from its beginning. */
+  /** What is new since the last read; at first the newest turn from its beginning. */
   async *read(): AsyncGenerator<ActivityEvent> {
     for (;;) {
       const before = this.#fromTurnId;

@@ -1,4 +1,4 @@
-// What the database answers, as schemas: JSON and rows are parsed by these at the edge, and typed from there on.
+// The answers of the database, as schemas: JSON and rows are parsed with them where they arrive, and are typed from there on.
 
 import { z } from 'zod';
 
@@ -45,13 +45,13 @@ export const call = z.object({
   id: z.string(),
   name: z.string(),
   input: z.unknown(),
-  /** Its before_tool hook let it pass already. */
+  /** Its before_tool hook has already allowed it. */
   is_cleared: z.boolean(),
   input_schema: json,
   implementation: z.enum(['engine', 'sql', 'runtime']),
   /** The calls that have to end before it begins. */
   behind: z.array(z.string()),
-  /** Of execute_code: what code may call. */
+  /** For execute_code: the tools that code may call. */
   code_tools: z.array(z.object({ name: z.string(), description: z.string(), input_schema: json })).nullable(),
 });
 
@@ -146,10 +146,10 @@ export const journalSession = z.object({
 });
 
 export const journalEntry = z.object({
-  /** What stays, whatever commits late. */
+  /** Stable, even if other entries commit late. */
   id: z.string(),
   sessionId: z.string(),
-  /** Grows with time, with gaps. */
+  /** Increases with time, with gaps. */
   sequenceNum: z.number(),
   entryType: z.enum([
     'session_start', 'thinking', 'tool_request', 'tool_approved', 'tool_rejected', 'tool_result', 'code_generated', 'file_read', 'file_written',
@@ -172,7 +172,7 @@ export const resumptionContext = z.object({
   errorHistory: texts, suggestedNextSteps: texts, tokenCount: z.number(),
 });
 
-/** What can be taken up, and what has to be known for it. */
+/** A session that can be resumed, with the packet for that. */
 export const resumableSession = journalSession.extend({ packet: resumptionContext });
 
 export type ResumableSession = z.infer<typeof resumableSession>;

@@ -1,9 +1,9 @@
 // Single connections to the server. A connection without a listener for its errors ends the process when the server goes
-// away: no other file makes one.
+// away, so connections are made in this file only.
 
 import pg from 'pg';
 
-/** Opens a connection; the caller ends it. A connection that breaks rejects what was asked of it, and nothing else. */
+/** Opens a connection; the caller ends it. A connection that breaks rejects its open queries, and does nothing else. */
 export async function connect(options: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client({ connectionTimeoutMillis: 10_000, ...options });
   client.on('error', () => {});
@@ -16,7 +16,7 @@ export async function connect(options: pg.ClientConfig): Promise<pg.Client> {
   }
 }
 
-/** Opens a connection for the length of `use`. */
+/** Opens a connection for the duration of `use`. */
 export async function withConnection<T>(options: pg.ClientConfig, use: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = await connect(options);
   try {

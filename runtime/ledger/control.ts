@@ -1,4 +1,4 @@
-// What people say of work that is under way: stop, go on, this message, that call.
+// How people control running work: pause, resume, cancel, messages, approvals.
 
 import { sql } from 'slonik';
 import { z } from 'zod';

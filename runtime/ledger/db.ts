@@ -1,5 +1,5 @@
-// The ledger from TypeScript: one function for each SQL function that the runtime calls, by stage. No other folder asks a ledger
-// in SQL; install/ puts it there.
+// The ledger from TypeScript: one function for each SQL function that the runtime calls, by stage. No other folder queries a
+// ledger in SQL; install/ creates it.
 
 import { control } from './control.ts';
 import { entries } from './entries.ts';

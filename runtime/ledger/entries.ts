@@ -1,4 +1,4 @@
-// The entries of work items, and what one is told of the others.
+// The entries of work items, and what an agent is told of other items.
 
 import { randomUUID } from 'node:crypto';
 

@@ -1,4 +1,4 @@
-// The ledger's own error codes, as SQL raises them (sql/README.md has the same list), the class they arrive as, and a user's mistakes.
+// The ledger's own error codes, as SQL raises them (sql/README.md has the same list), their class, and the class of a user's mistakes.
 
 export const errorCodes = {
   WL001: 'not found',
@@ -14,7 +14,7 @@ export const errorCodes = {
 
 export type ErrorCode = keyof typeof errorCodes;
 
-/** A refusal by the ledger itself; branch on `code`, never on the message. */
+/** An error raised by the ledger itself; branch on `code`, never on the message. */
 export class LedgerError extends Error {
   readonly code: ErrorCode;
   readonly detail: string;
@@ -29,25 +29,25 @@ export class LedgerError extends Error {
   }
 }
 
-/** A mistake in how a command was called or in a file that it was given; ends it with exit code 2. */
+/** A mistake in how a command was called, or in a file that it was given; the command ends with exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** True where the work item is no longer this worker's: finished, cancelled or taken over. */
+/** True if this worker no longer drives the work item: finished, cancelled or taken over. */
 export function isLeaseLost(error: unknown): boolean {
   return error instanceof LedgerError && (error.code === 'WL003' || error.code === 'WL004' || error.code === 'WL005');
 }
 
-/** Of what the database could not take in: bytes, escapes, depth (in JavaScript a RangeError), size. */
+/** What the database cannot store: bytes, escapes, depth (in JavaScript a RangeError), size. */
 const unstorable = new Set(['22021', '22P05', '54000', '54001']);
 
-/** True where the fault is in what was to be stored, so that trying again cannot help. */
+/** True if the fault is in the data to be stored, so that retrying cannot help. */
 export function isUnstorable(error: unknown): boolean {
   return error instanceof RangeError || unstorable.has(sqlState(error) ?? '');
 }
 
-/** The code of a database or of the system that an error carries, itself or in what caused it. */
+/** The code of the database or of the system that an error, or one of its causes, carries. */
 export function sqlState(error: unknown): string | null {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string') return cause.code;
@@ -55,7 +55,7 @@ export function sqlState(error: unknown): string | null {
   return null;
 }
 
-/** What an error says, or whatever else was thrown. */
+/** The message of an error, or of anything else that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-// The stages of an iteration, in order: one call each, which takes the lease and returns what follows.
+// The stages of an iteration, in order: one call each, which takes the lease and returns the next step.
 
 import { z } from 'zod';
 
@@ -10,16 +10,16 @@ import type { Calls } from './pool.ts';
 /** The right to write for one work item. */
 export type Lease = { work_item_id: string; lease: string };
 
-/** An image for the model, in base64, at most 5 MiB of it. */
+/** An image for the model, at most 5 MiB in base64. */
 export type ToolImage = { media_type: 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'; data: string };
 
-/** What a tool call came to. */
+/** The outcome of a tool call. */
 export type ToolOutcome = {
   content: string;
   isError: boolean;
-  /** Shown behind the text. */
+  /** Shown after the text. */
   images?: ToolImage[];
-  /** What code that made the call is given in place of the text: any JSON. */
+  /** What the code that made the call gets in place of the text: any JSON. */
   value?: unknown;
 };
 
@@ -46,7 +46,7 @@ export const iteration = ({ call, once }: Calls) => ({
 
   iterationBegin: ({ work_item_id, lease }: Lease) => call('iteration_begin', [work_item_id, lease], begin),
 
-  /** Not repeated: the next one holds all of it. False: nobody watches. */
+  /** Not repeated: the next call sends everything again. False: nobody watches. */
   turnStream: ({ work_item_id, lease }: Lease, turnId: string, content: readonly ContentBlock[]) =>
     once.call('turn_stream', [work_item_id, lease, turnId, storableJson(content)], z.boolean()),
 
@@ -56,10 +56,10 @@ export const iteration = ({ call, once }: Calls) => ({
   summaryRecord: ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
     call('summary_record', [work_item_id, lease, turnId, responseJson(response)], z.boolean()),
 
-  /** The calls that have to end first; none: it has begun. */
+  /** Returns the calls that have to end first; none: the call has begun. */
   toolCallBegin: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_begin', [work_item_id, lease, toolCallId], ids),
 
-  /** `whole`: what the content was made of, kept as an artifact. */
+  /** `whole`: the text that the content was made from, kept as an artifact. */
   toolCallSettle: ({ work_item_id, lease }: Lease, toolCallId: string, outcome: ToolOutcome, whole: string | null = null, codeRun: CodeRun | null = null) =>
     call('tool_call_settle', [work_item_id, lease, toolCallId, outcome.content, outcome.isError, storableJson(outcome.images), whole, storableJson(outcome.value), codeRun && storableJson(codeRun)], z.unknown()),
 
@@ -68,7 +68,7 @@ export const iteration = ({ call, once }: Calls) => ({
 
   toolCallSuspend: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_suspend', [work_item_id, lease, toolCallId], z.unknown()),
 
-  /** The calls that have to end first; none: it has run. */
+  /** Returns the calls that have to end first; none: the call has run. */
   toolCallExecute: ({ work_item_id, lease }: Lease, toolCallId: string) => call('tool_call_execute', [work_item_id, lease, toolCallId], ids),
 
   hookRecord: ({ work_item_id, lease }: Lease, hookRunId: string, result: HookResult) =>

@@ -1,4 +1,4 @@
-// The journal from TypeScript: the operations of its manager.
+// The journal from TypeScript.
 
 import { askChecked } from '../model/askChecked.ts';
 import type { ModelClient } from '../model/message.ts';
@@ -13,9 +13,9 @@ export type JournalStatus = 'active' | 'paused' | 'completed';
 
 const HEARTBEAT_MS = 60_000;
 
-/** Says every minute that the program that drives a session is alive, until what it returns is called. */
+/** Sends a heartbeat every minute for the program that drives a session, until the returned function is called. */
 export function keepAlive(db: Db, sessionId: string): () => void {
-  const beat = (): void => void db.journal.heartbeat(sessionId).catch(() => {}); // the next one says it as well
+  const beat = (): void => void db.journal.heartbeat(sessionId).catch(() => {}); // the next one will do
   beat();
   const timer = setInterval(beat, HEARTBEAT_MS).unref();
   return () => clearInterval(timer);
@@ -26,7 +26,7 @@ export class WorkJournal {
   readonly #url: string;
   readonly #model: ModelClient | null;
 
-  /** `url`: the database of `db`, to listen to. `model`: who writes summaries. */
+  /** `url`: the database of `db`, to listen to. `model`: the model that writes summaries. */
   constructor(db: Db, url: string, options: { model?: ModelClient } = {}) {
     this.#db = db;
     this.#url = url;
@@ -51,22 +51,22 @@ export class WorkJournal {
     await this.#db.journal.sessionStatus(sessionId, status);
   }
 
-  /** Says that the program that drives a session is alive; without a word for five minutes it has crashed. */
+  /** Reports that the program that drives a session is alive; after five minutes without a heartbeat the session counts as crashed. */
   async heartbeat(sessionId: string): Promise<void> {
     await this.#db.journal.heartbeat(sessionId);
   }
 
-  /** Heartbeats until what it returns is called. */
+  /** Sends heartbeats until the returned function is called. */
   keepAlive(sessionId: string): () => void {
     return keepAlive(this.#db, sessionId);
   }
 
-  /** Sessions that were paused or crashed, the newest first, each with its packet. */
+  /** Paused and crashed sessions, the newest first, each with its packet. */
   getResumableSessions(options: { conversationId?: string; targetTokens?: number } = {}): Promise<readonly ResumableSession[]> {
     return this.#db.journal.resumable(options.conversationId ?? null, options.targetTokens ?? 4000);
   }
 
-  /** Throws LedgerError WL002 where the content is not that of the type. */
+  /** Throws LedgerError WL002 if the content does not fit the type. */
   logEntry(sessionId: string, entryType: EntryType, content: Record<string, unknown>, importance: EntryImportance = 'normal'): Promise<JournalEntry> {
     return this.#db.journal.log(sessionId, entryType, content, importance);
   }
@@ -75,7 +75,7 @@ export class WorkJournal {
     return this.#db.journal.read(sessionId, options.since ?? 0, options.limit ?? null, options.importance ?? null);
   }
 
-  /** `manual`: a person wanted it; false: this program does it by itself. */
+  /** `manual`: a person asked for it; false: this program made it by itself. */
   createCheckpoint(sessionId: string, { manual = true }: { manual?: boolean } = {}): Promise<Checkpoint> {
     return this.#db.journal.checkpointCreate(sessionId, manual ? 'manual' : 'automatic');
   }
@@ -92,7 +92,7 @@ export class WorkJournal {
     return this.#db.journal.sessionSummary(sessionId);
   }
 
-  /** A model's summary, which is journaled too. `model`: its name; by default the session's own. */
+  /** A summary by a model, which is journaled too. `model`: its name; default: the session's own. */
   async summarizeSession(sessionId: string, options: { model?: string; signal?: AbortSignal } = {}): Promise<string> {
     if (this.#model === null) throw new Error('this journal was made without a model');
     const request = await this.#db.journal.summaryRequest(sessionId, options.model ?? null);
@@ -110,8 +110,8 @@ export class WorkJournal {
   }
 
   /**
-   * Tells every entry from now on, each once; `onActivity`: what the agent thinks, says and calls meanwhile, from the beginning of its newest
-   * turn. Returns what ends it. Notifications only make it faster.
+   * Passes on every entry from now on, each once; `onActivity`: what the agent thinks, says and calls meanwhile, from the beginning of its newest
+   * turn. Returns a function that ends it. Notifications only make it faster.
    */
   subscribe(sessionId: string, callback: (entry: JournalEntry) => void, onActivity?: (event: ActivityEvent) => void): () => void {
     return subscribe(this.#db, this.#url, sessionId, callback, onActivity);

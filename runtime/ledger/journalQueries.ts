@@ -12,7 +12,7 @@ import type { Calls } from './pool.ts';
 
 const id = z.object({ id: z.string() });
 
-/** What is repeated when its connection broke and writes, has an id of its own. */
+/** Functions that write get an id of their own, so that a repetition after a broken connection is harmless. */
 export function journalQueries({ call, row, rows, one, run, named, invoked }: Calls) {
   const sessionOf = sql.fragment`
     s.id, s.conversation_id as "conversationId", s.original_prompt as "originalPrompt", s.status, ${named('_ms')}(s.created_at) as "createdAt",
@@ -50,7 +50,7 @@ export function journalQueries({ call, row, rows, one, run, named, invoked }: Ca
       run(() => sql.type(journalEntry)`
         select ${entryOf} from ${invoked('journal_read', [sessionId, sql.fragment`to_timestamp(${since} / 1000.0)`, limit, importance && sql.array(importance, 'text')])} j`),
 
-    /** Of the database, in milliseconds: what is written from now on is not older. */
+    /** The time of the database, in milliseconds: what is written from now on is not older. */
     now: () => call('_ms', [invoked('_now', [])], z.number()),
 
     heartbeat: (sessionId: string) => call('journal_heartbeat', [sessionId], z.unknown()),

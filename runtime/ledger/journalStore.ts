@@ -12,7 +12,7 @@ export type JournalState = {
   error: string | null;
 };
 
-/** The state of a conversation's session, for any framework: read `state`, be told by `onChange`, call the actions. */
+/** The state of a conversation's session, for any framework: read `state`, subscribe with `onChange`, call the actions. */
 export class JournalStore {
   state: JournalState = { session: null, entries: [], latestCheckpoint: null, isLoading: true, error: null };
   readonly #journal: WorkJournal;
@@ -72,7 +72,7 @@ export class JournalStore {
     return this.state.entries.reduce((sum, entry) => sum + entry.tokenEstimate, 0);
   }
 
-  /** `threshold`: the share of `contextWindow` tokens from which it is so. */
+  /** `threshold`: the fraction of `contextWindow` tokens from which it is true. */
   isApproachingLimit(threshold = 0.8, contextWindow = 200_000): boolean {
     return this.getTokenEstimate() >= threshold * contextWindow;
   }
@@ -82,7 +82,7 @@ export class JournalStore {
     this.#listeners.clear();
   }
 
-  /** Who only watches does not keep a session alive. */
+  /** Only the program that drives a session keeps it alive, not one that watches. */
   #drive(sessionId: string): void {
     this.#letGo ??= this.#journal.keepAlive(sessionId);
   }
@@ -97,7 +97,7 @@ export class JournalStore {
     this.#leave();
     this.#set({ session, entries: [], latestCheckpoint: null });
     if (!session) return;
-    // Subscribed first, so that nothing falls between; what both bring is there once.
+    // Subscribes before it reads, so that no entry is missed; an entry that comes both ways is added once.
     this.#unsubscribe = this.#journal.subscribe(session.id, (entry) => this.#add([entry]));
     this.#add(await this.#journal.getEntries(session.id));
     this.#set({ latestCheckpoint: await this.#journal.getLatestCheckpoint(session.id) });

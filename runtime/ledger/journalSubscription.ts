@@ -6,7 +6,7 @@ import type { JournalEntry } from './answers.ts';
 import type { Db } from './db.ts';
 import { listen } from './listener.ts';
 
-/** What commits may be seen in another order than it was written; so much of the past is read again. */
+/** Entries may become visible in another order than they were written; this much of the past is read again. */
 const OVERLAP_MS = 60_000;
 const POLL_MS = 2000;
 const WATCH_MS = 30_000;
@@ -35,7 +35,7 @@ export function subscribe(db: Db, url: string, sessionId: string, callback: (ent
         onActivity(event);
       }
     } catch {
-      // The database is away: the next reading has it all.
+      // The database is unreachable: the next read returns everything.
     }
   };
   const wake = (): void => {
@@ -65,7 +65,7 @@ class NewEntries {
     this.#sessionId = sessionId;
   }
 
-  /** From here on; once. */
+  /** Sets the start, once. */
   async begin(): Promise<void> {
     this.#began ??= this.#since = await this.#db.journal.now();
   }

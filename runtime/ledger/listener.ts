@@ -1,5 +1,5 @@
-// LISTEN with reconnection. A notification is a hint only: whoever listens reads again at each hint, after each
-// (re)connection, when what was missed is unknown, and every few seconds besides.
+// LISTEN with reconnection. A notification is only a hint: a listener reads again after each hint, after each
+// (re)connection, since hints may have been missed, and every few seconds as well.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,7 +9,7 @@ import { connect } from './connection.ts';
 
 export type Listener = { close(): Promise<void> };
 
-/** Listens until closed. `onNotification(channel, payload)` at each hint, `onConnected()` whenever hints may have been missed. */
+/** Listens until closed. Calls `onNotification(channel, payload)` at each hint, `onConnected()` whenever hints may have been missed. */
 export function listen(
   url: string,
   channels: readonly string[],

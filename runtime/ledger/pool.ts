@@ -1,6 +1,6 @@
-// The way to the SQL functions: a pool, and call(name, args, schema). Rows are parsed by their schema at the edge (answers.ts);
-// what comes out is typed. Every call is safe to repeat (the SQL side is idempotent), so a call whose connection died, or that a
-// deadlock rolled back, is repeated until it comes through or patience ends.
+// The way to the SQL functions: a pool, and call(name, args, schema). Rows are parsed by their schema as they arrive (answers.ts);
+// the results are typed. Every call is safe to repeat (the SQL side is idempotent), so a call whose connection died, or that a
+// deadlock rolled back, is repeated until it succeeds or PATIENCE_MS is over.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,12 +13,12 @@ import { errorCodes, LedgerError, sqlState } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { isConnectionLost } from './reachable.ts';
 
-/** By position, or by name; what a function takes says how a text is read. */
+/** By position, or by name; the types of the function's parameters decide how a text is read. */
 type Arguments = readonly ValueExpression[] | Record<string, ValueExpression>;
 type ValueRow<T> = z.ZodObject<{ value: z.ZodType<T> }>;
 type Run = <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => Promise<readonly z.output<Schema>[]>;
 
-/** How the functions and views of a ledger are asked. */
+/** Calls the functions and queries the views of a ledger. */
 export type Calls = ReturnType<typeof callsOf> & {
   /** The same, but never repeated. */
   once: ReturnType<typeof callsOf>;
@@ -34,7 +34,7 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
     interceptors: [storableArguments, validateRows],
     typeParsers: [...createTypeParserPreset().filter((p) => !['timestamptz', 'timestamp', 'int8'].includes(p.name)), ...isoTimestamps, int8AsNumber],
     queryRetryLimit: 0,
-    // Nothing here changes session state, so a connection goes back as it is (saves 0.24 ms a call).
+    // Nothing here changes session state, so a connection is returned as it is (saves 0.24 ms a call).
     resetConnection: async () => {},
   });
   pool.on('error', () => {}); // an idle connection died: the next call gets a new one
@@ -66,16 +66,16 @@ function callsOf(schema: string, run: Run) {
   };
   const rows = <Schema extends z.ZodType>(name: string, args: Arguments, schemaOf: Schema) => run(() => sql.type(schemaOf)`select * from ${invoked(name, args)}`);
   return {
-    /** The ledger's name of a view, of a table or of a function. */
+    /** The name of a view, table or function, qualified with the ledger's schema. */
     named,
-    /** A call within a query of its own. */
+    /** A function call, for use within a query. */
     invoked,
     run,
     /** The first row of a query. */
     one: async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => theOnly(await run(query)),
-    /** What a function returns. */
+    /** The value that a function returns. */
     call: async <T>(name: string, args: Arguments, schemaOf: z.ZodType<T>): Promise<T> => theOnly(await values(name, args, schemaOf)),
-    /** What a function returns that returns a set of them. */
+    /** The values that a set-returning function returns. */
     values,
     /** The row that a function returns. */
     row: async <Schema extends z.ZodType>(name: string, args: Arguments, schemaOf: Schema) => theOnly(await rows(name, args, schemaOf)),
@@ -91,7 +91,7 @@ function theOnly<T>([row]: readonly T[]): T {
   return row;
 }
 
-/** slonik has no row validation of its own; this hands every row to the schema of its query. */
+/** slonik has no row validation of its own; this checks every row against the schema of its query. */
 const validateRows: Interceptor = {
   name: 'validate rows',
   transformRowAsync: async (context, query, row) => {
@@ -102,7 +102,7 @@ const validateRows: Interceptor = {
   },
 };
 
-/** Whatever comes from a model, a tool, code or a person: an argument is text that Postgres takes. JSON is made such by storableJson(). */
+/** Makes arguments from models, tools, code and people storable as text in Postgres. JSON goes through storableJson(). */
 const storableArguments: Interceptor = {
   name: 'storable arguments',
   transformQuery: (_, query) => ({ ...query, values: query.values.map(storableArgument) }),
@@ -116,7 +116,7 @@ function storableArgument(value: PrimitiveValueExpression): PrimitiveValueExpres
 const isoTimestamps = ['timestamptz', 'timestamp'].map((name) => ({ name, parse: (value: string) => value }));
 const int8AsNumber = { name: 'int8', parse: Number };
 
-/** Lets so many through at once, the others in their order. slonik's own line forgets whoever waits for a connection that could not be opened. */
+/** Lets at most `free` calls through at once, the others in order. slonik's own queue forgets calls that wait for a connection that could not be opened. */
 function atMost(free: number): <T>(use: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   return async (use) => {
@@ -132,7 +132,7 @@ function atMost(free: number): <T>(use: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Another transaction won; nothing of this one was done. */
+/** The transaction was rolled back in favour of another; it changed nothing. */
 function isRolledBack(error: unknown): boolean {
   return ['40001', '40P01'].includes(sqlState(error) ?? '');
 }

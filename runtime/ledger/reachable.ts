@@ -1,4 +1,4 @@
-// Whether the server is there, and what is to be done while it is not.
+// Whether the server can be reached, and waiting until it can.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,20 +8,20 @@ import { BackendTerminatedError, BackendTerminatedUnexpectedlyError, ConnectionE
 import { sqlState } from './errors.ts';
 
 const unreachable = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
-/** What the server says, in a code, of a connection that waiting does not cure: a wrong password, a database that does not exist. */
+/** Error codes of a connection for which waiting cannot help: a wrong password, a database that does not exist. */
 const refused = /^(28|3D|42)/;
 
-/** True where the server cannot be reached now, has no place for us, or went away in the middle; nothing is known of what was asked last. */
+/** True if the server cannot be reached now, has no free connection, or went away in the middle; whether the last statement took effect is unknown. */
 export function isConnectionLost(error: unknown): boolean {
   const code = sqlState(error);
   if (code !== null && refused.test(code)) return false;
   if (code !== null && (code.startsWith('08') || unreachable.has(code))) return true;
   if (error instanceof ConnectionError || error instanceof BackendTerminatedError || error instanceof BackendTerminatedUnexpectedlyError) return true;
-  // pg gives these no code.
+  // pg sets no code for these.
   return error instanceof Error && /^(Connection terminated|Client has encountered a connection error|timeout expired)/.test(error.message);
 }
 
-/** Repeats `use` while the server cannot be reached, and says that it waits. Throws what waiting does not cure, and when `signal` fires. */
+/** Repeats `use` while the server cannot be reached, and logs that it waits. Throws errors for which waiting cannot help, and when `signal` fires. */
 export async function whenReachable<T>(use: () => Promise<T>, log: Logger, signal?: AbortSignal): Promise<T> {
   for (let delay = 250; ; delay = Math.min(delay * 2, 5000)) {
     try {

@@ -1,4 +1,4 @@
-// What there is to see of work items, their turns and their calls.
+// Reads work items, their turns and their calls.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ export const reads = ({ rows, one, run, named, invoked }: Calls) => ({
 
   workItems: (limit: number) => run(() => sql.type(workItem)`select * from ${named('work_items')} order by created_at desc limit ${limit}`),
 
-  /** The items of these trees, each behind its parent. */
+  /** The items of these trees, each after its parent. */
   workTrees: (rootIds: readonly string[]) =>
     run(() => sql.type(workItem)`select * from ${named('work_items')} where root_id = any (${sql.array(rootIds, 'uuid')}) order by root_id, depth, created_at`),
 
@@ -40,7 +40,7 @@ export const reads = ({ rows, one, run, named, invoked }: Calls) => ({
     run(() => sql.type(z.object({ tool_name: z.string(), status: z.string(), attempts: z.number(), input: z.unknown() }))`
       select tool_name, status, attempts, input from ${named('tool_calls')} where work_item_id = ${workItemId}::uuid order by created_at, ordinal`),
 
-  /** Calls of execute_code, each before the calls that its code made; chars: of what they returned, whole. */
+  /** Calls of execute_code, each before the calls that its code made; chars: the length of everything that they returned. */
   codeCalls: (workItemId: string) =>
     run(() => sql.type(z.object({ tool_name: z.string(), is_nested: z.boolean(), code: z.string().nullable(), result: z.string(), chars: z.number() }))`
       select k.tool_name, k.parent_call_id is not null as is_nested, k.input ->> 'code' as code, coalesce(k.result #>> '{}', '') as result,
@@ -54,7 +54,7 @@ export const reads = ({ rows, one, run, named, invoked }: Calls) => ({
     (await run(() => sql.type(z.object({ id: z.string() }))`
       select id from ${named('turns')} where work_item_id = ${workItemId}::uuid order by depth, id`)).map((turn) => turn.id),
 
-  /** The very bytes of a turn's request. */
+  /** The exact bytes of a turn's request. */
   contextAt: async (turnId: string) => (await one(() => sql.type(z.object({ text: z.string() }))`select ${invoked('context_at', [turnId])}::text as text`)).text,
 
   contextParts: (turnId: string) => run(() => sql.type(contextPart)`select * from ${invoked('context_parts', [turnId])} order by n`),

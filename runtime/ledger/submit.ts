@@ -1,4 +1,4 @@
-// What there is to do, who does it and with what: work, faculties, abilities, budgets.
+// Work, faculties, abilities and budgets.
 
 import { randomUUID } from 'node:crypto';
 
@@ -23,7 +23,7 @@ export type Submission = {
   idempotencyKey?: string;
   /** By resource: tokens, money, seconds, calls, children. */
   budget?: Record<string, number>;
-  /** The directory of the host that it and what it delegates are worked on in. */
+  /** The directory of the host in which it and the items delegated below it are worked on. */
   workspaceDir?: string;
 };
 
@@ -38,7 +38,7 @@ export type AbilityDefinition = {
 
 const name = z.object({ name: z.string() });
 
-/** As work_submit() takes it. A submission whose answer was lost with its connection is repeated, and is one: it has a key. */
+/** As work_submit() takes it, with an idempotency key: if the answer is lost with its connection, the submission is repeated and still makes one item. */
 const submission = (s: Submission) => ({
   p_work_type: s.workType,
   p_description: s.description,
@@ -60,7 +60,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
 
   facultySave: async (config: object) => (await row('faculty_save', [storableJson(config)], name)).name,
 
-  /** Everything that is wrong with a faculty's configuration; empty: facultySave() takes it. */
+  /** All problems of a faculty's configuration; empty: facultySave() accepts it. */
   facultyProblems: (config: unknown) => rows('faculty_problems', [storableJson(config)], z.object({ path: z.array(z.string()), says: z.string() })),
 
   facultyKeys: () => run(() => sql.type(z.object({ path: z.string(), type: z.string(), says: z.string() }))`select path, type, says from ${named('v_faculty_keys')}`),
@@ -73,7 +73,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
 
   workSubmit: (s: Submission) => row('work_submit', submission(s), workItem),
 
-  /** Submits, and keeps the item with what it delegates for `keeper`, until a worker of this process takes it over (startWorker's treeId) and the keeper stops. */
+  /** Submits, and keeps the item and those delegated below it for `keeper`, until a worker of this process takes it over (startWorker's treeId) and the keeper stops. */
   workSubmitKept: (s: Submission, keeper: string, host: string) => {
     const submitted = submission(s);
     return one(() => sql.type(workItem)`

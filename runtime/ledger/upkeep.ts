@@ -1,4 +1,4 @@
-// A worker's own upkeep, and what a look at the ledger's health asks.
+// The upkeep of workers, and the queries of a health check of the ledger.
 
 import { sql } from 'slonik';
 import { z } from 'zod';
@@ -10,13 +10,13 @@ export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
   leaseRenew: (workerId: string, leases: readonly string[], host: string, pid: number, treeId: string | null) =>
     once.values('lease_renew', [workerId, sql.array(leases, 'uuid'), host, pid, treeId], z.string()),
 
-  /** Never repeated: a sweep makes good what it missed. */
+  /** Never repeated: a sweep does what was missed. */
   workerStop: (workerId: string) => once.call('worker_stop', [workerId], z.unknown()),
 
   workSweep: (workerTimeoutSeconds: number) =>
     call('work_sweep', [`${workerTimeoutSeconds} seconds`], z.object({ expired: z.number(), enqueued: z.number(), dead_workers: z.array(z.string()) })),
 
-  /** Those of the work items whose workspace nobody needs any more. */
+  /** Those of the work items whose workspace is no longer needed. */
   workspacesOver: (workItemIds: readonly string[]) => values('workspaces_over', [sql.array(workItemIds, 'uuid')], z.string()),
 
   connections: () =>

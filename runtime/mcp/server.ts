@@ -1,6 +1,6 @@
 // The ledger for any MCP client, over stdio: the registry's abilities as tools of one work item, digest and ledger as
 // resources. Nothing but the protocol goes to stdout. A client that starts many servers waits for none of them: what every
-// ledger offers is listed before the database is asked, or even reached; what users registered follows.
+// ledger offers is listed before the database is queried, or even reached; what users registered follows.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -25,15 +25,15 @@ const resources = [
   { uri: 'work-ledger://ledger', name: 'ledger', title: 'The ledger of this work', mimeType: 'text/plain' },
 ];
 
-/** A ledger, and the work item that the client is in it; leave() when the client is gone. */
+/** A ledger, and the work item that stands for the client; call leave() when the client is gone. */
 export type Seat = { db: Db; workItemId: string; leave(): Promise<void> };
 
-/** Serves until the client goes. The ledger is opened behind the first list of tools, and again with a call where that failed. */
+/** Serves until the client leaves. The ledger is opened after the first list of tools; if that failed, again at the next call. */
 export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
   const gone = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve));
   const servers = new Set<Server>();
   let tools = builtinAbilities().map(toolOf);
-  let opening = null as Promise<Seat> | null; // what other functions assign is not followed
+  let opening = null as Promise<Seat> | null; // type inference does not see the assignments in other functions
 
   const seat = (): Promise<Seat> => (opening ??= takeSeat().catch((error: unknown) => {
     opening = null;
@@ -54,10 +54,10 @@ export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
     setImmediate(() => void seat().catch((error: unknown) => process.stderr.write(`work-ledger: ${errorText(error)}\n`)));
   };
 
-  /** To the schema's depth, which the database reaches with a JavaScript engine only. */
+  /** Checks against the whole schema, which the database can only do with a JavaScript engine. */
   function check(name: string, input: Record<string, unknown>): void {
     const schema = tools.find((tool) => tool.name === name)?.inputSchema;
-    if (!schema) return; // the database says that there is no such ability
+    if (!schema) return; // the database will report that there is no such ability
     const errors = schemaErrors(schema, input);
     if (errors.length > 0) throw new LedgerError('WL002', `the input of ${name} does not fit its schema`, '', errors.join('\n'));
   }
@@ -90,7 +90,7 @@ export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
 
 const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({ name, description, inputSchema: input_schema as Tool['inputSchema'] });
 
-/** What an ability says, or its refusal as a result that the model reads. */
+/** The result of an ability, or its error as a result that the model reads. */
 async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
   try {
     const value = await act();
@@ -105,7 +105,7 @@ function errorText(error: unknown): string {
   return `${messageOf(error)}${hint}`;
 }
 
-/** Waiting is the loop's in a focus; here the client waits, and nothing is held meanwhile. */
+/** In a focus the loop waits; here the client waits, and nothing is held meanwhile. */
 async function awaitChildren(db: Db, workItemId: string, input: Record<string, unknown>): Promise<unknown> {
   const { work_item_ids: ids, timeout_seconds: seconds = 300 } = waitInput.parse(input);
   const deadline = Date.now() + seconds * 1000;

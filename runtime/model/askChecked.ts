@@ -1,4 +1,4 @@
-// A request that the database assembled is checked, sent as it is, and answered. One that breaks a rule is an error outcome that was never sent.
+// Checks a request that the database assembled, and sends it unchanged. A request that breaks a rule is not sent; it gives an error outcome.
 
 import type { ContentBlock, ModelClient, ModelOutcome, ModelRequest } from './message.ts';
 import { validateRequest } from './validateRequest.ts';

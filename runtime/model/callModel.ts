@@ -1,5 +1,5 @@
-// One call of the model: a request body goes out as it is, the whole message or one classified error comes back. The only
-// import of the model's SDK. Nothing is retried here, and a message that did not arrive whole is never handed on.
+// One call of the model: a request body goes out unchanged, the whole message or one classified error comes back. The only
+// import of the model's SDK. Nothing is retried here, and an incomplete message is never passed on.
 //
 // The SDK's own MessageStream is not used: it completes the JSON of a cut-off tool input by guessing, and moves `input`
 // to the end of its block. Here blocks keep the keys and the order that the provider sent.
@@ -13,12 +13,12 @@ import { Draft, MalformedError } from './messageDraft.ts';
 export type ModelClientOptions = {
   apiKey?: string;
   baseURL?: string;
-  /** The longest silence, pings not counting as sound. */
+  /** The longest time without an event; pings do not count. */
   idleTimeoutMs?: number;
   totalTimeoutMs?: number;
 };
 
-/** How long the provider may hold the connection after the message is complete: keeps it for the next call. */
+/** How long to wait for the end of the stream after the message is complete, so that the next call can reuse the connection. */
 const drainTimeoutMs = 1_000;
 const maxErrorLength = 1_000;
 
@@ -44,7 +44,7 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     let firstTokenMs: number | null = null;
     let failure: unknown = null;
     try {
-      // The whole body, with `stream` where it stands: create() stringifies it as it is, stream() would move that key.
+      // The whole body, with `stream` in its place: create() stringifies it as it is, stream() would move that key.
       // Only user_profile_id and workspace_id would be taken out (they become headers); nothing here sends them.
       const body = request as unknown as Anthropic.MessageCreateParamsStreaming;
       const answer = await sdk.messages.create(body, { signal: AbortSignal.any([signal, watchdog.signal]) }).withResponse();
@@ -64,7 +64,7 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
       watchdog.stop();
     }
     if (draft.isComplete) {
-      // What breaks behind a complete message does not take it back.
+      // An error after a complete message does not invalidate it.
       try {
         return { kind: 'response', response: { ...draft.finish(), requestId, firstTokenMs, durationMs: Math.round(performance.now() - startedAt) } };
       } catch (error) {
@@ -129,7 +129,7 @@ function classOf(error: unknown): ModelErrorClass {
 /** Inside a stream there is no status: the type decides alone. */
 function classOfAnswer(status: number | null, type: string, code: string, message: string): ModelErrorClass {
   if (status === 529 || type === 'overloaded_error') return 'overloaded';
-  // Some of what is wrong with an account comes as 400 or as 429, and no waiting helps.
+  // Some problems of an account come as 400 or as 429, and waiting cannot help.
   if ([401, 402, 403].includes(status ?? 0) || /^(authentication|permission|billing)_error$/.test(type)) return 'authentication';
   if (/spend_limit_reached$|^organization_on_hold$/.test(code) || /credit balance is too low/i.test(message)) return 'authentication';
   if (status === 413 || type === 'request_too_large') return 'context_overflow';
@@ -141,7 +141,7 @@ function classOfAnswer(status: number | null, type: string, code: string, messag
   return 'unknown';
 }
 
-/** With what lies below: "Connection error." alone says nothing. */
+/** The message with those of its causes: "Connection error." alone says nothing. */
 function said(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const message = error instanceof APIError ? (error.apiMessage ?? error.message) : error.message;

@@ -1,5 +1,5 @@
-// What the messages of one request have to be to each other: who speaks when, which blocks may stand where, calls and their
-// results, thinking. Each broken rule goes out as a sentence that begins with its position.
+// The rules between the messages of one request: whose turn it is, which blocks may stand where, calls and their
+// results, thinking. Each broken rule is reported as a sentence that begins with its position.
 
 import { isFilled, isRecord, show } from './json.ts';
 import type { Json } from './json.ts';
@@ -77,8 +77,8 @@ function checkToolPairs(turns: readonly Turn[], report: Report): void {
 }
 
 /**
- * A server tool's call and its result stay in one message. Where the server's code calls our tools, its own result
- * comes in a later message; such calls are known by a tool_use that names them as its caller.
+ * A server tool's call and its result stay in one message. If the server's code calls our tools, its own result
+ * comes in a later message; such calls are recognised by a tool_use that names them as its caller.
  */
 function checkServerTools(turns: readonly Turn[], report: Report): void {
   const callers = new Set<unknown>();
@@ -115,7 +115,7 @@ function checkThinkingLast({ at, role, blocks }: Turn, report: Report): void {
   }
 }
 
-/** With `thinking: enabled` the turn whose tool results are being sent begins with thinking. */
+/** With `thinking: enabled` the turn whose tool results are being sent must begin with thinking. */
 function checkThinkingFirst(body: Json, turns: readonly Turn[], report: Report): void {
   const isEnabled = isRecord(body['thinking']) && body['thinking']['type'] === 'enabled';
   const answersTools = (turn: Turn | undefined) => turn?.blocks[0]?.['type'] === 'tool_result';

@@ -1,4 +1,4 @@
-// What may be asked of a JSON value of unknown shape.
+// Checks on a JSON value of unknown shape.
 
 export type Json = Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-// What is said to a model and what it says: the request and the response of the Messages API, and how a call of it ends.
+// The request and the response of the Messages API, and the outcomes of a call.
 
 export type ContentBlock = { type: string; [key: string]: unknown };
 export type Message = { role: 'user' | 'assistant' | 'system'; content: string | ContentBlock[] };
@@ -16,14 +16,14 @@ export type ModelRequest = {
 
 export type ModelResponse = {
   id: string;
-  /** Who answered, where it is not Anthropic. */
+  /** The provider that answered, if it is not Anthropic. */
   provider?: string;
   model: string;
-  /** As sent, whole and in order, but with strings that Postgres can hold. */
+  /** As sent, complete and in order, but with strings that Postgres can store. */
   content: ContentBlock[];
   stopReason: string;
   stopDetails: unknown;
-  /** inputTokens are those that neither came from the cache nor went into it; reasoningTokens are part of outputTokens. */
+  /** inputTokens are those neither read from the cache nor written to it; reasoningTokens are part of outputTokens. */
   usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number; cacheWriteTokens: number; reasoningTokens: number };
   requestId: string | null;
   durationMs: number;
@@ -54,6 +54,6 @@ export type ModelError = {
 export type ModelOutcome = { kind: 'response'; response: ModelResponse } | { kind: 'error'; error: ModelError } | { kind: 'aborted' };
 
 export type ModelClient = {
-  /** Never throws. onDelta gets the text as it arrives, onGrowth a look at all blocks as far as they have, both also of a message which then fails; they must not throw. */
+  /** Never throws. onDelta gets the text as it arrives, onGrowth a function that returns all blocks so far; both are also called for a message that fails later; they must not throw. */
   call(request: ModelRequest, how: { signal: AbortSignal; onDelta?: (text: string) => void; onGrowth?: (soFar: () => ContentBlock[]) => void }): Promise<ModelOutcome>;
 };

@@ -1,4 +1,4 @@
-// A message while it arrives: the provider's stream events in, the whole message out, its blocks with the keys and the
+// A message while it arrives: the provider's stream events in, the whole message out, its blocks with the keys and in the
 // order that the provider sent, its strings made safe for Postgres.
 
 import { z } from 'zod';
@@ -9,7 +9,7 @@ import type { ContentBlock, ModelResponse } from './message.ts';
 
 const maxDepth = 64;
 
-/** What came is not a message. */
+/** The stream is not a valid message. */
 export class MalformedError extends Error {}
 
 const record = z.custom<Record<string, unknown>>(isRecord, 'expected an object');
@@ -30,7 +30,7 @@ const delta = z.discriminatedUnion('type', [
   z.object({ type: z.literal('signature_delta'), signature: z.string() }),
   z.object({ type: z.literal('citations_delta'), citation: record }),
 ]);
-// An unknown kind of event is passed over, as the API asks of its clients; an unknown kind of delta is not, since the
+// An unknown kind of event is ignored, as the API asks of its clients; an unknown kind of delta is not, since the
 // block would be stored with a part missing.
 const event = z.discriminatedUnion('type', [
   z.object({ type: z.literal('message_start'), message: z.object({ id: z.string(), model: z.string(), usage }) }),
@@ -50,7 +50,7 @@ export class Draft {
   private stopDetails: unknown = null;
   private usage: z.infer<typeof usage> = {};
 
-  /** Takes in one event and returns the visible text that it brought. */
+  /** Takes one event and returns the visible text that it brought. */
   take(raw: unknown): string {
     if (this.isComplete || !isRecord(raw) || !eventTypes.has(raw['type'])) return '';
     const parsed = event.safeParse(raw);
@@ -129,7 +129,7 @@ export class Draft {
     }
   }
 
-  /** The counters of message_delta are totals that replace those of message_start where they are given. */
+  /** The counters of message_delta are totals that replace those of message_start, where they are given. */
   private count(more: z.infer<typeof usage>): void {
     this.usage = { ...this.usage, ...Object.fromEntries(Object.entries(more).filter(([, value]) => value != null)) };
   }
@@ -153,7 +153,7 @@ function withInput(block: ContentBlock, json: string, isCutOff: boolean): Conten
   return { ...block, input };
 }
 
-/** The same JSON with what Postgres cannot hold replaced; what is clean stays as it is, a signed block above all. */
+/** The same JSON with everything that Postgres cannot store replaced; clean values stay unchanged, which matters most for signed blocks. */
 function clean<Json>(value: Json, depth: number): Json {
   return cleaned(value, depth) as Json;
 }

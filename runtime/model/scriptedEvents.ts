@@ -1,4 +1,4 @@
-// A scripted answer in the forms of the wire: as the events of a stream, and whole.
+// A scripted answer in both forms of the API: as the events of a stream, and whole.
 
 import type { ContentBlock } from './message.ts';
 import type { ScriptedUsage } from './scriptedUsage.ts';
@@ -33,7 +33,7 @@ export function eventsOf(message: Message): Event[] {
   ];
 }
 
-/** What grows begins empty and comes in pieces; every other key of the block is there from the start. */
+/** The growing key of a block begins empty and comes in pieces; every other key is there from the start. */
 function blockEvents(block: ContentBlock, index: number): Event[] {
   const grow = (deltas: Record<string, unknown>[], start: ContentBlock): Event[] => [
     { type: 'content_block_start', index, content_block: start },
@@ -54,7 +54,7 @@ function blockEvents(block: ContentBlock, index: number): Event[] {
   return grow([], block);
 }
 
-/** Pieces of so many code points: no surrogate pair is cut. */
+/** Pieces of `size` code points: no surrogate pair is cut. */
 function pieces(value: unknown, size: number): string[] {
   const points = Array.from(typeof value === 'string' ? value : '');
   return Array.from({ length: Math.ceil(points.length / size) }, (_, n) => points.slice(n * size, (n + 1) * size).join(''));

@@ -1,5 +1,5 @@
-// A model that says what a script tells it to: the Messages API over HTTP on 127.0.0.1, streaming and not, for tests,
-// demonstrations and fault injection. As strict as the real one about what it is sent: a request that breaks a rule
+// A model that follows a script: the Messages API over HTTP on 127.0.0.1, streaming and not, for tests,
+// demonstrations and fault injection. As strict as the real one about requests: one that breaks a rule
 // (validateRequest) is a 400. The reply depends on the transcript alone, so a request repeated after a crash gets the
 // same one.
 
@@ -18,7 +18,7 @@ import { validateRequest } from './validateRequest.ts';
 
 export type ScriptedModel = {
   url: string;
-  /** All that came in, in order, refused ones too; the body is the text as received. */
+  /** All requests, in order, including refused ones; the body is the text as received. */
   requests: { body: string; headers: IncomingHttpHeaders; at: number }[];
   close(): Promise<void>;
 };
@@ -95,7 +95,7 @@ function readRequest(incoming: IncomingMessage, body: string): { request: ModelR
     return invalid(`The request body is not valid JSON: ${String(error)}`);
   }
   if (typeof given !== 'object' || given === null) return invalid('The request body is not an object');
-  // Our own requests always stream; the API also takes those that do not.
+  // Our own requests always stream; the API also accepts requests that do not.
   const isStreaming = 'stream' in given && given.stream === true;
   const request = { ...given, ...((!('stream' in given) || given.stream === false) && { stream: true }) } as ModelRequest;
   const broken = validateRequest(request);

@@ -1,7 +1,7 @@
-// Token counts of the scripted model, under the API's names: characters / 3.5, and of these what the provider's cache
-// would have had. As the real one, in the order tools, system, messages: a request leaves what precedes each of its
-// breakpoints in the cache, and finds there what an earlier one left at a breakpoint of its own or at most 20 blocks
-// before it, the breakpoint's block among them. Not played: the minimum size and the lifetime.
+// Token counts of the scripted model, under the API's names: characters / 3.5, and how many of these the provider's cache
+// would have had. As in the real one, in the order tools, system, messages: a request leaves what precedes each of its
+// breakpoints in the cache, and finds there what an earlier one left at one of this request's breakpoints or at most 20 blocks
+// before it, counting the breakpoint's own block. Not simulated: the minimum size and the lifetime.
 
 import { createHash } from 'node:crypto';
 
@@ -31,7 +31,7 @@ export function withoutMarks(value: unknown): string {
   return JSON.stringify(value, (key, item: unknown) => (key === 'cache_control' ? undefined : item)) ?? '';
 }
 
-/** `cache`: hashes of the prompts that were left in it, which this request adds to. */
+/** `cache`: hashes of the prompts in the cache, to which this request adds its own. */
 export function usageOf(request: ModelRequest, content: readonly ContentBlock[], cache: Set<string>): ScriptedUsage {
   const { total, read, isCached } = cachedIn(request, cache);
   const tokens = (characters: number) => Math.ceil(characters / charactersPerToken);
@@ -46,7 +46,7 @@ export function usageOf(request: ModelRequest, content: readonly ContentBlock[],
   };
 }
 
-/** Characters of the prompt, and of the longest beginning of it that the cache has. */
+/** Characters of the prompt, and of its longest prefix that the cache has. */
 function cachedIn(request: ModelRequest, cache: Set<string>): { total: number; read: number; isCached: boolean } {
   const prefixes = prefixesOf(request);
   const marked = prefixes.flatMap(({ isMarked }, n) => (isMarked ? [n] : []));
@@ -55,7 +55,7 @@ function cachedIn(request: ModelRequest, cache: Set<string>): { total: number; r
   return { total: prefixes.at(-1)?.length ?? 0, read: Math.max(0, ...found.map(({ length }) => length)), isCached: marked.length > 0 };
 }
 
-/** The prompt up to each of its blocks: a hash of it, its characters, whether a breakpoint stands there. */
+/** The prompt up to each of its blocks: its hash, its characters, whether there is a breakpoint. */
 function prefixesOf(request: ModelRequest): { hash: string; length: number; isMarked: boolean }[] {
   const blocks: [where: string, block: unknown][] = [
     ...listOf(request.tools ?? []).map((tool): [string, unknown] => ['tools', tool]),

@@ -1,8 +1,8 @@
-// The rules of the Messages API that one request can be checked against before it is sent: a JSON value comes in, each
-// broken rule goes out as a sentence that begins with its position. Pure; no input makes it throw.
+// The rules of the Messages API that a single request can be checked against before it is sent: a JSON value comes in, each
+// broken rule is returned as a sentence that begins with its position. Pure; no input makes it throw.
 //
-// Where the API's own words are known, they are in the sentence. Not checked, because no single request shows it: whether thinking is still bound to the prefix that it was made
-// with, whether the model can read it, and which models take a system message between the others.
+// Where the API's own wording is known, the sentence contains it. Not checked, because a single request does not show it: whether thinking is still bound to the prefix that it was
+// made with, whether the model can read it, and which models accept a system message between the others.
 
 import { checkTurns, isThinking } from './checkTurns.ts';
 import type { Report, Turn } from './checkTurns.ts';
@@ -14,18 +14,18 @@ const maxMessages = 100_000;
 const maxBreakpoints = 4;
 const maxDepth = 100;
 const megabyte = 1_000_000;
-/** The API refuses 32 MB; a request this close to it would be refused in the next iteration, when it is too late to fold. */
+/** The API refuses 32 MB; a request this close to it would be refused in the next iteration, when it is too late to compact. */
 const maxBytes = 24 * megabyte;
 const apiMaxBytes = 32 * megabyte;
 const toolName = /^[a-zA-Z0-9_-]{1,128}$/;
 
-/** The broken rules; empty where the request is valid. */
+/** The broken rules; empty if the request is valid. */
 export function validateRequest(request: ModelRequest): string[] {
   const broken: string[] = [];
   const report: Report = (at, problem) => void broken.push(`${at} ${problem}`);
   const body: unknown = request;
   if (!isRecord(body)) return ['the request is not an object'];
-  // A value too deep to walk is too deep to serialize; the rest would only fail on it.
+  // A value too deep to walk is too deep to serialize; the other checks would only fail on it.
   if (!checkValues(body, 'request', 0, report)) return broken;
   checkHead(body, report);
   checkTools(body['tools'], report);
@@ -37,7 +37,7 @@ export function validateRequest(request: ModelRequest): string[] {
   return broken;
 }
 
-/** Strings that no JSON parser agrees on, numbers that JSON cannot write, depth. False where it is too deep to go on. */
+/** Strings that JSON parsers read differently, numbers that JSON cannot express, depth. False if it is too deep to go on. */
 function checkValues(value: unknown, at: string, depth: number, report: Report): boolean {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) report(at, 'holds a lone surrogate');
@@ -72,7 +72,7 @@ function checkTools(tools: unknown, report: Report): void {
     const at = `tools[${n}]`;
     if (!isRecord(tool)) return report(at, 'is not an object');
     const { name, type } = tool;
-    // Of the API's own tools the toolsets have no name.
+    // Among the API's own tools, toolsets have no name.
     if (name === undefined && isFilled(type) && type !== 'custom') return;
     checkToolName(name, at, report);
     if (names.has(name)) report(at, `has the same name as a tool before it: ${show(name)}`);
@@ -127,7 +127,7 @@ function checkContent(content: unknown, at: string, report: Report): Json[] {
   if (!Array.isArray(content)) report(at, 'is neither a string nor an array of blocks');
   else if (content.length === 0) report(at, 'is empty');
   else {
-    // One entry per block, so that positions stay true.
+    // One entry per block, so that positions stay correct.
     return content.map((block: unknown, n) => {
       if (isRecord(block)) checkBlock(block, `${at}[${n}]`, report);
       else report(`${at}[${n}]`, 'is not an object');

@@ -1,5 +1,5 @@
-// Tools that are commands: a TOML file says what each is called, what it takes and how it is run. A call's input is JSON on
-// the command's stdin, its answer what it prints; an exit code other than 0 is an error.
+// Tools that are commands: a TOML file gives the name, input and command of each. A call's input is JSON on
+// the command's stdin, its output is the answer; an exit code other than 0 is an error.
 
 import { z } from 'zod';
 
@@ -42,7 +42,7 @@ export function commandTools(document: unknown): Tool[] {
   }));
 }
 
-/** What fits a JSON Schema, as it is. */
+/** Accepts what fits a JSON Schema, unchanged. */
 const fitting = (schema: object): z.ZodType => z.unknown().superRefine((input, context) => {
   for (const message of schemaErrors(schema, input)) context.addIssue({ code: 'custom', message });
 });

@@ -21,7 +21,7 @@ export const editFile = defineTool({
     inWorkspace(context, async (workspace) => {
       const bytes = await workspace.readFile(input.path, MAX_FILE_BYTES);
       const text = bytes.toString('utf8');
-      // What does not survive the way through text would be damaged by writing it back.
+      // A file that is not the same after decoding and encoding would be damaged by writing it back.
       if (isBinary(bytes) || !Buffer.from(text).equals(bytes)) return failed(`${input.path} is not a text file in UTF-8`);
       const parts = text.split(input.old_string);
       const count = parts.length - 1;
@@ -34,7 +34,7 @@ export const editFile = defineTool({
     }),
 });
 
-/** The lines on which a passage begins, behind each of these parts of the file. */
+/** The lines on which a passage begins, which separates these parts of the file. */
 function linesOf(parts: readonly string[], passage: string): number[] {
   const breaksIn = (text: string): number => text.split('\n').length - 1;
   let line = 1;

@@ -39,7 +39,7 @@ export const glob = defineTool({
 
 export const namesHidden = (pattern: string): boolean => /(^|\/)(\.git|node_modules)(\/|$)/.test(pattern);
 
-/** Those of the paths that a glob pattern matches; null where that takes too long. */
+/** The paths that a glob pattern matches; null if that takes too long. */
 export async function matchingPaths(paths: readonly string[], pattern: string): Promise<string[] | null> {
   let thread: Thread<readonly string[], string[]> | undefined;
   try {

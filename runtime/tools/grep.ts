@@ -1,5 +1,5 @@
 // grep: lines of the workspace that match a regular expression. The matching runs in a thread that can be ended,
-// because some patterns would otherwise take for ever.
+// because some patterns would otherwise never finish.
 
 import { z } from 'zod';
 
@@ -59,7 +59,7 @@ export const grep = defineTool({
     }),
 });
 
-/** A few files are read ahead: a workspace may be some way off. */
+/** Reads a few files ahead: a workspace may be slow to answer. */
 async function* contentsOf(workspace: Workspace, files: readonly string[]): AsyncGenerator<{ file: string; bytes: Buffer | null }> {
   const ahead: { file: string; reading: Promise<Buffer | null> }[] = [];
   const next = async () => {
@@ -73,7 +73,7 @@ async function* contentsOf(workspace: Workspace, files: readonly string[]): Asyn
   while (ahead.length > 0) yield await next();
 }
 
-/** Null where the glob pattern takes too long. */
+/** Null if the glob pattern takes too long. */
 async function filesOf(workspace: Workspace, input: { path: string; glob?: string | undefined }, signal: AbortSignal): Promise<string[] | null> {
   const isFile = await workspace.readFile(input.path, MAX_FILE_BYTES).then(() => true, () => false);
   if (isFile) return [input.path];

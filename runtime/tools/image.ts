@@ -1,11 +1,11 @@
-// Images as the model's API takes them.
+// Images in the form that the model's API accepts.
 
 import type { ToolImage } from './tool.ts';
 
-/** The API takes no more, and counts it in base64. */
+/** The API's limit, counted in base64. */
 const MAX_IMAGE_CHARS = 5 * 1024 * 1024;
 
-/** By its first bytes; null: no image that a model can look at. */
+/** Told from its first bytes; null: not an image that a model can look at. */
 export function imageTypeOf(bytes: Buffer): ToolImage['media_type'] | null {
   const begins = (hex: string): boolean => bytes.subarray(0, hex.length / 2).equals(Buffer.from(hex, 'hex'));
   if (begins('89504e470d0a1a0a')) return 'image/png';

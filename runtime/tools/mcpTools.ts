@@ -1,5 +1,5 @@
-// Tools of MCP servers, as the usual .mcp.json names them: {"mcpServers": {"name": {"command", "args", "env"} or {"url",
-// "headers"}}}. Each tool is called mcp__SERVER__TOOL. A server that went away is started again by the next call.
+// Tools of MCP servers, from the usual .mcp.json: {"mcpServers": {"name": {"command", "args", "env"} or {"url",
+// "headers"}}}. Each tool is named mcp__SERVER__TOOL. A server that went away is started again by the next call.
 
 import { Client, SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -20,7 +20,7 @@ const mcpFile = z.looseObject({
 });
 type ServerSettings = z.infer<typeof serverSettings>;
 
-/** Every text with its ${VARIABLE} and ${VARIABLE:-otherwise} put in. */
+/** Replaces ${VARIABLE} and ${VARIABLE:-otherwise} in every text. */
 function withVariables(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withVariables);
   if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withVariables(inner)]));
@@ -37,7 +37,7 @@ const MAX_IMAGES = 5;
 
 export type McpTools = { tools: Tool[]; close(): Promise<void> };
 
-/** Starts the servers of a parsed .mcp.json and asks each for its tools. Throws a ZodError, or an Error that says what is missing or what a server failed with. */
+/** Starts the servers of a parsed .mcp.json and asks each for its tools. Throws a ZodError, or an Error that says what is missing or how a server failed. */
 export async function mcpTools(document: unknown): Promise<McpTools> {
   const servers = Object.entries(mcpFile.parse(withVariables(document)).mcpServers).map(([name, settings]) => new Server(name, settings));
   const close = async (): Promise<void> => void (await Promise.allSettled(servers.map((server) => server.close())));
@@ -57,7 +57,7 @@ class Server {
   readonly #name: string;
   readonly #settings: ServerSettings;
   #client: Promise<Client> | undefined;
-  /** The end of what it said on stderr. */
+  /** The end of its output on stderr. */
   #complaint = '';
 
   constructor(name: string, settings: ServerSettings) {
@@ -75,7 +75,7 @@ class Server {
       return {
         name: `mcp__${this.#name}__${name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}`.slice(0, 64),
         description: description?.trim() || name, effect, risk,
-        // The server checks its input itself, by its own reading of its schema.
+        // The server checks its input against its schema itself.
         input: z.looseObject({}), inputSchema: schema,
         execute: (input, { signal }) => this.#call(name, input as Record<string, unknown>, signal),
       };
@@ -100,7 +100,7 @@ class Server {
         return outcomeOf(await client.callTool({ name, arguments: input }, { signal, timeout: CALL_SECONDS * 1000, resetTimeoutOnProgress: true, onprogress: () => {} }));
       } catch (error) {
         if (signal.aborted) return failed('[engine] The call was ended.');
-        // A server that was started anew knows no session of before, and did nothing.
+        // A server that was restarted does not know earlier sessions, and did nothing.
         const isForgotten = error instanceof SdkHttpError && error.status === 404;
         if (isForgotten) await this.close();
         if (isForgotten && tries === 1) continue;
@@ -125,13 +125,13 @@ class Server {
     const settings = this.#settings;
     this.#complaint = '';
     const client = new Client({ name: 'work-ledger', version: version() });
-    // An answer that breaks off is never completed: what waits for it is told.
+    // An answer that breaks off is never completed: closing the client fails the calls that wait for it.
     const onerror = (error: Error): void => void (/SSE stream disconnected/.test(error.message) && client.close());
     Object.assign(client, { onclose, onerror });
     try {
       if (settings.command === undefined) await client.connect(new StreamableHTTPClientTransport(new URL(settings.url ?? ''), { requestInit: { headers: settings.headers } }));
       else {
-        // Of the worker's environment a server is given what every program needs, and what its settings name.
+        // From the worker's environment a server gets what every program needs, and what its settings name.
         const transport = new StdioClientTransport({ command: settings.command, args: settings.args, env: settings.env, stderr: 'pipe', ...(settings.cwd !== undefined && { cwd: settings.cwd }) });
         transport.stderr?.on('data', (said: Buffer) => (this.#complaint = (this.#complaint + said.toString('utf8')).slice(-500)));
         await client.connect(transport);
@@ -165,7 +165,7 @@ function outcomeOf(result: Record<string, unknown>): ToolOutcome {
   };
 }
 
-/** With what lies below: "fetch failed" alone says nothing. */
+/** The message with those of its causes: "fetch failed" alone says nothing. */
 function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message;

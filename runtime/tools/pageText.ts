@@ -1,7 +1,7 @@
-// A page as text that reads well: what it is about first (main), headings, lists, tables and code as they stand, links with
+// A page as readable text: the main content first, headings, lists, tables and code as they are, links with
 // their targets, navigation last.
-// Runs in a thread (thread.ts). Linear in the page: the tokenizer of htmlparser2 and not its parser, whose list of open
-// elements costs the square of their depth.
+// Runs in a thread (thread.ts). Takes time linear in the page: it uses the tokenizer of htmlparser2 and not its parser, whose
+// list of open elements takes quadratic time in their depth.
 
 import { Tokenizer } from 'htmlparser2';
 
@@ -10,7 +10,7 @@ export const pageModule = import.meta.url;
 
 export type PageSettings = { isHtml: boolean; prompt: string | null; maxChars: number };
 
-/** Makes of a page what the model is shown of it: where it asks something, first the passages that speak of it. */
+/** Turns a page into what the model is shown: if it asked something, the passages about that come first. */
 export function pageReader({ isHtml, prompt, maxChars }: PageSettings): (page: string) => { text: string; isCut: boolean } {
   return (page) => {
     const text = isHtml ? textOfHtml(page) : page;
@@ -20,24 +20,24 @@ export function pageReader({ isHtml, prompt, maxChars }: PageSettings): (page: s
   };
 }
 
-/** Skipped with all that is in them, where they are closed. */
+/** Skipped with everything inside, if they are closed. */
 const skipped = new Set(['script', 'style', 'noscript', 'template', 'svg', 'iframe', 'noembed', 'noframes', 'object', 'canvas', 'audio', 'video', 'button', 'select']);
-/** What stands in none of these unless somebody forgot to close it. */
+/** Elements that appear inside a skipped one only if it was not closed. */
 const endsSkipping = new Set(['p', 'section', 'article', 'main', 'ul', 'ol', 'table', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6']);
-/** Elements on lines of their own, by how many line breaks stand around them. */
+/** Elements on lines of their own, with the number of line breaks around them. */
 const breaksAround = new Map<string, number>([
   ...['div', 'li', 'tr', 'dt', 'dd', 'summary', 'figcaption', 'option', 'header', 'footer', 'form', 'fieldset', 'address', 'caption', 'thead', 'tbody', 'body', 'hr'].map((name) => [name, 1] as const),
   ...['p', 'section', 'article', 'main', 'nav', 'aside', 'table', 'ul', 'ol', 'dl', 'pre', 'blockquote', 'figure', 'details', 'title', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6'].map((name) => [name, 2] as const),
 ]);
 const MAX_ATTRIBUTE = 2000;
 
-/** The words of an HTML page. */
+/** The text of an HTML page. */
 export function textOfHtml(html: string): string {
   const title = new Writer();
   const main = new Writer();
   const around = new Writer();
   const navigation = new Writer();
-  // How deep in each it stands.
+  // How deeply nested the position is in each.
   const inside: Record<string, number> = { title: 0, nav: 0, main: 0 };
   let tag = '';
   let attribute = '';
@@ -101,7 +101,7 @@ const behind = (name: string, text: string): string => (text === '' ? '' : `[${n
 /** Text with its breaks: white space counts only where it is kept (pre). */
 class Writer {
   readonly #parts: string[] = [];
-  /** Line breaks and what begins the line, before the next words; none are owed before the first. */
+  /** Line breaks, and the marker of the line, to be written before the next words; none before the first. */
   #breaks = 0;
   #marker = '';
   #isSpaced = false;
@@ -162,7 +162,7 @@ class Writer {
   #around(name: string): void {
     const breaks = breaksAround.get(name);
     if (breaks === undefined) return;
-    // Lists in lists stand close.
+    // No blank lines around lists in lists.
     this.#breaks = Math.max(this.#breaks, this.#lists.length > 0 ? 1 : breaks);
     this.#isSpaced = false;
   }
@@ -177,7 +177,7 @@ class Writer {
     this.#isSpaced = true;
   }
 
-  /** The target behind the words; none where there are no words, or it leads nowhere else. */
+  /** Writes the target after the words; not if there are no words, or if it leads nowhere else. */
   #endLink(): void {
     if (this.#link === null) return;
     const { href, at } = this.#link;
@@ -193,7 +193,7 @@ const commonWords = new Set('and are but can did does for from had has have how 
 
 const wordsOf = (text: string): string[] => (text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []).map((word) => word.replace(/(?<=...)(?:es|s|ing|ed)$/, ''));
 
-/** The passages of a text that share the most, and the rarest, words with a question, in the text's order. */
+/** The passages of a text that share the most, and the rarest, words with a question, in the order of the text. */
 export function passagesOn(question: string, text: string): string {
   const asked = new Set((question.slice(0, 2000).toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? []).filter((word) => !commonWords.has(word)).flatMap(wordsOf));
   const passages = passagesOf(text).map((passage) => ({ passage, found: new Set(wordsOf(passage).filter((word) => asked.has(word))) }));
@@ -210,7 +210,7 @@ export function passagesOn(question: string, text: string): string {
   return chosen.toSorted((a, b) => a.n - b.n).map(({ passage }) => passage).join('\n\n');
 }
 
-/** What stands between blank lines; a heading belongs to what follows it. */
+/** The text between blank lines; a heading belongs to the passage that follows it. */
 function passagesOf(text: string): string[] {
   const passages: string[] = [];
   let headings = '';

@@ -1,4 +1,4 @@
-// The patterns of glob and grep, which a model writes: some take for ever, so that they run in a thread (thread.ts).
+// The patterns of glob and grep, which a model writes: some never finish, so they run in a thread (thread.ts).
 
 import { matchesGlob } from 'node:path';
 
@@ -9,12 +9,12 @@ const MAX_ALTERNATIVES = 1000;
 
 export type Match = { path: string; line: number; content: string };
 
-/** Says which of these paths a glob pattern matches. One without a slash matches the name anywhere, as people expect. */
+/** Returns the paths that a glob pattern matches. A pattern without a slash matches the name in any directory, as people expect. */
 export function globMatcher(pattern: string): (paths: readonly string[]) => string[] {
   return (paths) => paths.filter((path) => matchesGlob(path, pattern) || (!pattern.includes('/') && matchesGlob(path.slice(path.lastIndexOf('/') + 1), pattern)));
 }
 
-/** Finds the lines of a text that a regular expression matches. Throws where it is none. */
+/** Finds the lines of a text that a regular expression matches. Throws if it is not one. */
 export function lineMatcher({ pattern, max, maxLine }: { pattern: string; max: number; maxLine: number }): (file: { path: string; text: string }) => Match[] {
   const expression = new RegExp(pattern);
   return ({ path, text }) => {
@@ -27,15 +27,15 @@ export function lineMatcher({ pattern, max, maxLine }: { pattern: string; max: n
   };
 }
 
-/** Why a glob pattern is refused before it is tried; null: it is not. */
+/** Why a glob pattern is refused without trying it; null: it is not refused. */
 export function globProblem(pattern: string): string | null {
   if (pattern.length > 10_000) return 'the glob pattern is too long: at most 10,000 characters';
   return alternatives(pattern) > MAX_ALTERNATIVES ? `the braces of the glob pattern stand for more than ${MAX_ALTERNATIVES} patterns: make it simpler` : null;
 }
 
-/** How many patterns the braces of one stand for: at least as many as they are expanded to. */
+/** An upper bound of the number of patterns that the braces of one expand to. */
 export function alternatives(pattern: string): number {
-  // Of each brace that is open: the alternatives that are complete, the one that is being read, and where its text begins.
+  // For each open brace: the alternatives that are complete, the one that is being read, and where its text begins.
   const open = [{ complete: 0, current: 1, start: 0 }];
   for (let at = 0; at < pattern.length; at++) {
     const innermost = open.at(-1)!;

@@ -1,4 +1,4 @@
-// read_file: a file's lines, or some of them; an image as the model can look at it.
+// read_file: a file's lines, or some of them; an image as an image.
 
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
-// Work on what a model or a page has said, in a thread of its own: whatever it takes, the worker's own thread goes on (its
-// leases are renewed there), and a deadline can end it.
+// Processes input from a model or a page in a thread of its own: however long it takes, the worker's own thread keeps running
+// (it renews the leases), and a deadline can end it.
 
 import { Worker } from 'node:worker_threads';
 
@@ -37,8 +37,8 @@ export class Thread<Input, Output> {
   }
 
   /**
-   * Starts one that does what a function of a module returns for these settings: a function of an input. `module` is an URL.
-   * Throws what that throws, and TooSlow.
+   * Starts a thread that runs the function that a function of a module returns for these settings. `module` is a URL.
+   * Throws what that function throws, and TooSlow.
    */
   static async start<Input, Output>(module: string, name: string, settings: unknown): Promise<Thread<Input, Output>> {
     const thread = new Thread<Input, Output>(module, name, settings);
@@ -51,7 +51,7 @@ export class Thread<Input, Output> {
     }
   }
 
-  /** One at a time. Throws TooSlow once it has taken ten seconds for all inputs together. */
+  /** One input at a time. Throws TooSlow once all inputs together have taken ten seconds. */
   ask(input: Input): Promise<Output> {
     return this.#answer(() => this.#worker.postMessage(input));
   }

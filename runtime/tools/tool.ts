@@ -1,4 +1,4 @@
-// What a tool is: one value with the name that the model sees, its input schema and what running it does.
+// A tool is one value: the name that the model sees, its input schema and the function that runs it.
 // A failure is an outcome with isError, never a throw; the loop stores the outcome as the call's result.
 
 import type { z } from 'zod';
@@ -8,35 +8,35 @@ import type { ToolOutcome } from '../ledger/iteration.ts';
 
 export type { ToolImage, ToolOutcome } from '../ledger/iteration.ts';
 
-/** What a crash in the middle of a call means: run it again (pure, idempotent) or tell the model that it may have happened. */
+/** What follows from a crash in the middle of a call: run it again (pure, idempotent) or tell the model that it may have happened. */
 export type Effect = 'pure' | 'idempotent' | 'unsafe';
 export type Risk = 'safe' | 'moderate' | 'dangerous';
 
-/** Headers by host: `name` (https alone) or `name:port`. */
+/** Headers by host: `name` (https only) or `name:port`. */
 export type HostHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 export type ToolContext = {
-  /** Where files are and commands run; null where the faculty grants none, or wants a container and there is no Docker. */
+  /** Where files are and commands run; null if the faculty grants none, or wants a container and there is no Docker. */
   workspace: Workspace | null;
   /** Hosts (`name` or `name:port`) that web_fetch may reach even when they resolve to private addresses. */
   webFetchAllow: readonly string[];
-  /** What web_fetch sends to a host besides; from the worker's environment. */
+  /** Additional headers that web_fetch sends to a host; from the worker's environment. */
   webFetchHeaders?: HostHeaders;
   workItemId: string;
   toolCallId: string;
-  /** Code made the call: it can take more than a model. */
+  /** Code made the call: it can process larger results than a model. */
   isFromCode: boolean;
   /** Fires when the work item is cancelled, the lease is lost or the worker stops. */
   signal: AbortSignal;
 };
 
-/** What a call touches, by the keys of its input (a.b: within objects or lists of them); `form: 'patch'` says the action itself. */
+/** What a call touches, by the keys of its input (a.b: within objects or lists of them); with `form: 'patch'` the value itself contains the action. */
 export type Touch = {
   key: string;
   kind?: 'path' | 'url' | 'record' | undefined;
   action?: 'read' | 'create' | 'modify' | 'delete' | 'search' | undefined;
   form?: 'patch' | undefined;
-  /** Only where these keys have this value or one of these. */
+  /** Applies only if these keys have this value, or one of these values. */
   when?: Record<string, unknown> | undefined;
 };
 
@@ -45,11 +45,11 @@ export type Tool<Input = unknown> = {
   description: string;
   /** A strict object; its JSON Schema is what the model is shown. */
   input: z.ZodType<Input>;
-  /** The JSON Schema that the model is shown, where the tool was described by one. */
+  /** The JSON Schema that the model is shown, if the tool was described by one. */
   inputSchema?: Record<string, unknown>;
   effect: Effect;
   risk: Risk;
-  /** For journal, checkpoints, overlap warnings and evidence, where the tool's name does not say it. */
+  /** For journal, checkpoints, overlap warnings and evidence, if the tool's name is not among the known ones. */
   touches?: readonly Touch[] | undefined;
   execute(input: Input, context: ToolContext): Promise<ToolOutcome>;
 };

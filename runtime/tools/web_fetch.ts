@@ -1,5 +1,5 @@
 // web_fetch: a page as text. The address is checked after its name is resolved, at every redirect, and the connection
-// goes to the very address that was checked, so that no name can lead into a private network.
+// goes to exactly the address that was checked, so that no name can lead into a private network.
 
 import { lookup } from 'node:dns/promises';
 import http from 'node:http';
@@ -57,13 +57,13 @@ async function read(page: string, settings: PageSettings): Promise<{ text: strin
   }
 }
 
-/** The headers that this worker sends to a host. Without a port they are for https alone. */
+/** The headers that this worker sends to a host. Without a port they are for https only. */
 const headersFor = (url: URL, { webFetchHeaders }: ToolContext): Record<string, string> =>
   webFetchHeaders?.[url.host] ?? (url.protocol === 'https:' ? webFetchHeaders?.[url.hostname] : undefined) ?? {};
 
-/** A page that says back what it was sent says it to nobody. */
+/** A page that echoes the headers that it was sent must not disclose them. */
 function withoutSecrets(text: string, { webFetchHeaders }: ToolContext): string {
-  // A scheme such as Bearer is no secret, what follows it is.
+  // A scheme such as Bearer is not secret, what follows it is.
   const secrets = Object.values(webFetchHeaders ?? {}).flatMap((headers) => Object.values(headers)).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
   return secrets.filter((secret) => secret.length >= 6).toSorted((a, b) => b.length - a.length).reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text);
 }
@@ -86,7 +86,7 @@ async function fetchPage(start: URL, context: ToolContext, signal: AbortSignal):
   throw new Refused(`more than ${MAX_REDIRECTS} redirects`);
 }
 
-/** An address of the host that may be reached; all of them must be public, or the faculty names the host. */
+/** An address of the host that may be reached: all of its addresses must be public, unless the faculty names the host. */
 async function checkedAddress(url: URL, context: ToolContext): Promise<string> {
   if (url.username !== '' || url.password !== '') throw new Refused('an address with a user or a password is not fetched');
   const host = url.hostname.replace(/^\[|\]$/g, '');
@@ -103,7 +103,7 @@ for (const [network, bits] of [
   ['0.0.0.0', 8], ['10.0.0.0', 8], ['100.64.0.0', 10], ['127.0.0.0', 8], ['169.254.0.0', 16], ['172.16.0.0', 12], ['192.0.0.0', 24],
   ['192.0.2.0', 24], ['192.88.99.0', 24], ['192.168.0.0', 16], ['198.18.0.0', 15], ['198.51.100.0', 24], ['203.0.113.0', 24], ['224.0.0.0', 3],
 ] as const) privateRanges.addSubnet(network, bits, 'ipv4');
-// Of IPv6 only global unicast is public, less what wraps or tunnels IPv4 addresses or is for documentation.
+// Of IPv6 only global unicast is public, except ranges that wrap or tunnel IPv4 addresses or are for documentation.
 const publicIpv6 = new BlockList();
 publicIpv6.addSubnet('2000::', 3, 'ipv6');
 const wrappingIpv6 = new BlockList();
@@ -125,7 +125,7 @@ function get(url: URL, address: string, own: Record<string, string>, signal: Abo
     const request = client.get(url, {
       signal,
       headers: { 'user-agent': 'work-ledger', accept: 'text/html, text/*, application/json', 'accept-encoding': 'identity', ...own },
-      // Only the checked address is ever connected to.
+      // Connects to the checked address only.
       lookup: (_host, options, callback) =>
         options.all ? callback(null, [{ address, family }]) : callback(null, address, family),
     }, (response) => {

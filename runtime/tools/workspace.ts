@@ -1,4 +1,4 @@
-// What the tools of a workspace share: the workspace that the faculty grants, and refusals as outcomes.
+// What the workspace tools share: the workspace that the faculty grants, and refusals as outcomes.
 
 import { storableText } from '../../plv8/storable.ts';
 import { WorkspaceError, WorkspaceUnavailable } from '../../sandbox/workspace.ts';
@@ -13,7 +13,7 @@ export const MAX_RESULT_CHARS = 200_000;
 
 const noWorkspace = failed('[engine] This work has no workspace: either its faculty says workspace = "none", or no Docker daemon answers here and it does not say workspace = "host". It is not your fault; do without files and commands.');
 
-/** Runs a tool in the workspace; what the workspace refuses becomes the outcome. */
+/** Runs a tool in the workspace; an error of the workspace becomes the outcome. */
 export async function inWorkspace(context: ToolContext, use: (workspace: Workspace) => Promise<ToolOutcome>): Promise<ToolOutcome> {
   if (context.workspace === null) return noWorkspace;
   try {

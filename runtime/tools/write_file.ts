@@ -1,4 +1,4 @@
-// write_file: a whole file, made or replaced in one step; what it replaces is what was there when the call began.
+// write_file: a whole file, created or replaced in one step; it replaces only the version that was there when the call began.
 
 import { z } from 'zod';
 

@@ -1,5 +1,5 @@
-// graphile-worker's task: the doorbell of a work item. It never throws, whatever happens: a failed job row would retry
-// on graphile-worker's terms, and the work item has its own.
+// graphile-worker's task: a job says that a work item may need an iteration. It never throws: graphile-worker would retry
+// a failed job on its own terms, and work items have their own.
 
 import type { Task } from 'graphile-worker';
 import { z } from 'zod';
@@ -24,7 +24,7 @@ export function engage(runtime: Runtime): Task {
       else runtime.log.debug({ workItemId, outcome }, 'iteration over');
     } catch (error) {
       if (isLeaseLost(error)) return;
-      // The database is out of reach. The lease runs out and the sweeper brings the item back.
+      // The database cannot be reached. The lease will expire and the sweeper will enqueue the item.
       runtime.log.error({ workItemId, err: error }, 'iteration could not even be given up');
     }
   };

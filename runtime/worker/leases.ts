@@ -1,6 +1,6 @@
 // The leases that this process holds: one heartbeat for all of them, and an abort signal for each.
-// It speaks for a runner that is at work: one that takes no jobs any more falls silent, and others take over.
-// A worker that cannot renew for two thirds of a lease fences itself: it stops before anybody else may start.
+// The heartbeat is for a runner that takes jobs: if it takes none any more, the heartbeat stops, and others take over.
+// A worker that cannot renew for two thirds of a lease fences itself: it stops before another worker may start.
 
 import type { Logger } from 'pino';
 
@@ -34,7 +34,7 @@ export class Leases {
     this.leaseSeconds = options.leaseSeconds;
   }
 
-  /** Throws where the first beat finds no database. */
+  /** Throws if the first beat cannot reach the database. */
   async start(): Promise<void> {
     await this.#db.leaseRenew(this.workerId, [], this.#host, process.pid, this.#treeId);
     this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 4);
@@ -54,17 +54,17 @@ export class Leases {
     };
   }
 
-  /** A hint that a work item ended: stops what is being done for it here. */
+  /** For a notification that a work item ended: stops work on it here. */
   lose(workItemId: string): void {
     this.#held.get(workItemId)?.controller.abort('lost' satisfies StopReason);
   }
 
-  /** A hint that a lease was taken away: stops what is being done under it, and nothing that began since. */
+  /** For a notification that a lease was taken away: stops work under it, and nothing that began since. */
   revoke(lease: string): void {
     for (const held of this.#held.values()) if (held.lease === lease) held.controller.abort('lost' satisfies StopReason);
   }
 
-  /** Asks everything under way to give its work back. */
+  /** Asks all running work to stop and release its lease. */
   stopAll(): void {
     this.#stopping = true;
     for (const { controller } of this.#held.values()) controller.abort('stopping' satisfies StopReason);
@@ -80,7 +80,7 @@ export class Leases {
   }
 
   async #beat(): Promise<void> {
-    // Also while an earlier beat hangs: silence of the database is no reason to believe in a lease.
+    // Also while an earlier beat hangs: without an answer of the database no lease may be assumed.
     if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
       for (const workItemId of this.#held.keys()) this.lose(workItemId);
     }

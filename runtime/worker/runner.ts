@@ -1,5 +1,5 @@
-// graphile-worker's jobs and the leases taken under the id of its pool: they live and die together. A runner that asks for no
-// jobs has ended (pulse.ts), and its heart stops with it. A worker outlives its runners.
+// graphile-worker's jobs and the leases taken under the id of its pool: they live and die together. A runner that does not ask
+// for jobs any more has ended (pulse.ts), and its heartbeat stops with it. A worker outlives its runners.
 
 import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
@@ -20,22 +20,22 @@ import { Pulse } from './pulse.ts';
 export type RunnerOptions = {
   url: string;
   schema: string;
-  /** A connection for the heartbeat alone: no slow tool may hold it up. */
+  /** A connection for the heartbeat only: no slow tool may delay it. */
   heart: Db;
   log: Logger;
   concurrency: number;
   leaseSeconds: number;
-  /** The work item at the root of the only tree that it works on; null: it takes what is queued. */
+  /** The work item at the root of the only tree that it works on; null: it takes whatever is queued. */
   treeId: string | null;
-  /** All that an iteration needs besides its leases. */
+  /** Everything that an iteration needs except the leases. */
   runtime: Omit<Runtime, 'leases'>;
 };
 
 export type Runner = {
   leases: Leases;
-  /** Resolves when graphile-worker has ended, asked to or not, or does nothing any more. */
+  /** Resolves when graphile-worker has ended, whether asked to or not, or no longer does anything. */
   ended: Promise<void>;
-  /** Lets iterations under way end for so long, then has them given back. */
+  /** Gives running iterations this long to end, then has them released. */
   stop(graceSeconds: number): Promise<void>;
 };
 
@@ -72,7 +72,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await Promise.race([Promise.all([stopped, leases.idle()]), sleep(graceSeconds * 1000, undefined, { ref: false })]);
     leases.stopAll();
     await leases.idle();
-    // What it did is done; that graphile-worker knows it, too, is worth a moment and no more.
+    // The work is done; waits only a moment for graphile-worker to record it.
     await Promise.race([stopped, sleep(2000, undefined, { ref: false })]);
     pulse.stop();
     leases.stop();
@@ -89,7 +89,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   return { leases, ended, stop };
 }
 
-/** A pool for graphile-worker, and an end of it that waits for nobody: those that hang never give a connection back. */
+/** A pool for graphile-worker, and an end() that does not wait for connections: hanging queries never return them. */
 function openConnections(url: string, log: Logger): { pool: pg.Pool; end(): Promise<void> } {
   const onLost = (error: Error): void => log.warn({ err: error }, 'jobs connection lost');
   const pool = new pg.Pool({ connectionString: url, max: JOB_CONNECTIONS, idleTimeoutMillis: 0, application_name: 'work-ledger jobs', keepAlive: true });
@@ -114,7 +114,7 @@ const taskOf = (schema: string, treeId: string | null): string => `${schema}/eng
 
 export const graphileLogger = (log: Logger): GraphileLogger =>
   new GraphileLogger(() => (level, message) => {
-    const isMeant = message.includes('smaller than concurrency'); // of the pool: jobs are asked for and written back in a moment
+    const isMeant = message.includes('smaller than concurrency'); // the pool is smaller, intended: asking for jobs and writing them back take only a moment
     if (level === 'error' || (level === 'warning' && !isMeant)) log[level === 'error' ? 'error' : 'warn'](`graphile-worker: ${message}`);
     else log.debug(`graphile-worker: ${message}`);
   });

@@ -1,4 +1,4 @@
-// Recovers from dead workers, now and every few seconds: whoever is alive does it for all.
+// Recovers from dead workers, now and every few seconds: any living worker does it for all.
 
 import type { Logger } from 'pino';
 

@@ -1,4 +1,4 @@
-// A runner, and another one when it ends unasked.
+// Keeps a runner running: starts another one when it ends unasked.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -8,13 +8,13 @@ import type { Leases } from './leases.ts';
 import type { Runner } from './runner.ts';
 
 type Tended = {
-  /** Of the runner that is at work now. */
+  /** The leases of the current runner. */
   readonly leases: Leases;
-  /** `signal` was fired before; see Runner. */
+  /** Call it after `signal` has fired; see Runner. */
   stop(graceSeconds: number): Promise<void>;
 };
 
-/** Replaces a runner that ended unasked, as soon as the database lets it, until the signal fires. */
+/** Replaces a runner that ended unasked, as soon as the database can be reached, until the signal fires. */
 export function tendRunner(first: Runner, start: () => Promise<Runner>, log: Logger, signal: AbortSignal): Tended {
   let runner = first;
   const isStopping = (): boolean => signal.aborted;

@@ -29,22 +29,22 @@ export type WorkerOptions = {
   log: Logger;
   concurrency?: number;
   leaseSeconds?: number;
-  /** How long a stopping worker lets iterations end by themselves. */
+  /** How long a stopping worker waits for iterations to end by themselves. */
   graceSeconds?: number;
   onDelta?: (workItemId: string, text: string) => void;
-  /** Runs agents' code and has their workspaces; default: the daemon of DOCKER_HOST or of this machine. Null: none. */
+  /** The daemon for agents' code and workspaces; default: that of DOCKER_HOST or of this machine. Null: none. */
   docker?: Docker | null;
   /** The work item at the root of the only tree that it works on, see work_keep(); default: whatever is queued. */
   treeId?: string;
 };
 
 export type Worker = {
-  /** Its own connections, for whoever starts it and asks a question. */
+  /** Its own connections, also for queries of the program that started it. */
   db: Db;
   stop(): Promise<void>;
 };
 
-/** Registers its tools, starts to work, and goes on until `stop()`. Waits for a database that cannot be reached; throws OtherLedger where the ledger is not this program's. */
+/** Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if the ledger was made from other sources. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { url, schema, log, treeId = null } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
@@ -105,7 +105,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   };
 }
 
-/** Says before it needs them whether the server has the connections that this worker may open. */
+/** Logs at the start whether the server has the connections that this worker may open. */
 async function sayConnections(db: Db, concurrency: number, log: Logger): Promise<void> {
   const { most, left } = await db.connections();
   const [needs, here] = [connectionsOf(concurrency), 1];
@@ -113,9 +113,9 @@ async function sayConnections(db: Db, concurrency: number, log: Logger): Promise
     `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`);
 }
 
-/** Offers execute_code where a Docker daemon answers. False: none does, now. */
+/** Offers execute_code if a Docker daemon answers. False: none does at the moment. */
 async function offerCode(docker: Docker | null, db: Db): Promise<boolean> {
-  if (docker === null) return true; // it is not asked for
+  if (docker === null) return true; // not wanted
   const isThere = await docker.ping().then(() => true, () => false);
   if (isThere) await db.abilityRegister(executeCode);
   return isThere;

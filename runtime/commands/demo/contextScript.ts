@@ -1,5 +1,5 @@
-// What the model of the context scene says when no API key is set: three blocks of work, each closed by a step, the last
-// two of which name what is needed next.
+// What the model of the context scene says when no API key is set: three blocks of work, each closed by a step. The last
+// two steps name what is needed next.
 
 import type { ContentBlock } from '../../model/message.ts';
 import type { Script } from '../../model/script.ts';
@@ -23,7 +23,7 @@ const replies: ContentBlock[][] = [
   [call('work_complete', { summary: 'toCents() truncated; it rounds now. All three tests pass.', evidence: ['node --test'] })],
 ];
 
-/** Each reply once: a request that left something out has fewer messages than the one before. */
+/** Each reply once, counted here: after a cut a request has fewer messages than the one before. */
 export function contextScript(): Script {
   let n = 0;
   return () => ({ content: replies[n++] ?? [text('Done.')], delayMs: 400 });

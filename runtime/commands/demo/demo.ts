@@ -1,5 +1,5 @@
 // `work-ledger demo`: an agent fixes a failing test, with its ledger in Postgres. Without an API key a scripted server
-// speaks for the model; everything else is real: the API over HTTP, the worker, the tools, the database, the test.
+// plays the model; everything else is real: the API over HTTP, the worker, the tools, the database, the test.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

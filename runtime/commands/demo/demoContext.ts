@@ -1,5 +1,5 @@
-// `work-ledger demo --scene context`: what a model is shown after its closed blocks have left: the last request of a run,
-// part by part, each named and where it is from.
+// `work-ledger demo --scene context`: what a model is shown after its closed blocks have left its context: the last request
+// of a run, part by part, each with its name and source.
 
 import type { Settings } from '../../config.ts';
 import { shownUrl } from '../../install/findLedger.ts';
@@ -17,7 +17,7 @@ export async function demoContext(options: Settings): Promise<number> {
 
 async function showContext(stage: Stage): Promise<number> {
   const { db, place, say, workspace } = stage;
-  // A budget of 0, so that this short run has cuts at all; the default leaves runs of this length whole.
+  // A budget of 0, so that this short run has cuts at all; with the default, a run of this length has none.
   const faculty = await db.facultySave({
     name: 'demo-context', accepts: ['demo-context'], awareness: { enabled: false },
     engage: { workspace: 'host', workspace_dir: workspace, tools: builtinTools.map((tool) => tool.name), max_turns: 30, elide_budget: 0 },
@@ -48,7 +48,7 @@ async function showContext(stage: Stage): Promise<number> {
   return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
 }
 
-/** A part under its name, its first lines. */
+/** The first lines of a part, under its name. */
 function partLines({ part, iteration, block, tokens, content }: ContextPart): string {
   const from = iteration === null ? '' : `, iteration ${iteration}, block ${block}`;
   const lines = visible(content ?? '').split('\n');

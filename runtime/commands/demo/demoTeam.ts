@@ -45,7 +45,7 @@ async function showTeam(stage: Stage): Promise<number> {
   return isDone ? exit.ok : exit.workItemFailed;
 }
 
-/** Says every change of state and every ledger entry of the trees, indented by depth, until all of them are over. */
+/** Prints every change of state and every ledger entry of the trees, indented by depth, until all of them are finished. */
 async function watchTrees(db: Db, rootIds: readonly string[], say: (text: string) => void, signal: AbortSignal): Promise<readonly WorkItem[]> {
   const seen = new Map<string, { state: string; seq: number }>();
   for (;;) {

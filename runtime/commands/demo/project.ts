@@ -47,7 +47,7 @@ test('no cent is lost', () => {
 `,
 };
 
-/** Lays the project out in an empty directory. */
+/** Writes the project into an empty directory. */
 export async function layOutProject(directory: string): Promise<void> {
   for (const [path, content] of Object.entries(files)) {
     await mkdir(dirname(join(directory, path)), { recursive: true });

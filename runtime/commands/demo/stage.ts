@@ -1,4 +1,4 @@
-// What every scene of the demo stands on: a model, a ledger, a small project, a worker, and somewhere to say what happens.
+// What every scene of the demo needs: a model, a ledger, a small project, a worker, and somewhere to print what happens.
 
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ export type Stage = {
   isJson: boolean;
   /** On stdout or, with --json, on stderr. */
   say: (text: string) => void;
-  /** No API key is set: the model speaks from the script. */
+  /** No API key is set: the model is played from the script. */
   isScripted: boolean;
   place: Place;
   db: Db;
@@ -36,11 +36,11 @@ export type Stage = {
   workspace: string;
   /** Fires at Ctrl-C. */
   interrupted: AbortSignal;
-  /** Starts the worker; the faculties are saved before. */
+  /** Starts the worker; the faculties must be saved before. */
   work(docker?: Docker): Promise<void>;
 };
 
-/** Sets the stage, shows the scene, and clears it away whatever happened: nothing that stays open keeps the process. */
+/** Sets the stage, shows the scene, and always clears up afterwards: nothing is left open that would keep the process running. */
 export async function withStage(options: Settings, script: Script, show: (stage: Stage) => Promise<number>): Promise<number> {
   const place = await findLedger(options);
   await readyLedger(place.url, place.schema);

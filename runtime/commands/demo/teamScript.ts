@@ -1,5 +1,5 @@
-// What the models of the team scene say when no API key is set: by their task, by how far they are, and by what they were
-// shown since they began (`later`).
+// What the models of the team scene say when no API key is set: it depends on their task, on how far they are, and on what
+// they were shown since they began (`later`).
 
 import type { ContentBlock, ModelRequest } from '../../model/message.ts';
 import type { Script, ScriptedReply } from '../../model/script.ts';
@@ -36,7 +36,7 @@ const roles: Record<string, (seen: { exchange: number; later: string }) => Scrip
     say(append('finding', 'Only "no cent is lost" fails: 3 x 19.99 and 100 x 0.29 come out too low.')),
   ][exchange] ?? say(text('"no cent is lost" fails, with 19.99 and 0.29.')),
   [reviewTask]: ({ exchange, later }) => {
-    // Only the finding of another agent, told while this one is at work, can have these words.
+    // Only the finding of another agent, shown while this one is working, can have these words.
     const told = /- (toCents\(\) in src\/money\.js truncates[^(]*)/.exec(later)?.[1]?.trim();
     if (told !== undefined) return say(append('note', `Told by the digest: ${told}`), call('work_complete', { summary: `A colleague found it before me: ${told}` }));
     return exchange < 40 ? say(text('Nothing yet.'), call('glob', { pattern: 'src/*.js' })) : say(text('Nobody found anything.'));
