@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The sandbox image from Debian packages alone, where nothing can be pulled: debootstrap, docker import. Needs root for
+# The sandbox image from Debian packages alone, if nothing can be pulled: debootstrap, docker import. Needs root for
 # debootstrap, and a Docker daemon. `docker build sandbox` makes the same from a pulled base image.
 set -euo pipefail
 image=${1:-work-ledger-sandbox}

@@ -1,5 +1,5 @@
-// Runs an agent's code in a container that is used once, or by one session. A few containers wait started, so that code
-// need not wait for one.
+// Runs an agent's code in a container that is used once, or by one session. A few containers are started in advance, so that
+// code need not wait for one.
 
 import { rm } from 'node:fs/promises';
 
@@ -15,40 +15,40 @@ export type Code = {
   /** Python source that defines the tools. */
   sdk: string;
   timeoutSeconds: number;
-  /** Code of one session finds the files that earlier code of it left in /tmp. Default: a container of its own. */
+  /** Code of one session finds the files that its earlier code left in /tmp. Default: a container of its own. */
   session?: string;
   signal: AbortSignal;
   onCall: (call: CodeCall) => Promise<CodeCallAnswer>;
 };
 
 export type CodeResult = {
-  /** infrastructure: not the code's fault. killed: by something in or around it, such as its own os._exit. */
+  /** infrastructure: not the code's fault. killed: by something inside or outside, such as its own os._exit. */
   verdict: 'ok' | 'error' | 'timeout' | 'memory' | 'output' | 'killed' | 'aborted' | 'infrastructure';
-  /** What it returned; null for nothing. */
+  /** What it returned; null: nothing. */
   returned: string | null;
   error: string | null;
-  /** What it printed, its middle left out when it is long. */
+  /** What it printed; the middle of long output is left out. */
   output: string;
   durationMs: number;
-  /** Of infrastructure: it may be well again in a moment. */
+  /** For infrastructure: it may work again in a moment. */
   isPassing?: boolean;
 };
 
 export type SandboxOptions = ContainerSettings & {
-  /** Containers that wait started; 0: none. */
+  /** Containers kept started in advance; 0: none. */
   pool: number;
-  /** auto: a socket where the daemon is on this machine. */
+  /** auto: a socket if the daemon is on this machine. */
   transport?: 'auto' | 'socket' | 'stdio';
   docker?: Docker;
 };
 
-/** What PID 1 says. */
+/** The messages of PID 1. */
 type SupervisorEvent =
   | { event: 'ready' } | { event: 'started' }
   | { event: 'ended'; ending: 'timeout' | 'output' | 'result' | null; result: CodeAnswer | null; output: string; printed: number; signal: number | null; exit_code: number | null }
   | { event?: undefined; connection: number; data: string };
 
-/** What the code itself answered. */
+/** The answer of the code itself. */
 type CodeAnswer = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'error'; error: string; is_final?: boolean };
 
 type Warm = { container: SandboxContainer<SupervisorEvent>; socket: ToolSocket };
@@ -77,12 +77,12 @@ export class CodeSandbox {
     this.#fill();
   }
 
-  /** Where code in its container reaches its tools. */
+  /** The path at which code in its container reaches its tools. */
   get socketPath(): string {
     return this.#transport === 'socket' ? '/run/work-ledger/tool.sock' : '/tmp/.work-ledger/tool.sock';
   }
 
-  /** Why no code can run here; null when it can. */
+  /** Why code cannot run here; null if it can. */
   async problem(): Promise<string | null> {
     try {
       await this.#docker.getImage(this.#options.image).inspect();
@@ -92,7 +92,7 @@ export class CodeSandbox {
     }
   }
 
-  /** Resolves when the containers that wait have started, or could not. */
+  /** Resolves when the containers of the pool have started, or failed to. */
   async ready(): Promise<void> {
     await Promise.allSettled(this.#warm);
   }
@@ -115,7 +115,7 @@ export class CodeSandbox {
       socket.serve(code.onCall);
       container.tell({ code: code.code, sdk: code.sdk, timeout: code.timeoutSeconds, transport: this.#transport, is_session: code.session !== undefined });
       const ended = code.signal.aborted ? null : await this.#follow(warm, code.timeoutSeconds);
-      // PID 1 has ended all that ran before it says what came of it.
+      // PID 1 ends everything that ran before it reports the outcome.
       isReusable = code.session !== undefined && !code.signal.aborted && ended !== null && ended !== 'late' && ended.ending === null && ended.result !== null;
       if (isReusable) socket.rest();
       else {
@@ -140,7 +140,7 @@ export class CodeSandbox {
     if (resting) await discard(resting.warm);
   }
 
-  /** Ends the sessions that have rested for so long. */
+  /** Ends the sessions that have been idle for `restMs`. */
   async endSessions(restMs: number): Promise<void> {
     const resting = [...this.#sessions].filter(([, { restsSince }]) => Date.now() - restsSince >= restMs);
     await Promise.all(resting.map(([session]) => this.endSession(session)));
@@ -153,7 +153,7 @@ export class CodeSandbox {
     if (this.#root) await rm(await this.#root, { recursive: true, force: true });
   }
 
-  /** Until the code is over; null when the container went away, 'late' when it did not end by itself. */
+  /** Waits for the end of the code; null: the container went away, 'late': it did not end by itself. */
   async #follow({ container, socket }: Warm, timeoutSeconds: number) {
     const deadline = performance.now() + timeoutSeconds * 1000 + 5000;
     for (;;) {
@@ -196,7 +196,7 @@ export class CodeSandbox {
   #fill(): void {
     while (!this.#isClosed && this.#warm.length < this.#options.pool) {
       const warm = this.#start();
-      warm.catch(() => {}); // said when somebody wants to run code
+      warm.catch(() => {}); // reported when code is to be run
       this.#warm.push(warm);
     }
   }

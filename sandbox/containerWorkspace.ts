@@ -1,5 +1,5 @@
-// The workspace of a work item in a container: its files are on a volume, which stays until somebody removes it; the
-// container belongs to this process and goes with it, and the next worker makes another on the same volume.
+// The workspace of a work item in a container: its files are on a volume, which stays until it is removed; the
+// container belongs to this process and ends with it, and the next worker makes another one with the same volume.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,7 +13,7 @@ import { changedMeanwhile, WorkspaceError, WorkspaceUnavailable } from './worksp
 import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
 
 export type WorkspaceSettings = ContainerSettings & {
-  /** The most that its files may take. */
+  /** The most space for its files. */
   sizeBytes: number;
   /** A directory of this host whose files it begins with; null: none. */
   seed: string | null;
@@ -21,10 +21,10 @@ export type WorkspaceSettings = ContainerSettings & {
 
 type Answer = { id: number; refused?: string } & Record<string, unknown>;
 
-/** Where a volume is mounted. The workspace is the directory `agent` in it: the daemon gives what it unpacks an owner, but never the volume itself. */
+/** Where a volume is mounted. The workspace is the directory `agent` in it: the daemon sets the owner of what it unpacks, but never of the volume itself. */
 const MOUNT = '/home';
 const MAX_FILES = 100_000;
-/** The label of every volume of ours; its value is the work item. */
+/** The label of every volume made here; its value is the work item. */
 export const VOLUME_LABEL = 'work-ledger.workspace';
 const program = pythonProgram('workspace');
 
@@ -52,7 +52,7 @@ export class ContainerWorkspace implements Workspace {
     this.#settings = settings;
   }
 
-  /** Milliseconds since it was last used; 0 while it is. */
+  /** Milliseconds since it was last used; 0 while it is in use. */
   get restsForMs(): number {
     return this.#asked.size > 0 ? 0 : Date.now() - this.#usedAt;
   }
@@ -100,10 +100,10 @@ export class ContainerWorkspace implements Workspace {
     const id = ++this.#count;
     const answered = new Promise<Answer | null>((settle) => this.#asked.set(id, { of: container, settle }));
     const kill = (): void => container.tell({ op: 'kill', id });
-    // It answers by itself within its time; what does not is stuck.
+    // A container that works answers within the timeout; one that does not is stuck.
     const late = setTimeout(() => void container.kill(), (seconds + 30) * 1000);
     container.tell({ id, ...request });
-    if (container.isGone) this.#asked.get(id)?.settle(null); // it went away before this was asked
+    if (container.isGone) this.#asked.get(id)?.settle(null); // it went away before the request was sent
     if (signal?.aborted) kill();
     signal?.addEventListener('abort', kill, { once: true });
     try {
@@ -119,7 +119,7 @@ export class ContainerWorkspace implements Workspace {
     }
   }
 
-  /** The container, started by whoever needs it first. */
+  /** The container, started by the first call that needs it. */
   async #running(): Promise<SandboxContainer<Answer>> {
     for (let tries = 0; tries < 3; tries++) {
       const starting = (this.#container ??= this.#start());
@@ -136,7 +136,7 @@ export class ContainerWorkspace implements Workspace {
     throw new WorkspaceUnavailable('its container ends as soon as it has started');
   }
 
-  /** A daemon that was there and restarts is waited for. */
+  /** Waits for a daemon that was reachable before and restarts. */
   async #start(): Promise<SandboxContainer<Answer>> {
     for (const seconds of this.#count === 0 ? [null] : [1, 3, 8, null]) {
       try {
@@ -178,7 +178,7 @@ export class ContainerWorkspace implements Workspace {
   }
 }
 
-/** Makes the volume of a work item unless it is there. Whether the daemon itself holds it to its size (it does on XFS with project quotas). */
+/** Makes the volume of a work item unless it exists. Returns whether the daemon itself enforces its size (it does on XFS with project quotas). */
 async function makeVolume(docker: Docker, workItemId: string, sizeBytes: number): Promise<boolean> {
   const Name = volumeOf(workItemId);
   const there = await docker.getVolume(Name).inspect().catch((error: { statusCode?: number }) => {
@@ -203,14 +203,14 @@ export async function pullFiles(docker: Docker, workItemId: string, image: strin
   return withVolume(docker, workItemId, image, async (container) => unpackFiles(await container.getArchive({ path: `${MOUNT}/agent` }), directory, limits));
 }
 
-/** Copies what is below a directory of this host into a work item's workspace, which it makes where there is none yet. */
+/** Copies what is below a directory of this host into a work item's workspace, which it makes if there is none yet. */
 export async function pushFiles(docker: Docker, workItemId: string, image: string, directory: string, limits: ArchiveLimits): Promise<void> {
   const archive = await packFiles(directory, limits);
   await makeVolume(docker, workItemId, limits.maxBytes);
   await withVolume(docker, workItemId, image, async (container) => container.putArchive(archive, { path: MOUNT }));
 }
 
-/** A container that is never started: what it mounts can be read and written. */
+/** Creates a container without starting it: its volume can then be read and written. */
 async function withVolume<T>(docker: Docker, workItemId: string, image: string, use: (container: Docker.Container) => Promise<T>): Promise<T> {
   const container = await docker.createContainer(containerOptions({ image, memoryBytes: 64 * 1024 * 1024, cpus: 1 }, workspaceContainer(workItemId, 1)));
   try {
@@ -226,7 +226,7 @@ export async function listVolumes(docker: Docker): Promise<string[]> {
   return Volumes.flatMap(({ Labels }) => Labels[VOLUME_LABEL] ?? []);
 }
 
-/** Removes a work item's files. False where something still uses them. */
+/** Removes a work item's files. False if something still uses them. */
 export async function removeVolume(docker: Docker, workItemId: string): Promise<boolean> {
   return docker.getVolume(volumeOf(workItemId)).remove().then(() => true, () => false);
 }

@@ -1,5 +1,5 @@
 // Files into and out of a container's volume, as tar. What comes out was made by an agent's code: only directories and
-// regular files are taken, by the walk of HostWorkspace, which nothing in the archive leads astray.
+// regular files are taken, by the walk of HostWorkspace, which nothing in the archive can lead outside.
 
 import { open, readdir, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export type ArchiveLimits = { maxBytes: number; maxFiles: number };
 const HOME = 'agent/';
 const owner = { uid: 65534, gid: 65534, uname: '', gname: '' };
 
-/** A tar of what is below a directory of the host, or of nothing. Throws WorkspaceError before it begins where that is more than it may be. */
+/** A tar of what is below a directory of the host, or of nothing. Throws WorkspaceError at the start if that exceeds the limits. */
 export async function packFiles(directory: string | null, limits: ArchiveLimits): Promise<Pack> {
   const entries: Headers[] = [];
   let bytes = 0;
@@ -59,14 +59,14 @@ async function fill(archive: Pack, directory: string, entries: readonly Headers[
       try {
         const into = archive.entry(header);
         if (entry.size === 0) into.end();
-        // A file that grows meanwhile is taken as it was; one that shrinks breaks the archive off.
+        // A file that grows meanwhile is taken up to its old size; one that shrinks aborts the archive.
         else await pipeline(file.createReadStream({ end: (entry.size ?? 0) - 1, autoClose: false }), into);
       } finally {
         await file.close();
       }
     }
   }
-  // The last entry gives the directory to the container's user: one that is not its own was not filled to its end.
+  // The last entry gives the directory to the container's user: with another owner, the archive was not unpacked completely.
   archive.entry({ name: HOME, type: 'directory', mode: 0o755, ...owner });
   archive.finalize();
 }

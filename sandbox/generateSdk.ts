@@ -1,4 +1,4 @@
-// The functions that an agent's code finds, as Python source: one for each tool, from its schema.
+// The functions that an agent's code can call, as Python source: one for each tool, from its schema.
 
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ type Property = { type?: string; description?: string; default?: unknown };
 const base = readFileSync(fileURLToPath(new URL('python/sdk.py', import.meta.url)), 'utf8');
 const types: Record<string, string> = { string: 'str', integer: 'int', number: 'float', boolean: 'bool', array: 'list', object: 'dict' };
 
-/** What a function returns, and how it is made of what the engine answers. A hook may have made plain text of it. */
+/** What a function returns, and how that is made from the engine's answer. A hook may have turned it into plain text. */
 const results: Record<string, [type: string, make: string]> = {
   bash: ['BashResult', 'BashResult(**value) if isinstance(value, dict) else BashResult(value, "", 0, 0, value.count("\\n") + 1, False)'],
   grep: ['list[GrepMatch]', '[GrepMatch(**match) for match in value] if isinstance(value, list) else [GrepMatch("", 0, line) for line in value.split("\\n")]'],
@@ -49,7 +49,7 @@ const identifier = (name: string): string => {
   return keywords.has(safe) ? `${safe}_` : safe;
 };
 
-/** JSON is Python, but for its three words. */
+/** JSON is valid Python, except for its three literals. */
 function literal(value: unknown): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

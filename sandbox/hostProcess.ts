@@ -1,4 +1,4 @@
-// A shell command on the host, for faculties that say workspace = "host": in a process group of its own that ends as a
+// A shell command on the host, for faculties with workspace = "host": in a process group of its own that ends as a
 // whole (at the end of the shell, at the timeout, at an abort, and when this process dies), with bounded output and an
 // environment without secrets.
 
@@ -11,16 +11,16 @@ import type { ProcessResult, RunOptions } from './workspace.ts';
 
 const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL'];
 
-/** A watchdog in the group waits on descriptor 3, which only we hold: when we die it ends the group. */
+/** A watchdog in the group waits on descriptor 3, which only this process holds: when it dies, the watchdog ends the group. */
 const script = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" "$@"';
 
 export async function runProcess(command: string, options: RunOptions & { cwd: string }): Promise<ProcessResult> {
-  // With a socket for its stdin bash takes itself for a remote shell and reads ~/.bashrc, whatever that does.
+  // With a socket as its stdin, bash assumes that it is a remote shell and reads ~/.bashrc.
   const result = await runWith('bash', ['--norc', '-c', command], options);
   return result ?? (await runWith('sh', ['-c', command], options)) ?? Promise.reject(new Error('this machine has no shell'));
 }
 
-/** Null where there is no such shell. */
+/** Null if there is no such shell. */
 function runWith(shell: string, args: readonly string[], options: RunOptions & { cwd: string }): Promise<ProcessResult | null> {
   const startedAt = performance.now();
   const maxBytes = options.maxBytes ?? 1_000_000;
@@ -36,7 +36,7 @@ function runWith(shell: string, args: readonly string[], options: RunOptions & {
     child.stdout?.on('data', (chunk: Buffer) => stdout.add(chunk));
     child.stderr?.on('data', (chunk: Buffer) => stderr.add(chunk));
     child.stdio[3]?.on('error', () => {});
-    child.stdin?.on('error', () => {}); // it need not read what it is given
+    child.stdin?.on('error', () => {}); // the command need not read its input
     child.stdin?.end(options.stdin);
 
     let cause: ProcessResult['cause'] = null;
@@ -67,7 +67,7 @@ function runWith(shell: string, args: readonly string[], options: RunOptions & {
     child.once('exit', (exitCode, signal) => {
       settle();
       const ended = Promise.all([drained(child.stdout), drained(child.stderr)]);
-      // What the shell left behind ends with it, and with it whatever still holds the pipes open.
+      // Processes that the shell left behind end with it, including any that still hold the pipes open.
       killGroup(child, 'SIGKILL');
       void ended.then(() =>
         resolve({
@@ -88,11 +88,11 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // the group is gone
+    // the group has ended
   }
 }
 
-/** Until the stream ends, or half a second after nobody should hold it any more. */
+/** Waits until the stream ends, at most half a second, since no process should hold it any more. */
 function drained(stream: Readable | null): Promise<void> {
   if (!stream || stream.readableEnded) return Promise.resolve();
   return new Promise((resolve) => {
@@ -104,7 +104,7 @@ function drained(stream: Readable | null): Promise<void> {
   });
 }
 
-/** Keeps the head and the tail of a stream, whatever its length. */
+/** Keeps the head and the tail of a stream of any length. */
 class Capped {
   readonly #half: number;
   #head = Buffer.alloc(0);

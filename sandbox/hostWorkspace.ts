@@ -1,8 +1,8 @@
-// Files below one directory of the host, for faculties that say workspace = "host".
+// Files below one directory of the host, for faculties with workspace = "host".
 // Every path is walked from the root one component at a time, each opened with O_NOFOLLOW relative to the directory
-// opened before (through /proc/self/fd, which is what Node has for openat), so that nobody who swaps a directory for a
-// symbolic link while we walk gets us out: there is no moment between check and use. Symbolic links are not followed.
-// Where there is no /proc/self/fd (macOS) each component is opened by its path after an lstat; there the race remains.
+// opened before (through /proc/self/fd, Node's substitute for openat), so that swapping a directory for a symbolic link
+// during the walk does not lead outside: there is no gap between check and use. Symbolic links are not followed.
+// Without /proc/self/fd (macOS) each component is opened by its path after an lstat; there the race remains.
 
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, existsSync, lstatSync, renameSync } from 'node:fs';
@@ -28,7 +28,7 @@ export class HostWorkspace implements Workspace {
     this.root = resolve(root);
   }
 
-  /** bash is not kept inside the directory: it may do whatever this process's user may. */
+  /** bash is not confined to the directory: it may do whatever this process's user may. */
   run(command: string, options: RunOptions): Promise<ProcessResult> {
     return runProcess(command, { cwd: this.root, ...options });
   }
@@ -81,18 +81,18 @@ export class HostWorkspace implements Workspace {
     yield* this.#below(start, components.join('/'), options);
   }
 
-  /** Puts a new file into the place of one that is what is expected. */
+  /** Replaces a file with a new one if its content is the expected one. */
   async #replace(parent: Directory, name: string, asked: string, temporary: string, expected: string | null): Promise<void> {
     const { hash, stamp } = await this.#stateOf(parent, name, asked).catch((error: unknown) => {
       if (error instanceof Absent) return { hash: null, stamp: null };
       throw error;
     });
-    // Hashing takes its time, and somebody may come by meanwhile; between these two lines nobody of this process does.
+    // Hashing takes time, and others may change the file meanwhile; nothing else in this process runs between these two lines.
     if (hash !== expected || stampAt(parent, name) !== stamp) throw changedMeanwhile(asked);
     renameSync(temporary, at(parent, name));
   }
 
-  /** What a file holds, and by what it is known to be still the same. Throws Absent. */
+  /** The hash of a file, and a stamp that shows whether it is still the same. Throws Absent. */
   async #stateOf(parent: Directory, name: string, asked: string): Promise<{ hash: string; stamp: string | null }> {
     const stamp = stampAt(parent, name);
     const file = await this.#openFile(parent, name, asked);
@@ -169,7 +169,7 @@ export class HostWorkspace implements Workspace {
   }
 
   async #openFile(parent: Directory, name: string, asked: string): Promise<FileHandle> {
-    // Without O_NONBLOCK opening a FIFO would wait for a writer for ever.
+    // Without O_NONBLOCK, opening a FIFO would wait for a writer without end.
     const file = await open(at(parent, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(async (error: unknown) => {
       throw await this.#explain(error, parent, name, asked);
     });
@@ -179,7 +179,7 @@ export class HostWorkspace implements Workspace {
     throw new WorkspaceError(found.isDirectory() ? `${asked} is a directory` : `${asked} is not a regular file`);
   }
 
-  /** The mode of the file in the way, null where there is none; anything but a regular file is refused. */
+  /** The mode of an existing file, null if there is none; anything but a regular file is refused. */
   async #modeOf(parent: Directory, name: string, asked: string): Promise<number | null> {
     const found = await lstat(at(parent, name)).catch(() => null);
     if (!found) return null;
@@ -202,7 +202,7 @@ export class HostWorkspace implements Workspace {
 const at = (directory: Directory, name: string): string =>
   hasProc ? `/proc/self/fd/${directory.handle.fd}/${name}` : join(directory.path, name);
 
-/** Changes with whatever is done to a file; null where there is none. */
+/** Changes with every change of a file; null if there is none. */
 function stampAt(directory: Directory, name: string): string | null {
   const found = lstatSync(at(directory, name), { bigint: true, throwIfNoEntry: false });
   return found ? `${found.ino} ${found.size} ${found.ctimeNs}` : null;

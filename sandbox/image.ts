@@ -1,2 +1,2 @@
-/** The image that code and workspaces run in where nothing else is said; sandbox/buildImage.sh makes it. */
+/** The default image for code and workspaces; sandbox/buildImage.sh makes it. */
 export const sandboxImage = 'work-ledger-sandbox';

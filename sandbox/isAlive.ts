@@ -1,4 +1,4 @@
-/** Whether a process of this host runs, whoever's it is. */
+/** Whether a process of this host runs, of any user. */
 export function isAlive(pid: number): boolean {
   if (!(pid > 0)) return false;
   try {

@@ -1,6 +1,6 @@
-// One container of ours: how each is locked up, how its PID 1 is talked to, and how it is cleared away. It ends by itself
-// when whoever started it is gone: its PID 1 watches stdin, which the daemon closes then; should nobody close it, a minute
-// without a word is the end as well.
+// A sandbox container: how each is locked down, how its PID 1 is talked to, and how it is removed. It ends by itself
+// when the process that started it is gone: its PID 1 watches stdin, which the daemon closes then; if that does not happen, a
+// minute without a line ends it as well.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
@@ -13,9 +13,9 @@ import { isAlive } from './isAlive.ts';
 
 export type ContainerSettings = { image: string; memoryBytes: number; cpus: number };
 
-/** What one kind of container has besides the settings that lock each one up. */
+/** What one kind of container has in addition to the settings that lock each one down. */
 export type ContainerKind = {
-  /** Python source of PID 1. It says `{"event": "ready"}` first. */
+  /** Python source of PID 1. Its first message is `{"event": "ready"}`. */
   program: string;
   workingDir: string;
   maxProcesses: number;
@@ -25,9 +25,9 @@ export type ContainerKind = {
   labels?: Record<string, string>;
 };
 
-/** The label of every container of ours; its value is its owner. */
+/** The label of every container made here; its value is its owner. */
 export const LABEL = 'work-ledger.sandbox';
-/** Where a process id means what it means here: this boot of this machine, and this view of its processes. Null: it cannot be said. */
+/** Identifies where a process id means the same as here: this boot of this machine, and this PID namespace. Null: unknown. */
 const here = placeOfProcesses();
 /** The process that started a container: this one, unless another is named. */
 export const ownerLabel = (pid = process.pid): string => `${here}/${pid}`;
@@ -75,13 +75,13 @@ export const containerOptions = (settings: ContainerSettings, kind: ContainerKin
   },
 });
 
-/** A container whose PID 1 is ready, and says one line of JSON for each event. */
+/** A container whose PID 1 is ready, and prints one line of JSON for each event. */
 export class SandboxContainer<Event extends object> {
-  /** What PID 1 said first. */
+  /** The first message of PID 1. */
   ready: Record<string, unknown> = {};
   readonly #container: Container;
   readonly #stream: NodeJS.ReadWriteStream;
-  /** Events that nobody has asked for yet, and whoever asked before there were any. */
+  /** Events that have not been asked for yet, and callers that wait for one. */
   readonly #events: Event[] = [];
   #waiting: ((event: Event | null) => void) | undefined;
   #hasEnded = false;
@@ -103,7 +103,7 @@ export class SandboxContainer<Event extends object> {
     stream.on('end', end).on('close', end).on('error', end);
   }
 
-  /** Starts one. Throws what the daemon says. */
+  /** Starts a container. Throws the daemon's errors. */
   static async start<Event extends object>(docker: Docker, options: ContainerCreateOptions): Promise<SandboxContainer<Event>> {
     const container = await docker.createContainer(options);
     try {
@@ -127,7 +127,7 @@ export class SandboxContainer<Event extends object> {
     this.#stream.write(`${JSON.stringify(message)}\n`);
   }
 
-  /** What PID 1 says next; null when it is over, 'late' when it says nothing in time. */
+  /** The next message of PID 1; null: it has ended, 'late': there was none in time. */
   next(withinMs: number): Promise<Event | null | 'late'> {
     const event = this.#events.shift();
     if (event) return Promise.resolve(event);
@@ -151,10 +151,10 @@ export class SandboxContainer<Event extends object> {
   }
 
   async kill(): Promise<void> {
-    await this.#container.kill({ signal: 'SIGKILL' }).catch(() => {}); // over already, or no daemon
+    await this.#container.kill({ signal: 'SIGKILL' }).catch(() => {}); // already ended, or no daemon
   }
 
-  /** Whether the memory ran out, once it is over; null where the daemon cannot say. */
+  /** Whether the memory ran out, once it has ended; null if the daemon does not know. */
   async wasOutOfMemory(): Promise<boolean | null> {
     try {
       await this.#container.wait();
@@ -165,12 +165,12 @@ export class SandboxContainer<Event extends object> {
   }
 
   async remove(): Promise<void> {
-    await this.#container.remove({ force: true, v: true }).catch(() => {}); // what the daemon cannot do now, the reaper does
+    await this.#container.remove({ force: true, v: true }).catch(() => {}); // if the daemon cannot do it now, reap() will
   }
 
   #read(text: string): void {
     if (!text.includes('\n')) {
-      this.#rest += text; // a long line is put together once
+      this.#rest += text; // a long line is joined only once
       return;
     }
     const lines = (this.#rest + text).split('\n');
@@ -183,7 +183,7 @@ export class SandboxContainer<Event extends object> {
   }
 }
 
-/** Removes containers of ours that are over, were never started, or have lost their owner. Returns how many. */
+/** Removes our containers that have ended, were never started, or have lost their owner. Returns how many. */
 export async function reap(docker: Docker): Promise<number> {
   const startingSince = Date.now() / 1000 - 60;
   const found = await docker.listContainers({ all: true, filters: { label: [LABEL] } });
@@ -196,11 +196,11 @@ function placeOfProcesses(): string | null {
   try {
     return `${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}/${/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]}`;
   } catch {
-    return null; // no Linux, or a hidden /proc
+    return null; // not Linux, or a hidden /proc
   }
 }
 
-/** True when its owner is no more; of an owner elsewhere nothing is known. */
+/** True if its owner is gone; an owner elsewhere cannot be checked. */
 function isOrphan(label = ''): boolean {
   const pid = Number(label.slice(label.lastIndexOf('/') + 1));
   return here !== null && pid > 0 && label === ownerLabel(pid) && !isAlive(pid);

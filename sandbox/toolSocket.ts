@@ -1,5 +1,5 @@
 // Where code in a container calls its tools: HTTP over a unix socket in a directory that only its container has mounted, or
-// over the container's own stdin and stdout where no socket can be mounted. Reaching it is the permission: there is no
+// over the container's own stdin and stdout if no socket can be mounted. Reaching it is the permission: there is no
 // token to steal.
 
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';
@@ -13,14 +13,14 @@ import { isAlive } from './isAlive.ts';
 
 export type CodeCall = { ordinal: number; name: string; input: Record<string, unknown> };
 
-/** A value, or an error for the code to catch; after a final one it had better stop. */
+/** A value, or an error for the code to catch; after a final error the code should stop. */
 export type CodeCallAnswer = { value: unknown } | { error: string; is_final?: boolean };
 
 const MAX_BODY = 16 * 1024 * 1024;
 const MAX_DEPTH = 64;
 
 export class ToolSocket {
-  /** The directory to mount, or null where calls come as frames. */
+  /** The directory to mount, or null if calls come as frames. */
   readonly directory: string | null;
   readonly #server: Server;
   readonly #relayed = new Map<number, Duplex>();
@@ -35,14 +35,14 @@ export class ToolSocket {
     this.#server.on('clientError', (_, socket) => socket.destroy());
   }
 
-  /** Listens in a new directory below `root`, which nobody else may enter. */
+  /** Listens in a new directory below `root`, which no other user may enter. */
   static async listen(root: string): Promise<ToolSocket> {
     const directory = await mkdtemp(join(root, 'c-'));
     await chmod(directory, 0o711);
     const socket = new ToolSocket(directory);
     const path = join(directory, 'tool.sock');
     await new Promise<void>((resolve, reject) => socket.#server.once('error', reject).listen(path, resolve));
-    await chmod(path, 0o666); // the container's user; others do not get past the root
+    await chmod(path, 0o666); // for the container's user; others cannot enter the root
     return socket;
   }
 
@@ -50,12 +50,12 @@ export class ToolSocket {
     return new ToolSocket(null);
   }
 
-  /** Before this nobody is answered. */
+  /** Calls are answered from now on. */
   serve(answer: (call: CodeCall) => Promise<CodeCallAnswer>): void {
     this.#answer = answer;
   }
 
-  /** Bytes of a connection that came as a frame; `send` takes those that go back. An empty frame is the end. */
+  /** Takes bytes of a connection that came as a frame; `send` gets those that go back. An empty frame is the end. */
   frame(connection: number, data: Buffer, send: (data: Buffer) => void): void {
     let duplex = this.#relayed.get(connection);
     if (!duplex) {
@@ -77,7 +77,7 @@ export class ToolSocket {
     if (data.length === 0) this.#relayed.delete(connection);
   }
 
-  /** Ends what is connected; nobody is answered before the next serve(). */
+  /** Ends all connections; calls are not answered before the next serve(). */
   rest(): void {
     this.#answer = undefined;
     this.#server.closeAllConnections();
@@ -111,7 +111,7 @@ export const socketRoot = (): Promise<string> => mkdtemp(join(tmpdir(), `work-le
 export async function clearSockets(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const pid = Number(/^work-ledger-sandbox-(\d+)-/.exec(name)?.[1]);
-    if (pid > 0 && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {}); // another user's
+    if (pid > 0 && !isAlive(pid)) await rm(join(tmpdir(), name), { recursive: true, force: true }).catch(() => {}); // it belongs to another user
   }
 }
 
@@ -120,7 +120,7 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length <= MAX_BODY) chunks.push(chunk); // the rest is read for the sake of the answer, which would not be otherwise
+    if (length <= MAX_BODY) chunks.push(chunk); // the rest is read and dropped, else the answer would not arrive
   }
   if (length > MAX_BODY) throw new Error(`a call holds at most ${MAX_BODY} bytes`);
   return Buffer.concat(chunks);
@@ -135,7 +135,7 @@ function readCall(body: Buffer): CodeCall {
   return { ordinal: ordinal ?? 0, name, input };
 }
 
-/** How deep the lists and objects of a JSON text are nested, without parsing it: what is very deep ends whoever walks it. */
+/** How deep the lists and objects of a JSON text are nested, without parsing it: walking a very deep value overflows the stack. */
 function depthOf(json: Buffer): number {
   let depth = 0;
   let deepest = 0;
@@ -143,7 +143,7 @@ function depthOf(json: Buffer): number {
   for (let at = 0; at < json.length; at++) {
     const byte = json[at];
     if (byte === 0x22) isInString = !isInString; // "
-    else if (byte === 0x5c) at++; // a backslash, which strings alone hold
+    else if (byte === 0x5c) at++; // a backslash, which occurs only in strings
     else if (isInString) continue;
     else if (byte === 0x5b || byte === 0x7b) deepest = Math.max(deepest, ++depth); // [ {
     else if (byte === 0x5d || byte === 0x7d) depth--;

@@ -1,5 +1,5 @@
-# What the agent's code finds: its tools as functions. The functions themselves are generated from the registry and stand
-# behind this; each is a request to the engine over a unix socket.
+# What the agent's code can call: its tools as functions. The functions themselves are generated from the registry and come
+# after this; each is a request to the engine over a unix socket.
 
 import ast
 import dataclasses
@@ -135,7 +135,7 @@ def _run(code, answer, limit):
             stream.flush()
         except Exception:
             pass
-    data = json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"  # half of a character is the engine's to replace
+    data = json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"  # the engine replaces lone surrogates
     while data:
         data = data[os.write(answer, data):]
     os._exit(0)

@@ -1,7 +1,7 @@
 # PID 1 of a code sandbox. Waits for a job on stdin, runs the agent's code in a child, and ends it at the deadline, at the
-# end of its output's patience, or when whoever started it is gone (stdin closes, or says nothing for a minute: an empty
-# line is a word); a session has one job after the other.
-# Says one line of JSON for each thing that happens, on stdout, which the code cannot reach.
+# limit of its output, or when the process that started it is gone (stdin closes, or has no line for a minute; an empty
+# line counts); a session has one job after the other.
+# Reports each event as one line of JSON on stdout, which the code cannot reach.
 
 import base64
 import ctypes
@@ -12,7 +12,7 @@ import signal
 import socket
 import time
 
-# What sdk.py and most code import is loaded before there is a job, so that no job waits for it.
+# The modules that sdk.py and most code import are loaded before a job comes, so that no job waits for them.
 for _name in ("ast", "collections", "dataclasses", "http.client", "linecache", "re", "sys", "threading", "traceback", "typing"):
     __import__(_name)
 
@@ -29,7 +29,7 @@ def say(**event):
 
 
 class Lines:
-    """What arrives on a descriptor, by lines. After a long silence it is the end of this process, whatever it is doing."""
+    """The lines that arrive on a descriptor. After a long silence it ends this process, whatever it is doing."""
 
     def __init__(self, fd):
         self.fd, self.rest, self.heard_at = fd, b"", time.monotonic()
@@ -51,7 +51,7 @@ class Lines:
 
 
 def start(job):
-    """Forks the code. Returns its pid, and what its answer and its output come from."""
+    """Forks the code. Returns its pid, and the descriptors of its answer and its output."""
     answer_out, answer_in = os.pipe()
     output_out, output_in = os.pipe()
     pid = os.fork()
@@ -74,9 +74,9 @@ def start(job):
 
 
 class Relay:
-    """Tool calls where no socket can be mounted: connections of the code, as frames on stdin and stdout."""
+    """Tool calls if no socket can be mounted: connections of the code, as frames on stdin and stdout."""
 
-    count = 0  # of all relays: a late frame finds no connection of a later job
+    count = 0  # counts over all relays: a late frame never meets a connection of a later job
 
     def __init__(self, path):
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -116,14 +116,14 @@ class Relay:
 
 
 def run(job, early, stdin):
-    """Runs one job to its end. Whether there may be another."""
+    """Runs one job to its end. Returns whether there may be another."""
     relay = Relay("/tmp/.work-ledger/tool.sock") if job["transport"] == "stdio" else None
     deadline = time.monotonic() + job["timeout"]
     pid, answer, output = start(job)
     say(event="started")
     answered, head, tail, printed, ending, status = b"", b"", b"", 0, None, None
     open_pipes = {answer, output}
-    # Until it has answered, or is over: what it left running may hold the pipe open.
+    # Until the code has answered or ended: processes that it left running may hold the pipe open.
     while ending is None and answer in open_pipes and not answered.endswith(b"\n"):
         done, code = (0, 0) if status is not None else os.waitpid(pid, os.WNOHANG)
         if done:
@@ -164,7 +164,7 @@ def run(job, early, stdin):
                     ending = "output"
             else:
                 relay.take(one)
-    # What is in the pipe still belongs to it.
+    # The rest of the pipe still belongs to its output.
     while output in open_pipes and ending is None and select.select([output], [], [], 0)[0]:
         chunk = os.read(output, 1 << 20)
         if not chunk:
@@ -172,12 +172,12 @@ def run(job, early, stdin):
         printed += len(chunk)
         tail = (tail + chunk)[-KEPT_OUTPUT // 2:]
     try:
-        os.kill(-1, signal.SIGKILL)  # the code, and whatever it left running
+        os.kill(-1, signal.SIGKILL)  # the code, and everything that it left running
     except ProcessLookupError:
         pass
     if status is None:
         status = os.waitpid(pid, 0)[1]
-    while job["is_session"]:  # nothing of this job may reach into the next
+    while job["is_session"]:  # nothing of this job may affect the next
         try:
             os.waitpid(-1, 0)
         except ChildProcessError:
@@ -198,8 +198,8 @@ def run(job, early, stdin):
 
 
 def main():
-    ctypes.CDLL(None).prctl(4, 0)  # not dumpable: the code, under the same user, opens nothing of ours in /proc
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # what PID 1 has no handler for, does not reach it
+    ctypes.CDLL(None).prctl(4, 0)  # not dumpable: the code, run as the same user, cannot open this process in /proc
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # signals without a handler do not reach PID 1
     stdin = Lines(0)
     say(event="ready")
     goes_on, lines = True, []

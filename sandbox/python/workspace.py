@@ -1,6 +1,6 @@
-# PID 1 of a workspace container: runs commands and reads and writes files in /home/agent for whoever holds its stdin and
-# stdout, one line of JSON for each request and each answer, several at a time. It ends when stdin closes or says nothing
-# for a minute (an empty line is a word), and everything that it started with it.
+# PID 1 of a workspace container: runs commands and reads and writes files in /home/agent for the process that holds its stdin
+# and stdout, one line of JSON for each request and each answer, several at a time. It ends when stdin closes or has no line
+# for a minute (an empty line counts), and everything that it started ends with it.
 
 import base64
 import collections
@@ -31,7 +31,7 @@ def say(**event):
 
 
 class Refused(Exception):
-    """Said to whoever asked; fit for a model."""
+    """Sent to the caller; may be shown to a model."""
 
 
 class Absent(Refused):
@@ -39,7 +39,7 @@ class Absent(Refused):
 
 
 class Kept:
-    """The head and the tail of a stream, whatever its length."""
+    """The head and the tail of a stream of any length."""
 
     def __init__(self, limit):
         self.half, self.length = -(-limit // 2), 0
@@ -63,7 +63,7 @@ class Kept:
 
 
 class Usage:
-    """How much of its space a workspace takes, where the daemon itself sets no limit. Counting walks the tree."""
+    """How much space a workspace uses, if the daemon itself sets no limit. Counting walks the tree."""
 
     def __init__(self):
         self.limit, self.bytes, self.next = None, 0, 0
@@ -78,7 +78,7 @@ class Usage:
                         if entry.is_dir(follow_symlinks=False):
                             pending.append(entry.path)
             except OSError:
-                pass  # changed under our eyes
+                pass  # changed during the walk
         now = time.monotonic()
         self.bytes, self.next = total, now + max(0.5, 20 * (now - started))
         return total
@@ -87,7 +87,7 @@ class Usage:
         return f"the workspace is full: it holds {self.limit // 1048576} MiB"
 
     def room_for(self, size):
-        """Before a file is written: what was written since the last count is added to it."""
+        """Called before a file is written: adds what was written since the last count."""
         if self.limit is None:
             return
         if self.bytes + size > self.limit * 0.9 and self.count() + size > self.limit:
@@ -102,11 +102,11 @@ class Usage:
         disk = os.statvfs(ROOT)
         if disk.f_bavail * disk.f_frsize < 128 * 1048576:
             return True
-        return self.bytes > max(self.limit, command.bytes_before)  # one that makes room goes on
+        return self.bytes > max(self.limit, command.bytes_before)  # a command that frees space may continue
 
 
 def out_of_memory_kills():
-    """How often the kernel has killed something here because the memory ran out; both versions of cgroups say so."""
+    """How often the kernel has killed a process here because the memory ran out, for both versions of cgroups."""
     for path in ("/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"):
         try:
             with open(path) as file:
@@ -163,7 +163,7 @@ class Command:
             self.signal(signal.SIGTERM)
 
     def tick(self, usage):
-        """True once it is over and nobody holds its output any more."""
+        """True once it has ended and no process holds its output any more."""
         now = time.monotonic()
         if self.status is None:
             if self.kill_at is not None and now >= self.kill_at:
@@ -195,7 +195,7 @@ class Command:
 
 
 def inside(fd, asked):
-    """What was opened is in the workspace, whatever links led there."""
+    """Checks that the opened file is in the workspace, whatever links led there."""
     real = os.readlink(f"/proc/self/fd/{fd}")
     if real != ROOT and not real.startswith(ROOT + "/"):
         raise Refused(f"{asked} is outside the workspace")
@@ -244,7 +244,7 @@ def read(request, _usage):
 
 
 def hash_of(path):
-    """What it holds, by its hash; None where there is no file."""
+    """The hash of its content; None if there is no file."""
     found = hashlib.sha256()
     try:
         for chunk in chunks(path):
@@ -259,7 +259,7 @@ def hashed(request, _usage):
 
 
 def write(request, usage):
-    """In one step, by a temporary file beside it; an existing file keeps its mode, a link what it leads to."""
+    """In one step, by a temporary file beside it; an existing file keeps its mode, a link its target."""
     path, data = request["path"], base64.b64decode(request["data"])
     real = os.path.realpath(os.path.join(ROOT, path))
     directory, name = os.path.split(real)
@@ -347,12 +347,12 @@ def reap(commands):
 
 
 def main():
-    ctypes.CDLL(None).prctl(4, 0)  # not dumpable: commands, under the same user, open nothing of ours in /proc
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # what PID 1 has no handler for, does not reach it
+    ctypes.CDLL(None).prctl(4, 0)  # not dumpable: commands, run as the same user, cannot open this process in /proc
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # signals without a handler do not reach PID 1
     heard_at = time.monotonic()
 
     def listen(*_):  # a command may send the signal too
-        # Words that nobody has read yet are words: counting a large tree takes its time.
+        # Lines that have not been read yet count: counting a large tree takes time.
         if time.monotonic() - heard_at > SILENCE_SECONDS and not select.select([0], [], [], 0)[0]:
             os._exit(1)
 
@@ -399,7 +399,7 @@ def main():
             del commands[command.id]
             if not commands:
                 try:
-                    os.kill(-1, signal.SIGKILL)  # what left its group
+                    os.kill(-1, signal.SIGKILL)  # processes that left their group
                 except ProcessLookupError:
                     pass
                 reap(commands)
