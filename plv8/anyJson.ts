@@ -1,12 +1,12 @@
-// JSON as anybody may have written it, read such that every JSON engine and Postgres can hold it: what nests too deep stands
-// as its text, and no text and no key has NUL or half of a character.
+// JSON from any writer, read so that every JSON engine and Postgres can store it: values that are nested too deep become
+// their text, and no text and no key has NUL or a lone surrogate.
 
 import { storableText } from './storable.ts';
 
-/** Levels of lists and objects that are read as such; no agent's record has a tenth of them. */
+/** Levels of lists and objects that are read as such; agents' records have less than a tenth of that. */
 const MAX_DEPTH = 100;
 
-/** Throws a SyntaxError for what is no JSON. `odd` says what does not stand there as it was written; texts are not worth a word. */
+/** Throws a SyntaxError for anything but JSON. `odd` says what was not read as written, except changed texts. */
 export function parseJson(text: string): { value: unknown; odd: string | null } {
   const shallow = withoutDepth(text);
   const value: unknown = JSON.parse(shallow);
@@ -28,7 +28,7 @@ export function parseJson(text: string): { value: unknown; odd: string | null } 
   return { value: clean, odd: odd ?? (isKeyOdd ? 'key with NUL or half of a character' : null) };
 }
 
-/** The same JSON, with whatever nests too deep as a text of its JSON. Without recursion: engines overflow at different depths. */
+/** The same JSON, with values that are nested too deep as the text of their JSON. Without recursion: engines overflow at different depths. */
 function withoutDepth(text: string): string {
   const parts: string[] = [];
   let [depth, start, kept] = [0, 0, 0];
@@ -46,7 +46,7 @@ function withoutDepth(text: string): string {
   return parts.length === 0 ? text : parts.join('') + text.slice(kept);
 }
 
-/** Where the string that begins there ends: at a quote behind no or an even number of backslashes. */
+/** The end of the string that begins at `start`: a quote after no or an even number of backslashes. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1;

@@ -1,6 +1,6 @@
-// The functions of this folder for the database: each bundled into one body, which plv8 and PL/JS take alike. Scalars in
-// and out only, since PL/JS 1.0.5 ends the server where a function returns a table; JSON comes in as text, since plv8 makes a
-// prototype of a key __proto__. What a function throws is an answer, which SQL raises with a code.
+// The functions of this folder for the database: each bundled into one body, which both plv8 and PL/JS accept. Scalars in
+// and out only, since PL/JS 1.0.5 ends the server if a function returns a table; JSON comes in as text, since plv8 turns a
+// key __proto__ into a prototype. An exception is returned as an answer, which SQL raises with a code.
 
 import { fileURLToPath } from 'node:url';
 
@@ -13,7 +13,7 @@ const functions = [
   { name: 'recorded_runs_parse', module: './readers/recordedRun.ts', takes: ['p_content text'], calls: 'parseRecordedRuns(p_content)' },
 ] as const;
 
-/** SQL that puts the functions where their stand-ins are; `@language@` and `@extschema@` are for the installer. */
+/** SQL that replaces the stand-ins with the functions; the installer fills in `@language@` and `@extschema@`. */
 export async function databaseFunctions(): Promise<string> {
   const bodies = new Map<string, string>();
   for (const module of new Set(functions.map((one) => one.module))) {
@@ -25,7 +25,7 @@ export async function databaseFunctions(): Promise<string> {
     if (!file || file.text.includes('$bundle$')) throw new Error(`${module} cannot be bundled`);
     bodies.set(module, file.text);
   }
-  // Evaluated once in a connection: the engines keep globalThis, and evaluating costs milliseconds and memory.
+  // Evaluated once per connection: the engines keep globalThis, and evaluating costs milliseconds and memory.
   return functions.map(({ name, module, takes, calls }) => `create or replace function @extschema@._js_${name}(${takes.join(', ')})
   returns jsonb
   language @language@

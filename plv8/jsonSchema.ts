@@ -1,6 +1,6 @@
-// JSON Schema, drafts 7 and 2020-12 ($schema says which, 2020-12 where it says nothing), by walking schema and value: without
+// JSON Schema, drafts 7 and 2020-12 ($schema says which; default: 2020-12), by walking schema and value: without
 // eval, which a database does not allow, and in bounded time. A schema is one document: nothing is fetched. `format` and the
-// content keywords say something and refuse nothing, as 2020-12 has it.
+// content keywords are annotations and refuse nothing, as in 2020-12.
 
 import { PatternError, patternFound } from './pattern.ts';
 import type { Spend } from './pattern.ts';
@@ -8,20 +8,20 @@ import type { Spend } from './pattern.ts';
 type Json = Record<string, unknown>;
 type Draft = 7 | 2020;
 type Place = { base: string; draft: Draft };
-/** The resources that were entered on the way to a schema, the innermost first: where $dynamicRef looks. */
+/** The resources that were entered on the way to a schema, the innermost first, for $dynamicRef. */
 type Scope = { base: string; outer: Scope | null };
-/** What was looked at of a value by the schemas that it fits. */
+/** The parts of a value that were evaluated by schemas that it fits. */
 type Seen = { keys: Set<string>; items: Set<number> };
 
-/** Of schemas and values below one another. */
+/** Levels of nested schemas and values. */
 const MAX_DEPTH = 250;
-/** Of work: about a second. */
+/** About a second of work. */
 const MAX_STEPS = 1_000_000;
 const MAX_ERRORS = 20;
 
 class SchemaError extends Error {}
 
-/** Why a value does not fit a schema, each with the place in the value; empty: it fits. */
+/** Why a value does not fit a schema, each reason with its position in the value; empty: it fits. */
 export function schemaErrors(schema: unknown, value: unknown): string[] {
   try {
     const said = new Check(schema).errors(value);
@@ -38,7 +38,7 @@ const maps = ['properties', 'patternProperties', '$defs', 'definitions', 'depend
 
 class Check {
   readonly #root: unknown;
-  /** Schemas by their URI, with an anchor where they have one. */
+  /** Schemas by their URI, with their anchor if they have one. */
   readonly #named = new Map<string, unknown>();
   readonly #dynamic = new Map<string, Json>();
   readonly #places = new Map<Json, Place>();
@@ -67,7 +67,7 @@ class Check {
     return result;
   }
 
-  /** Notes the names of a schema and of all below it. */
+  /** Stores the names of a schema and of all schemas below it. */
   #index(schema: unknown, outer: Place): void {
     if (!isObject(schema) || this.#places.has(schema)) return;
     this.#spend(1);
@@ -115,7 +115,7 @@ class Check {
       if (found === undefined) throw new SchemaError(`there is no ${reference} in it`);
       if (isObject(found)) around = this.#places.get(found) ?? around;
     }
-    this.#index(found, around); // below a keyword that means nothing here
+    this.#index(found, around); // below an unknown keyword
     return found;
   }
 
@@ -128,7 +128,7 @@ class Check {
     return outermost;
   }
 
-  /** What a value misses, and into `seen` what was looked at of it, if it misses nothing. */
+  /** The errors of a value; if there are none, adds its evaluated parts to `seen`. */
   #check(schema: unknown, value: unknown, at: string, outer: Scope | null, seen: Seen): string[] {
     this.#spend(5);
     if (typeof schema === 'boolean') return schema ? [] : [said(at, 'is not allowed')];
@@ -292,7 +292,7 @@ const said = (at: string, why: string): string => (at === '' ? why : `${at}: ${w
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const object = (value: unknown): Json => (isObject(value) ? value : {});
 const number = (value: unknown): number | null => (typeof value === 'number' ? value : null);
-/** A keyword; what every object has by nature is none. */
+/** The value of a keyword; inherited properties are ignored. */
 const own = (schema: Json, key: string): unknown => (Object.hasOwn(schema, key) ? schema[key] : undefined);
 
 function merge(into: Seen, from: Seen): void {
@@ -317,9 +317,9 @@ function isOfType(value: unknown, name: unknown): boolean {
   return name === 'integer' ? Number.isInteger(value) : typeOf(value) === name;
 }
 
-/** In decimals, as people mean it: 0.0075 is a multiple of 0.0001. */
+/** In decimal arithmetic: 0.0075 is a multiple of 0.0001. */
 function isMultiple(value: number, of: number): boolean {
-  if (of <= 0) return true; // no schema, no rule
+  if (of <= 0) return true; // not a valid schema, no rule
   const remainder = Math.abs(value / of - Math.round(value / of));
   return Number.isFinite(value / of) ? remainder === 0 || (remainder < 1e-9 && !Number.isInteger(of)) : value % of === 0;
 }

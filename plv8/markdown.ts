@@ -1,4 +1,4 @@
-// What models write, in parts: fenced code with its language and file, and the files that prose names.
+// Parts of what models write: fenced code with its language and file, and the files that prose names.
 
 import { lexer } from 'marked';
 import type { Token } from 'marked';
@@ -21,12 +21,12 @@ export function codeBlocks(text: string): CodeBlock[] {
   return found;
 }
 
-/** Files that text and inline code name, with their lines, each once; none inside code blocks. */
+/** The files that text and inline code name, with their lines, each once; names inside code blocks do not count. */
 export function fileReferences(text: string): FileReference[] {
   const found = new Map<string, FileReference>();
   walk(lexer(text), (token) => {
     if (token.type !== 'text' && token.type !== 'codespan') return;
-    if ('tokens' in token && Array.isArray(token.tokens)) return; // its parts come by themselves
+    if ('tokens' in token && Array.isArray(token.tokens)) return; // its parts are visited, too
     const everywhere = new RegExp(pathIn.source, 'g');
     for (const [, filePath = '', start, end] of String(token['text']).matchAll(everywhere)) {
       const reference = { filePath, lineStart: start === undefined ? null : Number(start), lineEnd: end === undefined ? (start === undefined ? null : Number(start)) : Number(end) };

@@ -1,11 +1,11 @@
-// Text and JSON such as Postgres, every JSON engine and the API of a model can hold: U+0000 stands as ␀ (U+2400), half of a
-// character as U+FFFD. The only place that decides what stands for them; _storable() in SQL decides alike.
+// Text and JSON that Postgres, every JSON engine and the API of a model accept: U+0000 becomes ␀ (U+2400), a lone
+// surrogate U+FFFD. The only place that decides what replaces them; _storable() in SQL decides in the same way.
 
 export function storableText(text: string): string {
   return /[\0\ud800-\udfff]/.test(text) ? text.replaceAll('\0', '\u2400').replaceAll(/\p{Surrogate}/gu, '\ufffd') : text;
 }
 
-/** A value as JSON whose texts and keys are storable; null for what JSON does not have. Throws a RangeError for what nests too deep. */
+/** A value as JSON whose texts and keys are storable; null for what JSON cannot express. Throws a RangeError if it is nested too deep. */
 export function storableJson(value: unknown): string | null {
   const json = JSON.stringify(value, (_, inner: unknown) => {
     if (typeof inner === 'string') return storableText(inner);

@@ -1,5 +1,5 @@
 // The Agent Trajectory Interchange Format (Harbor): one document {schema_version, session_id, agent, steps}. A step of the
-// agent holds its calls and what they were answered; where it has no calls, what it observed is what it was told next.
+// agent holds its calls and their results; if it has no calls, its observation is what it was told next.
 
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf, usageOf } from './reading.ts';

@@ -1,6 +1,6 @@
 // Claude Code's session files: JSON lines, one for each content block, in the order in which they were written. The
-// parents that records name make false forks of parallel calls, so the order of the file is the order of the run; parents
-// say who went back, and which records of a subagent belong together.
+// parents that records name turn parallel calls into false forks, so the order of the file is the order of the run; parents
+// only show where somebody went back, and which records of a subagent belong together.
 
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf, tokensOf } from './reading.ts';
@@ -12,10 +12,10 @@ export function isClaudeCode(record: unknown): boolean {
 }
 
 const spawningTools = new Set(['Task', 'Agent']);
-/** What the client says in a user's place. */
+/** Texts that the client writes in the user's role. */
 const harnessText = /^\s*(?:<(?:command-name|command-message|command-args|local-command-stdout|local-command-stderr|local-command-caveat|bash-input|bash-stdout|bash-stderr|task-notification|system-reminder|ide_\w+)>|\[Request interrupted by user|Caveat: The messages below)/;
 
-/** A subagent's own file holds its session alone. */
+/** A subagent's own file holds only its session. */
 export function readClaudeCode(sessionId?: string): RecordReader {
   return new ClaudeCodeReader(sessionId);
 }
@@ -23,11 +23,11 @@ export function readClaudeCode(sessionId?: string): RecordReader {
 class ClaudeCodeReader implements RecordReader {
   readonly #sessionId: string | undefined;
   readonly #main = new Conversation('claude-code');
-  /** By agentId, or by their order where the records name none. */
+  /** By agentId, or by their order if the records name none. */
   readonly #agents = new Map<string, Conversation>();
-  /** Of each record: the newest exchange of the main thread at that moment, and how many there were. */
+  /** For each record: the newest exchange of the main thread at that moment, and how many there were. */
   readonly #places = new Map<string, { id: string | null; count: number }>();
-  /** Of records of subagents that name none. */
+  /** For records of subagents that do not name their agent. */
   readonly #agentOf = new Map<string, string>();
   /** When a human first spoke after a record. */
   readonly #spokenAfter = new Map<string, string | null>();
@@ -60,11 +60,11 @@ class ClaudeCodeReader implements RecordReader {
     const isMessage = type === 'user' || type === 'assistant';
     const thread = field(record, 'isSidechain') === true && (isMessage || field(record, 'agentId') !== undefined) ? this.#agentThread(record, uuid) : this.#main;
     thread.line = this.#main.line = line;
-    // A continued session begins with a copy of the one before.
+    // A continued session begins with a copy of the previous one.
     if (uuid !== null && this.#places.has(uuid)) return thread.skip('repeated record');
     if (type === 'attachment' && readAttachment(record, thread)) {
       // said
-    } else if (type === 'progress') thread.skip('record of type progress'); // of hooks and commands for the screen, and copies of subagents
+    } else if (type === 'progress') thread.skip('record of type progress'); // from hooks and commands for the screen, and copies of subagents
     else if (!isMessage) thread.skip(`record of type ${type}`, record);
     else {
       thread.sessionId ??= idOf(field(record, 'sessionId')) ?? undefined;
@@ -75,7 +75,7 @@ class ClaudeCodeReader implements RecordReader {
     if (uuid !== null) this.#places.set(uuid, { id: this.#main.lastId, count: this.#main.count });
   }
 
-  /** The subagent that a record belongs to; early versions name none, but part them by their roots. */
+  /** The subagent that a record belongs to; early versions do not name it, but each has a root of its own. */
   #agentThread(record: unknown, uuid: string | null): Conversation {
     const parent = idOf(field(record, 'parentUuid'));
     const known = idOf(field(record, 'agentId')) ?? (parent === null ? undefined : this.#agentOf.get(parent)) ?? (field(record, 'type') === 'user' ? undefined : [...this.#agents.keys()].at(-1));
@@ -94,7 +94,7 @@ class ClaudeCodeReader implements RecordReader {
 
   #readUser(record: unknown, uuid: string | null, thread: Conversation): void {
     const content = field(record, 'message', 'content');
-    // What stands for the conversation after a compaction is not part of it.
+    // The summary of a compaction is not part of the conversation.
     if (field(record, 'isCompactSummary') === true) {
       thread.compacted(thread.textOf(content));
       return thread.skip('summary of a compaction');
@@ -115,7 +115,7 @@ class ClaudeCodeReader implements RecordReader {
     thread.said(texts.join('\n\n'), isByHarness);
   }
 
-  /** A second word of a human after the same record, at another time, is somebody who went back there. */
+  /** A second message of a human after the same record, at another time, means that somebody went back there. */
   #notice(record: unknown, uuid: string | null): void {
     const parent = idOf(field(record, 'parentUuid'));
     if (parent === null || uuid === null) return;
@@ -175,7 +175,7 @@ function resultText(content: unknown, run: Conversation): string {
   }).join('\n');
 }
 
-/** What stands beside the messages that the model saw: prompts typed while it worked, files that changed or were attached, memory. False: something else. */
+/** What the model saw besides messages: prompts typed while it worked, files that changed or were attached, memory. False: something else. */
 function readAttachment(record: unknown, run: Conversation): boolean {
   const attachment = field(record, 'attachment');
   const [file, content] = [stringOf(field(attachment, 'filename')) ?? stringOf(field(attachment, 'path')) ?? '', field(attachment, 'content')];

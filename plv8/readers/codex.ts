@@ -1,13 +1,13 @@
 // Codex CLI's rollouts: JSON lines {timestamp, type, payload}. response_item records are the conversation; event_msg
-// records repeat it for the screen and are read for the token counts alone.
+// records repeat it for the screen and are read only for the token counts.
 
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf, usageOf } from './reading.ts';
 import type { RecordReader } from './reading.ts';
 
-/** What the client says in a user's place. */
+/** Texts that the client writes in the user's role. */
 const harnessText = /^\s*(?:# AGENTS\.md instructions|<(?:permissions|environment_context|user_instructions|INSTRUCTIONS|turn_aborted|skill|subagent_notification|user_shell_command)\b)/;
-/** How the tools of several versions say that something failed. */
+/** How the tools of several versions report a failure. */
 const failure = /^(?:[^]{0,200}\n)?(?:Process exited with code|Exit code:) (?!0\b)|"exit_code":\s*(?!0\b)\d|^[^\n]{0,200}verification failed/;
 
 export function isCodex(record: unknown): boolean {
@@ -18,7 +18,7 @@ export function readCodex(): RecordReader {
   const run = new Conversation('codex');
   let total = '';
   let model: string | null = null;
-  /** Items of one response follow each other; whatever the model is told between them begins the next. */
+  /** Items of one response follow each other; anything that the model is told in between begins the next one. */
   let isResponding = false;
   return run.reader((record) => {
     const type = stringOf(field(record, 'type')) ?? 'unknown';
@@ -31,7 +31,7 @@ export function readCodex(): RecordReader {
     }
     else if (type === 'event_msg' && kind === 'token_count') {
       const counted = JSON.stringify(field(payload, 'info', 'total_token_usage')) ?? '';
-      // The same total twice is the same call twice.
+      // The same total twice means the same call twice.
       if (counted !== '' && counted !== total) readUsage(field(payload, 'info', 'last_token_usage'), run);
       if (counted !== '') total = counted;
       isResponding = false;
@@ -90,12 +90,12 @@ function readItem(kind: string, payload: unknown, run: Conversation, isRespondin
   return true;
 }
 
-/** input_tokens has the cached ones in it. */
+/** input_tokens includes the cached ones. */
 function readUsage(usage: unknown, run: Conversation): void {
   run.usage(usageOf(field(usage, 'input_tokens'), field(usage, 'cached_input_tokens'), field(usage, 'output_tokens'), run.wrongCount));
 }
 
-/** What a compaction kept, where it says so in clear. */
+/** What a compaction kept, if it is readable. */
 function keptText(history: unknown, run: Conversation): string {
   const kept = Array.isArray(history) ? (history as unknown[]).map((item) => run.textOf(field(item, 'content'))) : [];
   return kept.filter((text) => text !== '' && !harnessText.test(text)).join('\n\n').slice(0, 200_000);

@@ -1,9 +1,9 @@
-// What the readers of most formats tell what they read, record by record; it makes recorded runs of it, whole or in parts.
+// The readers of most formats report here what they read, record by record; it makes recorded runs of that, whole or in parts.
 
 import { field, imageOf, inOrder, stringOf, timeOf } from './reading.ts';
 import type { RecordedCall, RecordedExchange, RecordedImage, RecordedRun, RecordReader, Told } from './reading.ts';
 
-/** What a reader of records tells of one conversation, in the order of the file; take() makes a RecordedRun of it. */
+/** What a reader of records reports of one conversation, in the order of the file; take() makes a RecordedRun of it. */
 export class Conversation {
   model: string | null = null;
   system = '';
@@ -18,16 +18,16 @@ export class Conversation {
   #raw: NonNullable<RecordedRun['raw']> = [];
   readonly #prompt: Told[] = [];
   #task: string | undefined;
-  /** Those that were not taken yet, and how many were. */
+  /** The exchanges that were not taken yet, and how many were. */
   #exchanges: RecordedExchange[] = [];
   #taken = 0;
   #lastTaken: RecordedExchange | undefined;
-  /** By the response's id; null: taken, like the calls of those. */
+  /** By the response's id; null: already taken, with its calls. */
   readonly #byId = new Map<string, RecordedExchange | null>();
   readonly #calls = new Map<string, RecordedCall | null>();
   readonly #tools = new Set<string>();
   #summary: string | undefined;
-  /** Of the content that was read last: what is said or answered next comes with them. */
+  /** Images of the content that was read last: they go with the next message or result. */
   #images: RecordedImage[] = [];
   #branch: { after: string; said: Told[] } | undefined;
 
@@ -40,13 +40,13 @@ export class Conversation {
     return this.#taken + this.#exchanges.length;
   }
 
-  /** The id of the exchange that the next one goes on from, null before the first. */
+  /** The id of the exchange that the next one continues, null before the first. */
   get lastId(): string | null {
     if (this.#branch) return this.#branch.after || null;
     return (this.#exchanges.at(-1) ?? this.#lastTaken)?.id ?? null;
   }
 
-  /** The exchange of that response, which is known or begins now. */
+  /** The exchange of a response, an existing or a new one. */
   exchange(responseId: string | null): RecordedExchange {
     const known = responseId === null ? undefined : this.#byId.get(responseId);
     if (known) return known;
@@ -72,7 +72,7 @@ export class Conversation {
     return this.#exchanges.at(-1) ?? this.exchange(null);
   }
 
-  /** A call of an exchange, of the newest where none is named. */
+  /** A call of an exchange; default: the newest. */
   call(id: string | null, call: RecordedCall, exchange = this.current()): void {
     if (id !== null && this.#calls.has(id)) return this.skip('repeated call', call);
     exchange.calls.push(call);
@@ -82,7 +82,7 @@ export class Conversation {
     call.id = id;
   }
 
-  /** A result; of several for one call the first counts. */
+  /** A result; if a call has several, the first counts. */
   result(id: string | null, text: string, isError: boolean): RecordedCall | undefined {
     const call = id === null ? undefined : this.#calls.get(id);
     const images = this.#images.splice(0);
@@ -97,26 +97,26 @@ export class Conversation {
     return this.#exchanges.flatMap(({ calls }) => calls).filter((call) => call.result === null);
   }
 
-  /** The context was compacted: what stands for all before the next exchange. */
+  /** The context was compacted: `summary` replaces everything before the next exchange. */
   compacted(summary: string): void {
     if (this.count > 0) this.#summary = summary;
-    else this.said(summary, true); // the file begins behind it
+    else this.said(summary, true); // the file begins after it
   }
 
-  /** What a model thought before it answered. What has no signature cannot be sent back. */
+  /** What a model thought before it answered. Thinking without a signature cannot be sent back. */
   thought(exchange: RecordedExchange, thinking: string, signature = ''): void {
     (exchange.thinking ??= []).push({ thinking, signature });
     if (signature === '' && thinking !== '') this.skip('thinking without a signature', { thinking });
   }
 
-  /** Notes an image of content that is being read; false: it is none that can be shown again. */
+  /** Takes an image of the content that is being read; false: it cannot be shown again. */
   image(block: unknown): boolean {
     const image = imageOf(block);
     if (image !== null) this.#images.push(image);
     return image !== null;
   }
 
-  /** Content as text: a text, or the texts of its blocks; images go with what is said or answered next, other blocks are left out. */
+  /** Content as text: a text, or the texts of its blocks; images go with the next message or result, other blocks are left out. */
   textOf(content: unknown, between = '\n'): string {
     if (typeof content === 'string') return content;
     if (!Array.isArray(content)) return '';
@@ -127,13 +127,13 @@ export class Conversation {
     }).join(between);
   }
 
-  /** Somebody went back: what comes goes on from that exchange (null: from the beginning), not from the newest. */
+  /** Somebody went back: what follows continues that exchange (null: the beginning), not the newest. */
   goBackTo(exchangeId: string | null): void {
     this.#branch = { after: exchangeId ?? '', said: [] };
     this.#summary = undefined;
   }
 
-  /** What the model was told, by a human or a harness. */
+  /** Takes what the model was told, by a human or a harness. */
   said(text: string, isByHarness = false): void {
     const images = this.#images.splice(0);
     if (text.trim() === '' && images.length === 0) return;
@@ -152,13 +152,13 @@ export class Conversation {
     }
   }
 
-  /** The usage of the newest exchange that has none yet. */
+  /** Sets the usage of the newest exchange that has none yet. */
   usage(usage: NonNullable<RecordedExchange['usage']>): void {
     const last = this.#exchanges.at(-1);
     if (last && last.usage === null) last.usage = usage;
   }
 
-  /** Counts what is not in the exchanges; what has content is kept as it stands. */
+  /** Counts what is not in the exchanges; its content, if given, is kept verbatim. */
   skip(reason: string, content?: unknown): void {
     const skipped = this.#skipped.get(reason);
     if (skipped) skipped.count++;
@@ -166,23 +166,23 @@ export class Conversation {
     if (content !== undefined) this.#raw.push({ line: this.line, reason, content: typeof content === 'string' ? content : JSON.stringify(content) });
   }
 
-  /** Keeps a line of its file as it stands. */
+  /** Keeps a line of its file verbatim. */
   keep(reason: string, text: string, line: number): void {
     this.line = line;
     this.skip(reason, text);
   }
 
-  /** A time of the record, where it can be one. */
+  /** A time of the record; null if it is not a possible one. */
   time(value: unknown): string | null {
     const time = timeOf(value);
     if (time === null && value !== undefined && value !== null) this.skip('time that cannot be', { time: value });
     return time;
   }
 
-  /** Told of a count of tokens that cannot be. */
+  /** Called for an impossible count of tokens. */
   readonly wrongCount = (count: unknown): void => this.skip('count of tokens that cannot be', { count });
 
-  /** Reads a file that holds this conversation alone. */
+  /** Reads a file that holds only this conversation. */
   reader(read: (record: unknown) => void): RecordReader {
     return {
       read: (record, line) => {
@@ -194,14 +194,14 @@ export class Conversation {
     };
   }
 
-  /** take() of a file that holds this conversation alone. Throws where it has no model call at the end. */
+  /** take() for a file that holds only this conversation. Throws if it has no model call at the end. */
   takeWhole(isEnd: boolean): RecordedRun[] {
     if (isEnd && this.count === 0) throw new Error(`the recorded ${this.#format} run has no model call`);
     const run = this.take(isEnd);
     return run === null ? [] : [run];
   }
 
-  /** What came since the last time; null: nothing. The newest exchange, and those near it that wait for results, stay until the end. */
+  /** What was read since the last call; null: nothing. The newest exchange, and those near it that wait for results, stay until the end. */
   take(isEnd: boolean): RecordedRun | null {
     const open = this.#exchanges.slice(-100).findIndex(({ calls }) => calls.some(({ result }) => result === null));
     const length = this.#exchanges.length;
@@ -240,10 +240,10 @@ export class Conversation {
   }
 }
 
-/** As many messages between two answers; more are one. */
+/** The most separate messages between two answers; further ones are joined. */
 const MAX_PARTS = 500;
 
-/** A word more: what the harness says at one time is one message, what humans say are several. */
+/** Adds a message: consecutive texts of the harness become one message, those of humans stay separate. */
 function add(parts: Told[], told: Told): void {
   const last = parts.at(-1);
   if (last && ((last.isByHarness && told.isByHarness) || parts.length >= MAX_PARTS)) {

@@ -1,4 +1,4 @@
-// GitHub Copilot CLI's events.jsonl: {type, data}. It counts tokens for the whole session only.
+// GitHub Copilot CLI's events.jsonl: {type, data}. It has token counts for the whole session only.
 
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf } from './reading.ts';

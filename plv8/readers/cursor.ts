@@ -1,6 +1,6 @@
-// Cursor's conversations, from the rows of the table cursorDiskKV: composerData:<id> says the order of its bubbles,
-// bubbleId:<id>:<bubble> holds each. A bubble has one call at most, with its result, and what the order does not name was
-// rewound or written anew.
+// Cursor's conversations, from the rows of the table cursorDiskKV: composerData:<id> has the order of its bubbles,
+// bubbleId:<id>:<bubble> holds each. A bubble has at most one call, with its result; bubbles that the order does not name were
+// rewound or rewritten.
 
 import { Conversation } from './conversation.ts';
 import { field, idOf, newCall, stringOf } from './reading.ts';
@@ -10,13 +10,13 @@ export type CursorComposer = {
   id: string;
   /** The value of composerData. */
   composer: unknown;
-  /** The bubbles, by what stands after the composer's id in their key. */
+  /** The bubbles, by the part of their key after the composer's id. */
   bubbles: ReadonlyMap<string, unknown>;
   /** The composer above it. */
   parent?: string;
 };
 
-/** One conversation; null where no model answered in it. */
+/** One conversation; null if no model answered in it. */
 export function readCursor({ id, composer, bubbles, parent }: CursorComposer): RecordedRun | null {
   const run = new Conversation('cursor');
   run.sessionId = (parent === undefined ? id : `${parent}#${id}`).slice(0, 200);
@@ -67,7 +67,7 @@ function inOrder(composer: unknown, bubbles: CursorComposer['bubbles'], run: Con
   return found;
 }
 
-/** Text after a call, and a second call, are further responses: each result was seen before them. */
+/** Text after a call, and a second call, are further responses: the model had seen the results before them. */
 function respond(composerId: string, bubble: unknown, text: string, run: Conversation): RecordedExchange | null {
   const tool = field(bubble, 'toolFormerData');
   const name = stringOf(field(tool, 'name'));

@@ -1,9 +1,9 @@
-// JSON lines as recorders leave them behind: several values run together on one line, lines that are no JSON, a last
-// line that was not finished. No line is too long.
+// JSON lines as recorders write them: several values run together on one line, lines that are not JSON, an unfinished
+// last line. No line is too long.
 
 import { parseJson } from '../anyJson.ts';
 
-/** The values of one line, in order, what was left of it that is no JSON, and what is odd about them (parseJson); null: nothing. */
+/** The values of one line, in order, the rest of it that is not JSON, and what is odd about them (parseJson); null: nothing. */
 export function valuesOfLine(line: string): { values: unknown[]; rest: string | null; odd: string | null } {
   let rest = line.replace(/^\uFEFF/, '').trim();
   try {
@@ -29,7 +29,7 @@ export function valuesOfLine(line: string): { values: unknown[]; rest: string | 
   return { values, rest: null, odd };
 }
 
-/** Where the object or array that the text begins with ends; the end of the text where it begins with something else or does not end. */
+/** The end of the object or array that the text begins with; the end of the text if it begins with something else or does not end. */
 function endOfValue(text: string): number {
   let depth = 0;
   let isInString = false;

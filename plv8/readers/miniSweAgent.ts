@@ -4,7 +4,7 @@
 import { field, stringOf, usageOf } from './reading.ts';
 import type { Reading, RecordedCall, RecordedExchange } from './reading.ts';
 
-/** The harness's own pattern: a fence within a line is none. */
+/** The harness's own pattern: a fence within a line does not count. */
 const fence = /```(?:bash|mswea_bash_command)\s*\n([^]*?)\n```/g;
 const lastCommand = /COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT|MINI_SWE_AGENT_FINAL_OUTPUT/;
 

@@ -30,7 +30,7 @@ export function readPi(): RecordReader {
 
 function readAssistant(message: unknown, at: string | null, run: Conversation): void {
   const content = field(message, 'content');
-  // Stopped before it had said anything.
+  // Stopped before it said anything.
   if (!Array.isArray(content) || content.length === 0) return run.skip('response without content', message);
   const exchange = run.exchange(null);
   if (at !== null) exchange.at = at;

@@ -1,10 +1,10 @@
-// What every format is read into, and how a value of unknown shape is asked for its parts.
+// The shapes into which every format is read, and functions that take values of unknown shape apart.
 
 import { parseJson } from '../anyJson.ts';
 
 /** `result` is what the model was shown; null: the record has none. `isError`: the record says that the call failed. */
 export type RecordedCall = {
-  /** In the record, where it says one. */
+  /** As in the record, if it has one. */
   id?: string;
   name: string;
   input: Record<string, unknown>;
@@ -12,45 +12,45 @@ export type RecordedCall = {
   isError: boolean;
   /** Shown with the result. */
   images?: RecordedImage[];
-  /** The subagent that it started: what stands after `#` in that one's sessionId. */
+  /** The subagent that it started: the part after `#` of the subagent's sessionId. */
   spawns?: string;
-  /** The file that it is about, where the keys of its input do not say it. */
+  /** The file that it is about, if the keys of its input do not name it. */
   file?: string;
 };
 
-/** In base64, at most 5 MiB of it. */
+/** At most 5 MiB in base64. */
 export type RecordedImage = { media_type: string; data: string };
 
-/** One of several words that a model was told between two of its own. */
+/** One of several messages to the model between two of its own. */
 export type Told = { text: string; isByHarness?: true; images?: RecordedImage[] };
 
 export type RecordedExchange = {
-  /** In the record, where that is the same in every copy of the session. */
+  /** As in the record, if it is the same in every copy of the session. */
   id?: string;
-  /** The id of the exchange that it goes on from, where that is not the one before it: somebody went back. Empty: from the beginning. */
+  /** The id of the exchange that it continues, if that is not the one before it: somebody went back. Empty: the beginning. */
   after?: string;
-  /** The time of its first record, as the record says it. */
+  /** The time of its first record, as recorded. */
   at?: string;
-  /** Who answered, where that is not the run's model. */
+  /** The model that answered, if it is not the run's model. */
   model?: string;
-  /** What stood for all before it when it was asked: the context had been compacted. */
+  /** What replaced everything before it in its request: the context had been compacted. */
   compactSummary?: string;
-  /** All that the model wrote, also where a call was read out of it. */
+  /** Everything that the model wrote, even if a call was read out of it. */
   text: string;
   calls: RecordedCall[];
   thinking?: { thinking: string; signature: string }[];
-  /** Tokens; inputTokens are those that did not come from a cache. */
+  /** Tokens; inputTokens are those not read from a cache. */
   usage: { inputTokens: number; outputTokens: number; cachedInputTokens: number } | null;
-  /** What the model was told before this, by a human or a harness, and is no result of a call, where `after` says what it goes on from. */
+  /** What the model was told before this, by a human or a harness, apart from results of calls, if there is an `after`. */
   said?: string;
-  /** What the model was told next and is no result of a call: a format error, a human's word. */
+  /** What the model was told next, apart from results of calls: a format error, a message of a human. */
   followUp?: string;
   /** No human wrote any of followUp. */
   isFollowUpByHarness?: true;
-  /** Of followUp and said: word by word, where there are several or images. */
+  /** The messages of followUp and said one by one, if there are several or images. */
   followUpParts?: Told[];
   saidParts?: Told[];
-  /** What linters said of files at that time. */
+  /** What linters reported about files at that time. */
   lints?: { file_path: string; message: string; lint_source?: string; severity?: 'error' | 'warning' | 'info'; start_line?: number; start_col?: number; end_line?: number; end_col?: number }[];
 };
 
@@ -62,20 +62,20 @@ export type RecordedRun = {
   prompt: string;
   /** No human wrote any of prompt. */
   isPromptByHarness?: true;
-  /** Word by word, where there are several or images. */
+  /** The messages one by one, if there are several or images. */
   promptParts?: Told[];
-  /** What a human asked first, where the prompt begins with something else. */
+  /** What a human asked first, if the prompt begins with something else. */
   task?: string;
   exchanges: RecordedExchange[];
   /** The names of the tools that were called so far. */
   tools: string[];
-  /** How many exchanges come before these, of a run that is read part by part; and the id of the newest of them. */
+  /** For a run that is read in parts: how many exchanges come before these, and the id of the newest of them. */
   first?: number;
   firstAfter?: string;
-  /** There are more. */
+  /** More parts follow. */
   isPart?: true;
   outcome: string | null;
-  /** Who it is among its kind; of a subagent, `PARENT#AGENT`. */
+  /** The id of the session within its format; for a subagent, `PARENT#AGENT`. */
   sessionId?: string;
   parentSessionId?: string;
   /** The id of the call in the session's record that started this subagent. */
@@ -83,27 +83,27 @@ export type RecordedRun = {
   cwd?: string;
   /** What is not in the exchanges, with the line (from 1) where it came first. */
   skipped: { reason: string; count: number; line?: number }[];
-  /** Records that nobody reads, as they stand in the file. */
+  /** Records that are not read, verbatim. */
   raw?: { line: number; reason: string; content: string }[];
 };
 
 /** Reads the records of a file in their order. */
 export type RecordReader = {
   read(record: unknown, line: number): void;
-  /** Keeps a line as it stands: no JSON, or JSON that cannot be taken as it was written. */
+  /** Keeps a line verbatim: it is not JSON, or JSON that cannot be stored as written. */
   keep(reason: string, text: string, line: number): void;
-  /** What has been read since the last time: the session first, then its subagents. What may still grow waits for the end. */
+  /** What was read since the last call: the session first, then its subagents. What may still grow waits for the end. */
   take(isEnd: boolean): RecordedRun[];
 };
 
-/** What a format knows of its messages; the walk over them is the same for all. */
+/** What is particular to a format; the walk over the messages is the same for all. */
 export type Reading = Pick<RecordedRun, 'format' | 'model' | 'outcome'> & {
   messages: readonly unknown[];
-  /** Why a message is no part of the conversation, or null where it is. */
+  /** Why a message is not part of the conversation, or null if it is. */
   skipReason(message: unknown): string | null;
-  /** The calls written in a message's text, where it has no tool_calls; the next user message is their result. */
+  /** The calls written in a message's text, if it has no tool_calls; the next user message is their result. */
   callsInText(message: unknown, text: string): RecordedCall[];
-  /** The file that a call is about, where the keys of its input do not say it; `shown` is what the model was shown before it. */
+  /** The file that a call is about, if the keys of its input do not name it; `shown` is what the model was shown before it. */
   fileOf?(call: RecordedCall, shown: string): string | null;
   usage(message: unknown, wrong: (count: unknown) => unknown): RecordedExchange['usage'];
   isFailure(result: string): boolean;
@@ -111,17 +111,17 @@ export type Reading = Pick<RecordedRun, 'format' | 'model' | 'outcome'> & {
   endsRun(call: RecordedCall): boolean;
 };
 
-/** A name that a model's API takes. */
+/** The name in a form that a model's API accepts. */
 export function toolName(name: string): string {
   return name.replaceAll(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || 'unnamed';
 }
 
-/** The value at a path of keys, undefined where it does not lead anywhere. */
+/** The value at a path of keys, undefined if there is none. */
 export function field(value: unknown, ...path: string[]): unknown {
   return path.reduce<unknown>((inner, key) => (typeof inner === 'object' && inner !== null && Object.hasOwn(inner, key) ? (inner as Record<string, unknown>)[key] : undefined), value);
 }
 
-/** The image of a content block of any provider; null: it is none that a model can be shown again. */
+/** The image of a content block of any provider; null: not an image that a model can be shown again. */
 export function imageOf(block: unknown): RecordedImage | null {
   const url = /^data:(image\/[a-z]+);base64,/.exec(stringOf(field(block, 'image_url')) ?? stringOf(field(block, 'image_url', 'url')) ?? '');
   const media_type = url?.[1] ?? stringOf(field(block, 'source', 'media_type')) ?? stringOf(field(block, 'mimeType')) ?? stringOf(field(block, 'inlineData', 'mimeType'));
@@ -134,45 +134,45 @@ export function stringOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** Arguments of a call: an object as it is, or as JSON in a text; what else the model wrote stands under a key. */
+/** Arguments of a call: an object as it is, or as JSON in a text; anything else that the model wrote goes under a key. */
 export function inputOf(given: unknown, key = 'input'): Record<string, unknown> {
   try {
     const input: unknown = typeof given === 'string' ? parseJson(given).value : given;
     if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as Record<string, unknown>;
   } catch {
-    // The model wrote no JSON.
+    // The model did not write JSON.
   }
   return { [key]: given ?? null };
 }
 
-/** An identifier, cut to what an index takes; null where there is none. */
+/** An identifier, cut to the size that an index allows; null if there is none. */
 export function idOf(value: unknown): string | null {
   return typeof value === 'string' && value.trim() !== '' ? value.slice(0, 200) : null;
 }
 
-/** A time at which an agent may have run (a text, or milliseconds), as ISO 8601; null for what is none. */
+/** A time at which an agent may have run (a text, or milliseconds), as ISO 8601; null for anything else. */
 export function timeOf(value: unknown): string | null {
   const milliseconds = typeof value === 'string' ? Date.parse(value) : typeof value === 'number' ? value : Number.NaN;
   return milliseconds >= Date.UTC(2000) && milliseconds < Date.UTC(2100) ? new Date(milliseconds).toISOString() : null;
 }
 
-/** No request has more; the sum of all that a turn counts fits the ledger's columns. */
+/** No request has more; the sum of all counts of a turn fits the ledger's columns. */
 const MAX_TOKENS = 100_000_000;
 
-/** A number of tokens; 0 for what is none, and `wrong` is told where something else stands there. */
+/** A number of tokens; 0 if there is none; calls `wrong` if there is something else. */
 export function tokensOf(value: unknown, wrong?: (count: unknown) => unknown): number {
   if (typeof value === 'number' && value >= 0 && value <= MAX_TOKENS) return Math.round(value);
   if (value !== undefined && value !== null) wrong?.(value);
   return 0;
 }
 
-/** The tokens of a request that counts the cached ones with the rest. */
+/** The usage of a request whose input count includes the cached tokens. */
 export function usageOf(input: unknown, cached: unknown, output: unknown, wrong?: (count: unknown) => unknown): NonNullable<RecordedExchange['usage']> {
   const cachedInputTokens = tokensOf(cached, wrong);
   return { inputTokens: Math.max(0, tokensOf(input, wrong) - cachedInputTokens), outputTokens: tokensOf(output, wrong), cachedInputTokens };
 }
 
-/** A call that is not answered yet. */
+/** A call without a result yet. */
 export function newCall(name: unknown, input: unknown): RecordedCall {
   return { name: toolName(stringOf(name) ?? ''), input: inputOf(input), result: null, isError: false };
 }

@@ -1,5 +1,5 @@
-// A recorded agent run in one shape, whatever wrote it: the text of a trajectory file in, its model calls out, in order,
-// each with the calls it made and what they were answered. README.md says how they are counted.
+// A recorded agent run in one shape for all formats: the text of a trajectory file in, its model calls out, in order,
+// each with the calls it made and their results. README.md says how they are counted.
 
 import { parseJson } from '../anyJson.ts';
 import { isAtif, readAtif } from './atif.ts';
@@ -18,7 +18,7 @@ export type { RecordedCall, RecordedExchange, RecordedRun } from './reading.ts';
 
 type OpenExchange = RecordedExchange & { ids: (string | null)[]; hasToolCalls: boolean };
 
-/** The step that an agent which keeps a ledger would let ride with each exchange, after every so many calls; null: none. */
+/** For each exchange the step that an agent with a ledger would write beside it, one after every `closeEvery` calls; null: none. */
 export function stepsOf(run: RecordedRun, closeEvery: number): (string | null)[] {
   let open: string[] = [];
   return run.exchanges.map(({ calls }) => {
@@ -40,12 +40,12 @@ const MAX_UNTOLD = 10_000;
 type ReadLine = { record: unknown; line: number } | { kept: string; reason: string; line: number };
 
 /**
- * Reads a file of JSON lines line by line: Claude Code, Codex CLI, GitHub Copilot CLI, pi, told apart by content. `sessionId`
- * of Claude Code, where the file holds several: its own.
+ * Reads a file of JSON lines line by line: Claude Code, Codex CLI, GitHub Copilot CLI, pi, recognised by content. `sessionId`
+ * for Claude Code, if the file holds several sessions: its own.
  */
 export class LinesReader {
   readonly #sessionId: string | undefined;
-  /** What came before the first record that tells the format. */
+  /** The lines before the first record that shows the format. */
   #untold: ReadLine[] = [];
   #reader: RecordReader | undefined;
   #line = 0;
@@ -54,17 +54,17 @@ export class LinesReader {
     this.#sessionId = sessionId;
   }
 
-  /** False: the file is of none of these formats, as far as one can see. */
+  /** False: nothing read so far belongs to any of these formats. */
   get isTold(): boolean {
     return this.#reader !== undefined;
   }
 
-  /** Whether there is no use in reading on. */
+  /** Whether reading on is useless. */
   get isHopeless(): boolean {
     return !this.isTold && this.#untold.length > MAX_UNTOLD;
   }
 
-  /** One line; a last one without its newline may not be finished, and then waits for the next time. */
+  /** Reads one line; a last one without its newline may be unfinished, and then waits for the next time. */
   read(text: string, isUnfinished = false): void {
     const line = ++this.#line;
     const { values, rest, odd } = valuesOfLine(text);
@@ -73,7 +73,7 @@ export class LinesReader {
     if (rest !== null && !isUnfinished) this.#pass({ kept: rest, reason: 'line that is no JSON', line });
   }
 
-  /** What has been read since the last time: the session first, then its subagents. */
+  /** What was read since the last call: the session first, then its subagents. */
   take(isEnd: boolean): RecordedRun[] {
     return this.#reader?.take(isEnd) ?? [];
   }
@@ -92,8 +92,8 @@ export class LinesReader {
 
 /**
  * Parses the recorded runs in a file of Claude Code, Codex CLI, GitHub Copilot CLI, pi (JSON lines), mini-swe-agent, SWE-agent,
- * Gemini CLI or ATIF (one JSON document), told apart by content: the session first, then the subagents in it. Throws an Error that says what is
- * wrong with any other.
+ * Gemini CLI or ATIF (one JSON document), recognised by content: the session first, then the subagents in it. For any other file,
+ * throws an Error that says what is wrong with it.
  */
 export function parseRecordedRuns(text: string): RecordedRun[] {
   const lines = text.split('\n');
@@ -121,7 +121,7 @@ export function parseRecordedRun(text: string): RecordedRun {
   return run;
 }
 
-/** Of Claude Code: the session that the last lines of a file belong to. Earlier ones may be copies of another. */
+/** For Claude Code: the session that the last lines of a file belong to. Earlier lines may be copies from another session. */
 export function lastSessionId(lines: readonly string[]): string | undefined {
   for (let n = lines.length - 1; n >= 0; n--) {
     if (!lines[n]?.includes('"sessionId"')) continue;
@@ -131,7 +131,7 @@ export function lastSessionId(lines: readonly string[]): string | undefined {
   return undefined;
 }
 
-/** Its early versions wrote no trajectory_format, but how the run ended. */
+/** Early versions did not write trajectory_format, but how the run ended. */
 function isMiniSweAgent(document: unknown): boolean {
   const format = field(document, 'trajectory_format');
   return format === undefined ? field(document, 'info', 'exit_status') !== undefined : (stringOf(format)?.startsWith('mini-swe-agent') ?? false);
@@ -195,7 +195,7 @@ function openExchange(message: unknown, text: string, shown: string, reading: Re
   return { text, calls, usage: reading.usage(message, () => skip('count of tokens that cannot be')), ids: asked.map((call) => stringOf(field(call, 'id'))), hasToolCalls: asked.length > 0 };
 }
 
-/** A tool message answers the calls whose ids it names. Ids repeat within a file, so only the exchange before it is asked. */
+/** A tool message answers the calls whose ids it names. Ids repeat within a file, so only the exchange before it is searched. */
 function answerById(exchange: OpenExchange, message: unknown, text: string, reading: Reading, skip: (reason: string) => unknown): void {
   const named = field(message, 'tool_call_ids') ?? [field(message, 'tool_call_id')];
   const ids: unknown[] = Array.isArray(named) ? named : [];
@@ -204,7 +204,7 @@ function answerById(exchange: OpenExchange, message: unknown, text: string, read
   if (answered.length === 0) skip('result without a call');
 }
 
-/** Before function calling, results came as user messages: the first one after a call is its result, all others are talk. */
+/** Before function calling, results came as user messages: the first one after a call is its result, all others are ordinary messages. */
 function answerInText(exchange: OpenExchange, text: string, reading: Reading): void {
   const call = exchange.hasToolCalls ? undefined : exchange.calls.find((one) => one.result === null);
   if (call) settle(call, text, reading);
@@ -216,7 +216,7 @@ function settle(call: RecordedCall, text: string, reading: Reading): void {
   call.isError ||= reading.isFailure(text);
 }
 
-/** A submit at the end that nothing answers is how the run ended, no call: the model's text stays, without it. */
+/** An unanswered submit at the end is how the run ended and not a call: it is removed, the model's text stays. */
 function dropEnd(last: OpenExchange | undefined, reading: Reading, skip: (reason: string) => unknown): void {
   const [call, ...others] = last?.calls ?? [];
   if (!last || !call || others.length > 0 || call.result !== null || !reading.endsRun(call)) return;

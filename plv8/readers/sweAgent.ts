@@ -1,10 +1,10 @@
 // SWE-agent's .traj: {history, trajectory, info, replay_config}, some with a history only. The history is what the
-// model saw; the trajectory repeats it step by step and is read only where there is no history.
+// model saw; the trajectory repeats it step by step and is read only if there is no history.
 
 import { field, stringOf, toolName } from './reading.ts';
 import type { Reading, RecordedCall } from './reading.ts';
 
-/** First words of an action that are SWE-agent's own commands; everything else is the shell's. */
+/** First words of an action that are SWE-agent's own commands; everything else is for the shell. */
 const commands = new Set([
   'append', 'create', 'edit', 'exit_forfeit', 'filemap', 'find_file', 'goto', 'insert', 'open', 'scroll_down', 'scroll_up', 'search_dir',
   'search_file', 'str_replace_editor', 'submit', 'undo_edit', 'view_image',
@@ -67,7 +67,7 @@ function callsInAction(action: string): RecordedCall[] {
   return [{ ...call, result: null, isError: false }];
 }
 
-/** An edit is of the file that is open; where a command is text, it names its file first, the editor's after what to do. */
+/** An edit concerns the open file; a command in text form names its file first, the editor's command after its subcommand. */
 function fileOf(call: RecordedCall, shown: string): string | null {
   if (call.name === 'edit' || call.name === 'insert' || call.name === 'append') return /\(Open file: (?!n\/a\))(.+)\)\n\(Current directory: /.exec(shown)?.[1] ?? null;
   const place = { open: 0, create: 0, filemap: 0, str_replace_editor: 1 }[call.name];
