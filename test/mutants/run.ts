@@ -85,7 +85,7 @@ function inTree(tree: string): Run {
     try {
       const which = title === undefined ? ['test/sql.test.ts'] : [test, '-t', title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)];
       // A fuse: what a mutant lets wait for ever has failed.
-      const fuse = ['--testTimeout', String(isMutated ? Math.max(120_000, 3 * (fuses.get(keyOf(mutant)) ?? 0)) : 600_000)];
+      const fuse = ['--testTimeout', String(isMutated ? Math.max(60_000, 3 * (fuses.get(keyOf(mutant)) ?? 0)) : 600_000)];
       await promisify(execFile)(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...which, ...fuse, '--reporter=json', `--outputFile=${report}`],
         { cwd: tree, env: { ...process.env, T: title === undefined ? test : '' }, maxBuffer: 1e9 }).catch(() => {}); // the report says it all
     } finally {

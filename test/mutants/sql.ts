@@ -524,8 +524,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/60_iteration/child_work.sql',
     from: `>= (v_engage ->> 'max_children')::integer`,
     to: `> (v_engage ->> 'max_children')::integer`,
-    test: 'test/e2e/delegation.test.ts',
-    title: 'depth, children of a run and size of a tree are bounded',
+    test: 'test/sql/child_work/is_as_much_as_the_faculty_allows.test.sql',
   },
   {
     name: 'trees have no greatest depth',
