@@ -750,16 +750,6 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/recall_block/brings_back_what_was_done_just_before_a_compaction.test.sql',
   },
   {
-    name: 'recall_block knows the newest attempt only',
-    file: 'sql/api/50_context/blocks.sql',
-    from: `coalesce((c.turn).parent_turn_id, _earlier_head((c.turn).focus_id))
-`,
-    to: `(c.turn).parent_turn_id
-`,
-    test: 'test/e2e/told.test.ts',
-    title: 'recall_block reaches what a fork began with',
-  },
-  {
     name: 'closed blocks leave though they are small',
     file: 'sql/api/50_context/elision_due.sql',
     from: `if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer then`,
