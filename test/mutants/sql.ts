@@ -743,6 +743,15 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/blocks/a_step_that_was_refused_closes_nothing.test.sql',
   },
   {
+    name: 'recall_block knows the newest attempt only',
+    file: 'sql/api/50_context/blocks.sql',
+    from: `coalesce((c.turn).parent_turn_id, _earlier_head((c.turn).focus_id))
+`,
+    to: `(c.turn).parent_turn_id
+`,
+    test: 'test/sql/recall_block/reaches_into_earlier_attempts.test.sql',
+  },
+  {
     name: 'recall_block stops at a compaction',
     file: 'sql/api/50_context/blocks.sql',
     from: `where (c.turn).block >= p_block or (c.turn).turn_type = 'compaction'`,
