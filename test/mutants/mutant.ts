@@ -1,4 +1,4 @@
-/** One guard of the house, taken away: `to` stands for `from`, which occurs once in `file`, and then `test` must fail. */
+/** One guard of the house, taken away: `from`, which occurs once in `file`, is replaced by `to`, and then `test` must fail. */
 export type Mutant = {
   /** What is broken, as a sentence. */
   name: string;
