@@ -1,4 +1,4 @@
--- Writing to the journal from outside, and deleting such entries.
+-- Writing to the journal from outside.
 
 create or replace function journal_log(
     p_work_item_id uuid,
@@ -52,68 +52,6 @@ $$;
 
 comment on function journal_log(uuid, text, jsonb, text, uuid) is
   'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, however deep, are shortened to head and tail, and further if the entry would be over 64 KiB. p_importance: low, normal, high or critical. p_id: the same call repeated adds one entry. Returns the journal_entries row. Raises WL001, WL002.';
-
-create or replace function journal_entry_delete(p_id uuid, p_reason text default null)
-  returns void
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  update journal_entries set content = null, deleted_at = _now(), delete_reason = p_reason where id = p_id and deleted_at is null;
-  if not found and not exists (select from journal_entries where id = p_id) then
-    perform _raise_not_found('journal entry', p_id);
-  end if;
-end
-$$;
-
-comment on function journal_entry_delete(uuid, text) is 'Deletes the content of a logged entry; its type and time stay. Entries derived from ledger and calls cannot be deleted. Raises WL001.';
-
-create or replace function journal_cleanup(p_older_than interval default '90 days', p_importance text[] default '{low,normal}')
-  returns integer
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_count integer;
-begin
-  perform _check_span('p_older_than', p_older_than);
-  update journal_entries j
-     set content = null, deleted_at = _now(), delete_reason = 'cleanup'
-    from work_items w
-   where w.id = j.work_item_id and w.resolved_at < _now() - p_older_than and j.deleted_at is null and j.importance = any (p_importance);
-  get diagnostics v_count = row_count;
-  return v_count;
-end
-$$;
-
-comment on function journal_cleanup(interval, text[]) is 'Deletes the content of logged entries of sessions that ended at least p_older_than ago, by default only entries of low and normal importance. Returns how many. Call it from a cron job. Raises WL002.';
-
-create or replace function journal_export(p_work_item_id uuid)
-  returns jsonb
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select jsonb_build_object(
-    'session', (
-      select jsonb_build_object(
-               'id', s.id, 'conversationId', s.conversation_id, 'originalPrompt', s.original_prompt, 'status', s.status,
-               'createdAt', _ms(s.created_at), 'updatedAt', _ms(s.updated_at), 'completedAt', _ms(s.completed_at),
-               'tokenEstimate', s.token_estimate, 'entryCount', s.entry_count)
-        from work_sessions s
-       where s.id = p_work_item_id),
-    'entries', (
-      select coalesce(jsonb_agg(jsonb_build_object(
-               'id', j.id, 'sessionId', j.session_id, 'sequenceNum', j.sequence_num, 'entryType', j.entry_type,
-               'timestamp', _ms(j.created_at), 'content', j.content, 'tokenEstimate', j.token_estimate, 'importance', j.importance)
-               order by j.created_at, j.sequence_num, j.id), '[]')
-        from journal_read(p_work_item_id) j),
-    'checkpoints', (select coalesce(jsonb_agg(to_jsonb(c) order by c.created_at), '[]') from work_checkpoints c where c.work_item_id = p_work_item_id));
-$$;
-
-comment on function journal_export(uuid) is 'A session as one JSON document: {session, entries, checkpoints}. Raises WL001.';
 
 create or replace function _journal_keys()
   returns jsonb

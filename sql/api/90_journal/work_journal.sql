@@ -38,6 +38,31 @@ $$;
 comment on function journal_read(uuid, timestamptz, integer, text[]) is
   'The journal of a work item in order. p_since: only entries from this time on. p_limit: only the first ones. p_importance: only entries of these importances (low, normal, high, critical). Only the requested part is read, however long the journal is. sequence_num grows with time, with gaps; id never changes. An entry older than p_since may appear later, if its transaction commits later. Raises WL001, WL002.';
 
+create or replace function journal_export(p_work_item_id uuid)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object(
+    'session', (
+      select jsonb_build_object(
+               'id', s.id, 'conversationId', s.conversation_id, 'originalPrompt', s.original_prompt, 'status', s.status,
+               'createdAt', _ms(s.created_at), 'updatedAt', _ms(s.updated_at), 'completedAt', _ms(s.completed_at),
+               'tokenEstimate', s.token_estimate, 'entryCount', s.entry_count)
+        from work_sessions s
+       where s.id = p_work_item_id),
+    'entries', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+               'id', j.id, 'sessionId', j.session_id, 'sequenceNum', j.sequence_num, 'entryType', j.entry_type,
+               'timestamp', _ms(j.created_at), 'content', j.content, 'tokenEstimate', j.token_estimate, 'importance', j.importance)
+               order by j.created_at, j.sequence_num, j.id), '[]')
+        from journal_read(p_work_item_id) j),
+    'checkpoints', (select coalesce(jsonb_agg(to_jsonb(c) order by c.created_at), '[]') from work_checkpoints c where c.work_item_id = p_work_item_id));
+$$;
+
+comment on function journal_export(uuid) is 'A session as one JSON document: {session, entries, checkpoints}. Raises WL001.';
+
 create or replace function _journal_until(p_work_item_id uuid, p_since timestamptz, p_limit integer)
   returns timestamptz
   language sql
