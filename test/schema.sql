@@ -1936,7 +1936,7 @@ create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
 create function _newest_turn(p_work_item_id uuid) returns uuid
   sql stable; -- body 77e76b62, comment 83b9e615
 create function _next_block(p_head turns, p_focus_id uuid DEFAULT NULL::uuid) returns integer
-  sql stable; -- body e0a1a748, comment ee89aab2
+  sql stable; -- body 551b9555, comment ee89aab2
 create function _next_steps(p_item work_items, p_uncertain text[], p_plan text[], p_steps text[], p_asked text) returns text[]
   sql immutable; -- body 9d3e9fba, comment 1e156ccc
 create function _next_tokens(p_engage jsonb, p_last turns, p_head turns, p_cut elisions, p_say text, p_chars bigint DEFAULT NULL::bigint) returns integer
@@ -2352,7 +2352,7 @@ create function model_price_save(p_name text, p_input numeric, p_output numeric,
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body eff29f1f, comment d30859f4
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 27f1ea7d, comment 054a5ee7
+  plpgsql stable; -- body 6892549a, comment 054a5ee7
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment d9ab5f09
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb

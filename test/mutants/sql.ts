@@ -759,6 +759,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/recall_block/brings_back_what_was_done_just_before_a_compaction.test.sql',
   },
   {
+    name: 'an attempt after a compaction takes the number of an earlier block',
+    file: 'sql/api/50_context/blocks.sql',
+    from: '(select _block_of(t) + 1 from _asking_turn(_earlier_head(p_focus_id)) t where t.id is not null)',
+    to: '(select _block_of(t) + 1 from turns t where t.id = _earlier_head(p_focus_id))',
+    test: 'test/sql/recall_block/counts_a_block_that_a_compaction_did_not_see_closed.test.sql',
+  },
+  {
     name: 'closed blocks leave though they are small',
     file: 'sql/api/50_context/elision_due.sql',
     from: `if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer then`,

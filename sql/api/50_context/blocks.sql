@@ -39,7 +39,7 @@ create or replace function _next_block(p_head turns, p_focus_id uuid default nul
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when p_head.id is null then coalesce((select _block_of(t) + 1 from turns t where t.id = _earlier_head(p_focus_id)), 1)
+  select case when p_head.id is null then coalesce((select _block_of(t) + 1 from _asking_turn(_earlier_head(p_focus_id)) t where t.id is not null), 1)
               else p_head.block + case when _boundary(p_head.id) is null then 0 else 1 end
          end;
 $$;

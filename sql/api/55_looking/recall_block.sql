@@ -18,7 +18,7 @@ begin
   if not exists (select from work_items where id = p_work_item_id) then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  select max(_block_of(t)) into v_blocks from turns t where t.id = v_head_id;
+  v_blocks := _block_of(_asking_turn(v_head_id));
   if p_block is null or p_block not between 1 and coalesce(v_blocks, 0) then
     perform _raise_invalid(format('there is no block %s', p_block),
       case when v_blocks is null then 'There is none yet.' else format('Blocks 1 to %s are there.', v_blocks) end);
