@@ -643,6 +643,7 @@ CREATE INDEX work_items_completed ON ledger.work_items USING btree (resolved_at 
 CREATE INDEX work_items_conversation ON ledger.work_items USING btree (((params ->> 'conversationId'::text)), created_at DESC) WHERE (params ? 'conversationId'::text);
 CREATE INDEX work_items_created ON ledger.work_items USING btree (created_at DESC, id DESC);
 CREATE UNIQUE INDEX work_items_external_id ON ledger.work_items USING btree (external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX work_items_fork ON ledger.work_items USING btree (fork_turn_id) WHERE (fork_turn_id IS NOT NULL);
 CREATE UNIQUE INDEX work_items_idempotency_key ON ledger.work_items USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX work_items_interactive ON ledger.work_items USING btree (created_at DESC) WHERE ((state = 'created'::text) AND (work_type = 'journal'::text));
 CREATE INDEX work_items_open ON ledger.work_items USING btree (created_at DESC, id DESC) WHERE (resolved_at IS NULL);
@@ -1539,6 +1540,8 @@ create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _boundary(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4f96d378, comment 1cd8834a
+create function _branch_lock(p_turn_id uuid) returns void
+  plpgsql volatile; -- body 9a7ffa33, comment 6eac4e8a
 create function _branch_message(p_turn turns) returns text
   sql stable; -- body 7fef5262, comment 571f33d9
 create function _breaks_even_after(p_cut elisions, p_model text) returns integer
@@ -1803,6 +1806,8 @@ create function _input_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 87b565df
 create function _interrupt(p_item work_items) returns void
   plpgsql volatile; -- body 0fd50093, comment 641ffd40
+create function _is_branched(p_head turns) returns boolean
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bce0ab47, comment af5a9e24
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
@@ -1954,7 +1959,7 @@ create function _notify_ledger() returns trigger
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f77c383, comment 6faa9e98
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2df9ed56, comment 02b21e8d
 create function _one_line(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1e359c8d
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
@@ -2420,7 +2425,7 @@ create function work_complete(p_work_item_id uuid, p_summary text, p_evidence js
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 4a5781e8, comment 91d10acb
+  plpgsql volatile; -- body c91fa3be, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body f098a3f8, comment 6d245124
 create function work_ledger_build() returns text

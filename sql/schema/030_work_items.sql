@@ -69,6 +69,7 @@ create index work_items_queued on work_items (priority desc, run_at) where state
 create index work_items_queued_new on work_items (created_at desc, id desc) where state = 'queued';
 create index work_items_root_queued_new on work_items (created_at desc, id desc) where state = 'queued' and parent_id is null;
 create index work_items_root on work_items (root_id);
+create index work_items_fork on work_items (fork_turn_id) where fork_turn_id is not null;
 
 comment on table work_items is
   'Units of work, in trees by parent_id. Made by work_submit(). States: created, queued, claimed, running, waiting, paused; final: completed, failed, dead, cancelled.';

@@ -766,6 +766,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/recall_block/counts_a_block_that_a_compaction_did_not_see_closed.test.sql',
   },
   {
+    name: 'a step is drafted for a turn that a fork shares',
+    file: 'sql/api/50_context/nudge.sql',
+    from: 'if unheeded >= 2 and not _is_branched(p_head) then',
+    to: 'if unheeded >= 2 then',
+    test: 'test/sql/nudge/drafts_no_step_where_a_fork_began.test.sql',
+  },
+  {
     name: 'closed blocks leave though they are small',
     file: 'sql/api/50_context/elision_due.sql',
     from: `if _tokens(v_closed_chars, v_model) <= (p_engage ->> 'elide_budget')::integer then`,

@@ -28,7 +28,7 @@ begin
     return;
   end if;
   unheeded := case when v_written >= p_focus.nudge_iteration then 0 else p_focus.unheeded_nudge_count + 1 end;
-  if unheeded >= 2 then
+  if unheeded >= 2 and not _is_branched(p_head) then
     perform _draft_step(p_item, p_focus, p_head, v_written);
     has_drafted := true;
     update foci set nudge_iteration = 0, unheeded_nudge_count = 0 where id = p_focus.id;
@@ -42,7 +42,24 @@ end
 $$;
 
 comment on function _nudge(work_items, foci, turns, integer) is
-  'The reminder for the next request after p_interval iterations (ledger_nudge_interval) without a ledger entry; says null: none is due. unheeded: how many reminders in a row were followed by no entry. After two of those the engine drafts a step instead: has_drafted. A reminder counts when its turn is answered: see _turn_heard().';
+  'The reminder for the next request after p_interval iterations (ledger_nudge_interval) without a ledger entry; says null: none is due. unheeded: how many reminders in a row were followed by no entry. After two of those the engine drafts a step instead: has_drafted (one request later where another conversation continues from the same turn). A reminder counts when its turn is answered: see _turn_heard().';
+
+create or replace function _is_branched(p_head turns)
+  returns boolean
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+begin
+  perform _branch_lock(p_head.id);
+  return exists (select from work_items where fork_turn_id = p_head.id)
+      or exists (select from turns where parent_turn_id = p_head.id and status <> 'failed'
+                                     and (turn_type = 'normal' or work_item_id <> p_head.work_item_id));
+end
+$$;
+
+comment on function _is_branched(turns) is 'Whether another conversation continues from a turn, or a fork will: a step drafted for the turn now would close a block there, too. No fork is made at the turn until this transaction ends.';
 
 create or replace function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer)
   returns void
