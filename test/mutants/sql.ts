@@ -832,8 +832,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a reminder comes twice as late',
     file: 'sql/api/50_context/nudge.sql',
-    from: 'if unheeded >= 2 then',
-    to: 'if unheeded >= 3 then',
+    from: 'if unheeded >= 2 and',
+    to: 'if unheeded >= 3 and',
     test: 'test/sql/nudge/drafts_a_step_that_says_what_happened.test.sql',
   },
   {
