@@ -1,6 +1,6 @@
--- A message has the files that its calls touch, the code blocks of its text, and the lints that a client saves of it.
+-- A message has the files that its calls touch and that were attached to it, the code blocks of its text, and the lints that a client saves of it.
 begin;
-select plan(10);
+select plan(11);
 
 create temporary table turn as select bare_turn() as id;
 create temporary table said as with made as (
@@ -12,6 +12,10 @@ select turn.id, n, said.id, 'x', name, input::json, 'pure' from turn, said, (val
 select from tool_calls k, _touches_store(k);
 
 select results_eq('select kind, file_path, line_start, line_end from message_files order by file_path', $$ values ('read', 'a.ts', 11, 15), ('written', 'b.ts', null, null), ('referenced', 'src', null, null) $$, 'message_files has what the calls read, wrote and referred to');
+insert into messages (turn_id, sequence, role, content)
+select id, 0, 'user', format('[{"type": "text", "text": "See"}, {"type": "image", "source": {"type": "artifact", "media_type": "image/png", "artifact": "%s"}}, {"type": "document", "title": "plan.pdf", "source": {"type": "base64", "media_type": "application/pdf", "data": "eA=="}}]', repeat('0123456789abcdef', 4))::json from turn;
+select results_eq($$ select file_path, line_start, action from message_files where kind = 'attached' order by file_path $$, $$ values ('artifact:0123456789abcdef', null::integer, null), ('plan.pdf', null, null) $$, 'message_files has what was attached, by its name or its handle');
+
 select is((select count(*) from message_codeblocks), 3::bigint, 'message_codeblocks has the fenced blocks of the text');
 select results_eq('select idx, language, file_path from message_codeblocks order by idx', $$ values (0, 'ts', 'src/a.ts'), (1, null, null), (2, 'python', 'run.py') $$, 'a code block has its language and file');
 select is((select content from message_codeblocks where idx = 0), E'const a = 1;\n\nconst b = `x`;', 'a code block has its content');
