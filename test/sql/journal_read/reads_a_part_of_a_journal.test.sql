@@ -1,6 +1,6 @@
 -- A journal is read from a time on, the first so many entries, or those of an importance; it is exported whole.
 begin;
-select plan(9);
+select plan(10);
 
 select tool('write_file', 'idempotent', 'dangerous');
 select agent('{"tools": ["look", "read_file", "write_file"], "ledger_nudge_interval": 0, "elide_budget": 0, "require_approval": "dangerous"}', '{"awareness": {"enabled": false}}');
@@ -18,6 +18,9 @@ create temporary table j as select * from journal_read(item());
 
 select is((select count(*) from j where entry_type = 'tool_result' and importance = 'high' and content ->> 'errorMessage' = 'failed to see'), 1::bigint, 'a failed result is of high importance');
 select is((select bool_and(token_estimate > 0) from j), true, 'the tokens of each entry are estimated');
+select model_save(_item_model(item()));
+update models set sample_tokens = 3 * sample_tokens;
+select is((select bool_and(r.token_estimate between 3 * j.token_estimate - 3 and 3 * j.token_estimate) from j join journal_read(item()) r using (id)), true, 'the estimate follows what the model''s provider counts');
 select set_eq($$ select importance from j $$, array['low', 'normal', 'high', 'critical'], 'entries are of all degrees of importance');
 select is((select count(*) from journal_read(item(), '-infinity', 3)), 3::bigint, 'the first three entries are read');
 select is((select count(*) from journal_read(item(), (select created_at from j where entry_type = 'session_end'))), 1::bigint, 'entries are read from a time on');

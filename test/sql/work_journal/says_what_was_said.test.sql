@@ -10,6 +10,7 @@ select from ledger_append(item(), 'error', 'disk full', '{"recoverable": false, 
 select from ledger_append(item(), 'decision', 'Use B', '{"reasoning": "cheaper", "alternatives": ["A"]}');
 select from ledger_append(item(), 'finding', 'It is the index', '{"table": "orders"}');
 select from ledger_append(item(), 'note', 'Ask Anna');
+select from ledger_append(item(), 'plan', '1. Look');
 select from ledger_append(item(), 'step', 'Freed the disk');
 select from ledger_append(item(), 'step', 'And went on');
 
@@ -24,7 +25,8 @@ create temporary table j as select * from journal_read(item());
 select is((select content from j where entry_type = 'error'), '{"type": "error", "ledgerType": "error", "entry": "disk full", "errorType": "io", "message": "disk full", "recoverable": false}', 'an error is as recoverable as it was said to be');
 select is((select content from j where entry_type = 'decision'), '{"type": "decision", "ledgerType": "decision", "entry": "Use B", "question": "", "chosenOption": "Use B", "reasoning": "cheaper", "alternatives": ["A"]}', 'a decision has its reasons');
 select results_eq($$ select content from j where entry_type = 'thinking' and content ? 'ledgerType' order by sequence_num $$,
-  $$ values ('{"type": "thinking", "ledgerType": "finding", "reasoning": "It is the index", "entry": "It is the index", "table": "orders"}'::jsonb), ('{"type": "thinking", "ledgerType": "note", "reasoning": "Ask Anna"}') $$, 'findings and notes say which they are');
+  $$ values ('{"type": "thinking", "ledgerType": "finding", "reasoning": "It is the index", "entry": "It is the index", "table": "orders"}'::jsonb), ('{"type": "thinking", "ledgerType": "note", "reasoning": "Ask Anna"}'),
+    ('{"type": "thinking", "ledgerType": "plan", "reasoning": "1. Look", "planSteps": ["Look"]}') $$, 'findings, notes and plans say which they are');
 select results_eq($$ select content ->> 'message', content ->> 'fromError' from j where entry_type = 'recovery' order by sequence_num $$,
   $$ values ('Freed the disk', 'disk full'), ('the model answered request 2', 'overloaded: too busy') $$, 'recovery from an error: by a step, by another request');
 select results_eq($$ select content from j where entry_type = 'code_generated' $$,
