@@ -94,6 +94,15 @@ test('every request begins with the messages of the one before', () => {
   }
 });
 
+test('each turn knows how long its response took, and how long its first token', async () => {
+  const turns = await database.query<{ whole: number; first: number }>(`select duration_ms as whole, first_token_ms as first from ledger.turns where work_item_id = '${item.id}'`);
+  expect(turns).toHaveLength(demoReplies.length);
+  for (const { whole, first } of turns) {
+    expect(first).toBeTypeOf('number');
+    expect(whole).toBeGreaterThanOrEqual(first);
+  }
+});
+
 test('the failing test was really run: the model was shown its output', () => {
   const second = model.requests[2]?.body ?? '';
   expect(second).toContain('no cent is lost');

@@ -87,6 +87,8 @@ it('brings the whole message, its usage and the text as it arrives', async () =>
   });
   expect(response.id).toMatch(/^msg_/);
   expect(Number.isInteger(response.durationMs)).toBe(true);
+  expect(Number.isInteger(response.firstTokenMs)).toBe(true);
+  expect(response.firstTokenMs).toBeLessThanOrEqual(response.durationMs);
   expect(deltas.length).toBeGreaterThan(1);
   expect(deltas.join('')).toBe(content[2]?.['text']);
 });
