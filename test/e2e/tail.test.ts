@@ -14,6 +14,7 @@ import type { JournalEntry } from '../../runtime/ledger/answers.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { WorkJournal } from '../../runtime/ledger/journal.ts';
+import { listen } from '../../runtime/ledger/listener.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
@@ -109,8 +110,12 @@ test('a program that subscribes to the journal is told the same, whole, across a
   end();
 });
 
-test('who is not watched writes nothing', async () => {
+test('who is not watched writes nothing and notifies nobody', async () => {
   hold(8);
+  const heard = new Set<string>();
+  let isConnected = false;
+  const listener = listen(database.url, ['work_activity', 'work_item_completed'], { onNotification: (channel, payload) => heard.add(`${channel} ${payload}`), onConnected: () => (isConnected = true) });
+  await until(() => isConnected);
   await database.query(`create table public.written (turn_id uuid); create function public.note() returns trigger language plpgsql as 'begin insert into public.written values (new.turn_id); return null; end';
     create trigger note after insert or update on ledger.turn_streams for each row execute function public.note()`);
   const item = await db.workSubmit({ workType: 'fix', description: 'Look at it' });
@@ -118,10 +123,14 @@ test('who is not watched writes nothing', async () => {
   held.go();
   await until(async () => (await db.workItem(item.id))?.resolved_at);
   expect(await database.query('select * from public.written')).toEqual([]);
+  await until(() => heard.has(`work_item_completed ${item.id}`)); // behind all else that was said of it
+  expect(heard).not.toContain(`work_activity ${item.id}`);
 
   hold(8);
   const watched = await db.workSubmit({ workType: 'fix', description: 'Look at it' });
   await asked(watched.id);
   await db.ledgerWatch(watched.id, 60);
   await until(async () => (await database.query('select * from public.written')).length > 0);
+  await until(() => heard.has(`work_activity ${watched.id}`));
+  await listener.close();
 });

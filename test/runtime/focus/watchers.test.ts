@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { Watchers } from '../../../runtime/focus/watchers.ts';
 import type { Claimed } from '../../../runtime/ledger/answers.ts';
 import type { Db } from '../../../runtime/ledger/db.ts';
+import { until } from '../../workerProcess.ts';
 
 const claimOf = (workItemId: string): Claimed => ({ work_item_id: workItemId, lease: 'l' }) as Claimed;
 
@@ -20,4 +21,20 @@ test('a hint that comes ahead of the response is not lost, and one for other wor
     showing.end();
   }
   expect(shown).toEqual(['the turn of watched']);
+});
+
+test('however fast a response arrives, it is shown once a second, and at last all of it', async () => {
+  const shown: { at: number; text: unknown }[] = [];
+  const db = { turnStream: async (_lease: unknown, _turnId: string, [block]: { text: unknown }[]) => shown.push({ at: performance.now(), text: block?.text }) > 0 } as unknown as Db;
+  const showing = new Watchers(db, pino({ level: 'silent' })).show(claimOf('watched'), 'a turn', true);
+  let said = '';
+  while (shown.length < 2) {
+    said += '.';
+    const text = said;
+    showing.grew(() => [{ type: 'text', text }]);
+    await new Promise(setImmediate);
+  }
+  await until(() => shown.at(-1)?.text === said);
+  for (const [n, { at }] of shown.entries()) expect(at - (shown[n - 1]?.at ?? -Infinity)).toBeGreaterThan(990);
+  showing.end();
 });
