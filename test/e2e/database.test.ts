@@ -165,6 +165,17 @@ test('a listener hears of watched appends and of ends, again after its connectio
   await listener.close();
 });
 
+test('who appends a long entry is warned', async () => {
+  const item = await db.workSubmit({ workType: 'long', description: 'x' });
+  const client = new pg.Client(database.url);
+  const warnings: (string | undefined)[] = [];
+  client.on('notice', ({ message }) => warnings.push(message));
+  await client.connect();
+  for (const bytes of [4096, 4097]) await client.query(`select ledger.ledger_append('${item.id}', 'note', repeat('x', ${bytes}))`);
+  await client.end();
+  expect(warnings).toEqual([`entry 2 of work item ${item.id} has 4097 bytes: every agent that reads this ledger pays for it`]);
+});
+
 test('cancelling stops a model call that is under way, and what it says is dropped', async () => {
   const model = await startScriptedModel(() => ({ content: [{ type: 'text', text: 'too late' }], delayMs: 20_000 }));
   const worker = await startWorker({
