@@ -1,6 +1,6 @@
 // The journal's client: what its manager does, a subscription across broken connections, and the state that a user interface shows.
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import type { JournalEntry } from '../../runtime/ledger/answers.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
@@ -154,4 +154,22 @@ test('the state of a conversation for a user interface', async () => {
   expect(seen.some((state) => state.isLoading)).toBe(true);
   store.close();
   other.close();
+});
+
+test('a program that drives a session says each minute that it is alive, until it lets go', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const store = new JournalStore(journal, 'chat-6');
+    const session = await store.startSession('Follow me');
+    const status = async (): Promise<string | undefined> => (await journal.getSession(session?.id ?? ''))?.status;
+    for (let n = 0; n < 2; n++) {
+      await database.query(`update ledger.work_items set heartbeat_ends_at = now() where id = '${session?.id}'`);
+      vi.advanceTimersByTime(60_000);
+      await until(async () => (await status()) === 'active');
+    }
+    store.close();
+    expect(vi.getTimerCount()).toBe(0);
+  } finally {
+    vi.useRealTimers();
+  }
 });

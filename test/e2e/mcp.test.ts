@@ -188,8 +188,14 @@ test('the hooks of an interactive session journal it and put its packet in', asy
   expect(await db.journal.session(session?.id ?? '')).toMatchObject({ status: 'active' });
   await hook('session-start', { cwd: '/gone' });
   const gone = (await db.journal.sessionActive('/gone'))?.id ?? '';
-  await database.query(`update ledger.work_items set heartbeat_ends_at = now() where id = '${gone}'`);
-  expect(await db.journal.session(gone)).toMatchObject({ status: 'crashed' });
+  const fallSilent = async (): Promise<void> => {
+    await database.query(`update ledger.work_items set heartbeat_ends_at = now() where id = '${gone}'`);
+    expect(await db.journal.session(gone)).toMatchObject({ status: 'crashed' });
+  };
+  await fallSilent();
+  await hook('stop', { cwd: '/gone' }); // each hook says that the client is there
+  expect(await db.journal.session(gone)).toMatchObject({ status: 'active' });
+  await fallSilent();
   await (await connect('--conversation', '/gone')).listTools(); // its server says each minute that the client is there, the first time at once
   await until(async () => (await db.journal.session(gone))?.status === 'active');
   // What goes wrong never stops the client.
