@@ -174,4 +174,29 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/sandbox/hostWorkspace.test.ts',
     title: 'a symbolic link, at the end of a path',
   },
+  {
+    name: 'each piece of a response is written',
+    file: 'runtime/focus/watchers.ts',
+    from: 'await sleep(INTERVAL_MS, undefined',
+    to: 'await sleep(0, undefined',
+    test: 'test/runtime/focus/watchers.test.ts',
+    title: 'it is shown once a second',
+  },
+  {
+    name: 'a client whose hooks run has crashed all the same',
+    file: 'runtime/commands/hook.ts',
+    from: `      await db.journal.heartbeat(sessionId);
+`,
+    to: '',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'the hooks of an interactive session',
+  },
+  {
+    name: 'whoever drives a session says so once',
+    file: 'runtime/ledger/journal.ts',
+    from: 'setInterval(beat, HEARTBEAT_MS)',
+    to: 'setInterval(() => {}, HEARTBEAT_MS)',
+    test: 'test/e2e/journal.test.ts',
+    title: 'says each minute that it is alive',
+  },
 ];

@@ -853,4 +853,43 @@ export const sqlMutants: readonly Mutant[] = [
 `,
     test: 'test/sql/model_save/learns_nothing_across_a_cut.test.sql',
   },
+  // Journal, and who watches
+  {
+    name: 'who watches is not notified',
+    file: 'sql/api/60_iteration/turn_stream.sql',
+    from: 'where p_item.watch_ends_at > _now();',
+    to: 'where false;',
+    test: 'test/e2e/tail.test.ts',
+    title: 'notifies nobody',
+  },
+  {
+    name: 'each change is notified, though nobody watches',
+    file: 'sql/api/60_iteration/turn_stream.sql',
+    from: 'where p_item.watch_ends_at > _now();',
+    to: ';',
+    test: 'test/e2e/tail.test.ts',
+    title: 'notifies nobody',
+  },
+  {
+    name: 'a long entry is taken without a word',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: 'elsif octet_length(p_content) > 4096 then',
+    to: 'elsif false then',
+    test: 'test/e2e/database.test.ts',
+    title: 'who appends a long entry',
+  },
+  {
+    name: 'what was attached to a message is no file of it',
+    file: 'sql/api/95_views/turn_views.sql',
+    from: `b.value ->> 'type' in ('image', 'document');`,
+    to: `b.value ->> 'type' in ('document');`,
+    test: 'test/sql/message_lints_save/beside_files_and_code.test.sql',
+  },
+  {
+    name: 'tokens of a journal are estimated without what was learned',
+    file: 'sql/api/90_journal/work_journal.sql',
+    from: '_tokens(char_length(j.content::text), v_model), j.importance',
+    to: 'char_length(j.content::text) / 3, j.importance',
+    test: 'test/sql/journal_read/reads_a_part_of_a_journal.test.sql',
+  },
 ];
