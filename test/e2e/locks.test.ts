@@ -18,9 +18,14 @@ beforeAll(async () => {
     create function public.slow(input jsonb) returns jsonb language sql as $$ select pg_advisory_xact_lock(7); select '{}'::jsonb $$;
     select from ability_register('slow', 'Takes its time.', '{"type": "object"}', 'unsafe', 'safe', 'public.slow(jsonb)');
     select from ability_register('send', 'Sends.', '{"type": "object"}', 'unsafe', 'dangerous');
+    select from ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe');
+    select from ability_register('execute_code', 'Runs code.', '{"type": "object"}', 'idempotent', 'safe');
     select from model_price_save('claude-sonnet-5-5', 3, 15);
     select from faculty_save('{"name": "lead", "accepts": ["lead"], "engage": {"tools": ["slow"], "ledger_nudge_interval": 0}}');
     select from faculty_save('{"name": "part", "accepts": ["part"], "max_concurrent": 3, "engage": {"tools": ["send"], "require_approval": "dangerous", "ledger_nudge_interval": 0}}');
+    select from faculty_save('{"name": "coder", "accepts": ["code"], "engage": {"tools": ["send"], "code_execution": true, "require_approval": "dangerous"}}');
+    select from faculty_save('{"name": "careful", "accepts": ["careful"], "hooks": {"before_tool": "true"}, "engage": {"tools": ["send"], "require_approval": "dangerous"}}');
+    select from faculty_save('{"name": "long", "accepts": ["long"], "awareness": {"enabled": false}, "engage": {"tools": ["look"], "compact_keep_recent": 2, "ledger_nudge_interval": 0}}');
     select from faculty_save('{"name": "hooked", "accepts": ["hooked"], "orient": {"command": "true"}}')`);
 });
 afterAll(() => database?.drop());
@@ -38,7 +43,8 @@ async function tree(budget: object = { tokens: 10_000_000, seconds: 10_000, call
   const root = String(await first.run(`select id from work_submit('lead', ${quoted(`Lead ${crypto.randomUUID()}`)}, p_budget => ${quoted(budget)})`));
   return { root, part: await partOf(root) };
 }
-const partOf = async (root: string): Promise<string> => String(await first.run(`select id from work_submit('part', ${quoted(`Part ${crypto.randomUUID()}`)}, p_parent_id => ${quoted(root)})`));
+const childOf = async (root: string, type: string): Promise<string> => String(await first.run(`select id from work_submit(${quoted(type)}, ${quoted(`Part ${crypto.randomUUID()}`)}, p_parent_id => ${quoted(root)})`));
+const partOf = (root: string): Promise<string> => childOf(root, 'part');
 const claim = async (item: string): Promise<string> => String(await first.run(`select focus_claim(${quoted(item)}, 'worker') ->> 'lease'`));
 
 /** Claims an item and takes its request. */
@@ -57,6 +63,27 @@ async function answered(driven: Driven, ...content: unknown[]): Promise<string[]
 }
 const text = { type: 'text', text: 'Done.' };
 
+/** Code that runs, and its call. */
+async function coding(): Promise<{ driven: Driven; code: string }> {
+  const driven = await asking(await childOf((await tree()).root, 'code'));
+  const [code] = await answered(driven, use('execute_code', { code: 'send()' }));
+  await first.run(`select tool_call_begin(${args(driven)}, ${quoted(code)})`);
+  return { driven, code: String(code) };
+}
+const nested = ({ driven, code }: { driven: Driven; code: string }): string => `tool_call_nested(${args(driven)}, ${quoted(code)}, 0, 'send', '{}')`;
+
+/** Work whose context a model is asked to summarize. */
+async function summarizing(): Promise<Driven> {
+  const item = await childOf((await tree()).root, 'long');
+  for (let n = 0; n < 5; n++) {
+    const driven = await asking(item);
+    const [call] = await answered(driven, use('look', {}, `look${n}`));
+    await first.run(`select tool_call_settle(${args(driven)}, ${quoted(call)}, repeat('x', 3000)); select iteration_finish(${args(driven)})`);
+  }
+  await first.run(`select context_compact(${quoted(item)}, 'rows')`);
+  return asking(item);
+}
+
 const stages = {
   items: ['work_items'],
   advisory: ['an advisory lock'],
@@ -73,8 +100,8 @@ const hold = (table: string): string => (table === 'an advisory lock'
   ? `select pg_advisory_xact_lock(hashtextextended(k, 0)) from (select 'slot ledger part' union select 'spawn ledger ' || id from work_items where parent_id is null) s(k)`
   : `lock table ${table} in exclusive mode`);
 
-/** Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the item's lock alone. */
-const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[]; holds?: string }[] = [
+/** Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the item's lock alone, or the job of an item that it has submitted. */
+const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[]; holds?: readonly string[] }[] = [
   { name: 'work_submit', comesTo: ['items', 'budgets', 'jobs'], prepare: async () => `work_submit('part', 'x', p_parent_id => ${quoted((await tree()).root)})` },
   { name: 'spawn_child_work', comesTo: ['items', 'advisory', 'budgets', 'jobs'], prepare: async () => `spawn_child_work(${quoted((await tree()).root)}, 'part', 'x')` },
   { name: 'focus_claim', comesTo: ['items', 'advisory', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
@@ -110,7 +137,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     const driven = await asking((await tree()).root);
     return `tool_call_begin(${args(driven)}, ${quoted((await answered(driven, use('slow')))[0])})`;
   } },
-  { name: 'tool_call_execute', comesTo: ['items', 'advisory', 'rows', 'budgets', 'jobs'], holds: 'tool_calls', prepare: async () => {
+  { name: 'tool_call_execute', comesTo: ['items', 'advisory', 'rows', 'budgets', 'jobs'], holds: ['tool_calls'], prepare: async () => {
     const driven = await asking((await tree()).root);
     return `tool_call_execute(${args(driven)}, ${quoted((await answered(driven, use('spawn_child_work', { work_type: 'part', description: 'x' })))[0])})`;
   } },
@@ -193,10 +220,62 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     await first.run(`select iteration_finish(${args(driven)})`);
     return `session_rollback(${quoted(driven.item)}, ${quoted(driven.turn)})`;
   } },
+  { name: 'work_fail', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+    const { item, lease } = await asking((await tree()).part);
+    return `work_fail(${quoted(item)}, 'no', p_lease => ${quoted(lease)})`;
+  } },
+  { name: 'work_fork', comesTo: ['items', 'foci', 'rows', 'jobs'], holds: ['graphile_worker._private_jobs'], prepare: async () => {
+    const driven = await asking((await tree()).part);
+    await answered(driven, text);
+    return `work_fork(${quoted(driven.turn)}, 'Another way')`;
+  } },
+  { name: 'work_keep', comesTo: ['foci', 'jobs'], prepare: async () => {
+    const { root, part } = await tree();
+    await partOf(part);
+    return `work_keep(${quoted(root)}, 'keeper')`;
+  } },
+  { name: 'worker_stop', comesTo: ['jobs'], prepare: async () => {
+    const { root, part } = await tree();
+    await partOf(part);
+    await first.run(`select work_keep(${quoted(root)}, 'keeper')`);
+    return `worker_stop('keeper')`;
+  } },
+  { name: 'turn_stream', comesTo: ['items', 'rows'], prepare: async () => {
+    const driven = await asking((await tree()).part);
+    await first.run(`select ledger_watch(${quoted(driven.item)})`);
+    return `turn_stream(${args(driven)}, ${quoted(driven.turn)}, '[]')`;
+  } },
+  { name: 'summary_record', comesTo: ['items', 'foci', 'rows', 'budgets'], prepare: async () => {
+    const driven = await summarizing();
+    return `summary_record(${args(driven)}, ${quoted(driven.turn)}, ${response([text])})`;
+  } },
+  { name: 'tool_call_settle', comesTo: ['items', 'rows'], prepare: async () => {
+    const running = await coding();
+    await first.run(`select ${nested(running)}`);
+    return `tool_call_settle(${args(running.driven)}, ${quoted(running.code)}, 'done')`;
+  } },
+  { name: 'tool_call_nested', comesTo: ['items', 'rows'], prepare: async () => nested(await coding()) },
+  { name: 'tool_call_suspend', comesTo: ['items', 'rows'], prepare: async () => {
+    const running = await coding();
+    await first.run(`select ${nested(running)}`);
+    return `tool_call_suspend(${args(running.driven)}, ${quoted(running.code)})`;
+  } },
+  // The focus only as what its new row refers to: for key share, which waits for nobody who locks rows.
+  { name: 'tool_hook_record', comesTo: ['items', 'foci', 'rows'], holds: ['tool_calls', 'hook_runs'], prepare: async () => {
+    const driven = await asking(await childOf((await tree()).root, 'careful'));
+    const [call] = await answered(driven, use('send'));
+    return `tool_hook_record(${args(driven)}, ${quoted(call)}, 'before_tool', '{"stdout": "", "exit_code": 0}')`;
+  } },
+  { name: 'tool_call_reject', comesTo: ['items', 'rows', 'jobs'], prepare: async () => {
+    const driven = await asking((await tree()).part);
+    await answered(driven, use('send'));
+    await first.run(`select iteration_finish(${args(driven)})`);
+    return `tool_call_reject((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
+  } },
   { name: 'ledger_append', comesTo: ['items'], prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')` },
 ];
 
-test.each(functions)('$name locks in the one order', async ({ prepare, comesTo, holds }) => {
+test.each(functions)('$name locks in the one order', async ({ prepare, comesTo, holds = [] }) => {
   const call = await prepare();
   const met = new Set<Stage>();
   for (const [stage, tables] of Object.entries(stages) as [Stage, readonly string[]][]) {
@@ -210,7 +289,7 @@ test.each(functions)('$name locks in the one order', async ({ prepare, comesTo, 
         const held = (await second.run(`
           select array_agg(distinct replace(relation::regclass::text, 'ledger.', '')) from pg_locks
            where pid = ${third.pid} and granted and locktype = 'relation' and mode in ('RowShareLock', 'RowExclusiveLock')`)) as string[] | null;
-        expect((held ?? []).filter((other) => stageOf(other) > stageOf(table) && other !== holds), `before ${table}`).toEqual([]);
+        expect((held ?? []).filter((other) => stageOf(other) > stageOf(table) && !holds.includes(other)), `before ${table}`).toEqual([]);
       }
       await second.run('rollback');
       expect(await running.outcome).toBe('done');
@@ -218,6 +297,15 @@ test.each(functions)('$name locks in the one order', async ({ prepare, comesTo, 
     }
   }
   expect([...met]).toEqual(comesTo);
+});
+
+test('every function that changes work, or that a worker calls, is stopped', async () => {
+  const all = (await first.run(`
+    select array_agg(f.name) from _public_functions() f join pg_proc p on p.pronamespace = 'ledger'::regnamespace and p.proname = f.name
+     where p.provolatile = 'v' and (f.serves = 'workers' or f.subject = 'work')`)) as string[];
+  const elsewhere = ['lease_renew', 'ability_invoke']; // never waits, see below; locks what the ability does
+  const stopped = new Set([...functions.map(({ name }) => name.split(' ')[0]), ...elsewhere]);
+  expect(all.filter((name) => !stopped.has(name))).toEqual([]);
 });
 
 /** The item's row, as each function that writes for it locks it. */
