@@ -2,7 +2,7 @@
 // Each is run as a process and waited for: one that something keeps open would never come back.
 
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,12 +36,20 @@ function cli(args: string[], environment: Record<string, string> = {}): Promise<
 }
 
 const id = '00000000-0000-7000-8000-000000000000';
+const recorded = fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url));
 
 test('every command ends over an older ledger, with what to do', async () => {
+  const faculty = join(directory, 'a.toml');
+  await writeFile(faculty, '[faculty]\nname = "a"\n');
   const commands = [
     ['up'], ['install'], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'],
-    ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ['demo', '--scene', 'team'], ['demo', '--scene', 'context'],
+    ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['javascript'],
+    ['replay', recorded, '--schema', 'work_ledger'], ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ['demo', '--scene', 'team'], ['demo', '--scene', 'context'],
   ];
+  // Those that need no ledger, and those that never stop their client, which the tests of MCP look at.
+  const others = ['help', 'down', 'pull', 'push', 'mcp', 'hook', 'doctor'];
+  const named = [...(await cli(['--help'])).stdout.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name ?? '');
+  expect(named.filter((name) => !others.includes(name)).toSorted()).toEqual([...new Set(commands.map(([name = '']) => name))].toSorted());
   for (const args of commands) {
     const ended = await cli(args, ['work', 'run'].includes(args[0] ?? '') ? { ANTHROPIC_API_KEY: 'k' } : {});
     expect(ended, args.join(' ')).toMatchObject({ code: 1, stderr: expect.stringMatching(

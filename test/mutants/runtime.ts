@@ -199,4 +199,13 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/journal.test.ts',
     title: 'says each minute that it is alive',
   },
+  {
+    name: 'JavaScript is put into a ledger of other sources',
+    file: 'runtime/commands/javascript.ts',
+    from: `  await checkLedger(place.url, place.schema);
+`,
+    to: '',
+    test: 'test/e2e/otherLedger.test.ts',
+    title: 'every command ends over an older ledger',
+  },
 ];
