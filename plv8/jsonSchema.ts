@@ -19,6 +19,9 @@ const MAX_DEPTH = 250;
 const MAX_STEPS = 1_000_000;
 const MAX_ERRORS = 20;
 
+/** How the only error begins where it is the schema's fault. */
+export const UNUSABLE = 'the schema cannot be used: ';
+
 class SchemaError extends Error {}
 
 /** Why a value does not fit a schema, each reason with its position in the value; empty: it fits. */
@@ -27,7 +30,7 @@ export function schemaErrors(schema: unknown, value: unknown): string[] {
     const said = new Check(schema).errors(value);
     return said.length > MAX_ERRORS ? [...said.slice(0, MAX_ERRORS), `and ${said.length - MAX_ERRORS} more`] : said;
   } catch (error) {
-    if (error instanceof SchemaError || error instanceof PatternError) return [`the schema cannot be used: ${error.message}`];
+    if (error instanceof SchemaError || error instanceof PatternError) return [UNUSABLE + error.message];
     throw error;
   }
 }

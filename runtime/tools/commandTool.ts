@@ -3,7 +3,7 @@
 
 import { z } from 'zod';
 
-import { schemaErrors } from '../../plv8/jsonSchema.ts';
+import { fitting } from './fitting.ts';
 import type { Tool } from './tool.ts';
 import { inWorkspace } from './workspace.ts';
 
@@ -41,8 +41,3 @@ export function commandTools(document: unknown): Tool[] {
       }),
   }));
 }
-
-/** Accepts what fits a JSON Schema, unchanged. */
-const fitting = (schema: object): z.ZodType => z.unknown().superRefine((input, context) => {
-  for (const message of schemaErrors(schema, input)) context.addIssue({ code: 'custom', message });
-});

@@ -6,6 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 
 import { version } from '../../sql/extensionSource.ts';
+import { fitting } from './fitting.ts';
 import { imageOf, imageTypeOf } from './image.ts';
 import { failed } from './tool.ts';
 import type { Effect, Risk, Tool, ToolImage, ToolOutcome } from './tool.ts';
@@ -75,8 +76,7 @@ class Server {
       return {
         name: `mcp__${this.#name}__${name.replaceAll(/[^a-zA-Z0-9_-]/g, '_')}`.slice(0, 64),
         description: description?.trim() || name, effect, risk,
-        // The server checks its input against its schema itself.
-        input: z.looseObject({}), inputSchema: schema,
+        input: fitting(inputSchema, { isCheckedAgain: true }), inputSchema: schema,
         execute: (input, { signal }) => this.#call(name, input as Record<string, unknown>, signal),
       };
     });

@@ -93,7 +93,7 @@ command = "echo half; echo why >&2; exit 3"
     { tool: 'greet', error: true, text: expect.stringContaining('does not match the schema of greet'), images: 0 },
     { tool: 'fails', error: true, text: 'half\nwhy\n[exit code 3]', images: 0 },
     { tool: 'mcp__local__count_words', error: false, text: '3', images: 0 },
-    { tool: 'mcp__local__count_words', error: true, text: expect.stringMatching(/invalid|expected string/i), images: 0 }, // the server's own word
+    { tool: 'mcp__local__count_words', error: true, text: expect.stringMatching(/^\[engine\] The input does not match the schema of mcp__local__count_words:\n.*\/text: must be string, not number/), images: 0 },
     { tool: 'mcp__local__refuse', error: true, text: 'not today', images: 0 },
     { tool: 'mcp__local__picture', error: false, text: expect.stringContaining('(an image)'), images: 1 },
     { tool: 'mcp__local__die', error: true, text: expect.stringMatching(/MCP server "local" did not answer: .*Look what was done/), images: 0 },

@@ -208,4 +208,20 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/otherLedger.test.ts',
     title: 'every command ends over an older ledger',
   },
+  {
+    name: 'a schema of an MCP server that cannot be used refuses every call',
+    file: 'runtime/tools/fitting.ts',
+    from: 'if (!isCheckedAgain || !message.startsWith(UNUSABLE))',
+    to: 'if (message !== UNUSABLE)',
+    test: 'test/runtime/tools/fitting.test.ts',
+    title: 'where the schema cannot be used',
+  },
+  {
+    name: 'inputs for MCP servers are not checked',
+    file: 'runtime/tools/mcpTools.ts',
+    from: 'input: fitting(inputSchema, { isCheckedAgain: true }), ',
+    to: 'input: z.looseObject({}), ',
+    test: 'test/e2e/userTools.test.ts',
+    title: 'an agent calls commands and the tools of an MCP server',
+  },
 ];
