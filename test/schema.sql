@@ -659,6 +659,7 @@ CREATE INDEX work_items_root_running ON ledger.work_items USING btree (created_a
 CREATE INDEX work_items_runnable ON ledger.work_items USING btree (run_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text]));
 CREATE INDEX work_items_running ON ledger.work_items USING btree (created_at DESC) WHERE (state = 'running'::text);
 CREATE INDEX work_items_slots ON ledger.work_items USING btree (slot_faculty) WHERE (slot_faculty IS NOT NULL);
+CREATE INDEX work_items_under_way ON ledger.work_items USING btree (root_id) WHERE ((resolved_at IS NULL) AND ((state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR ((state = 'queued'::text) AND (focus_id IS NOT NULL))));
 CREATE TRIGGER notify_completed AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _notify_completed();
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.work_items FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE OF state, resolved_at, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((old.resolved_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite();
@@ -691,6 +692,7 @@ CREATE INDEX work_ledger_created ON ledger.work_ledger USING btree (work_item_id
 CREATE INDEX work_ledger_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type)::text = 'error'::text);
 CREATE INDEX work_ledger_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE ((entry_type)::text = 'finding'::text);
 CREATE UNIQUE INDEX work_ledger_idempotency_key ON ledger.work_ledger USING btree (work_item_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
+CREATE INDEX work_ledger_newest_step ON ledger.work_ledger USING btree (work_item_id, seq DESC) WHERE ((entry_type)::text = 'step'::text);
 CREATE INDEX work_ledger_plans ON ledger.work_ledger USING btree (work_item_id, seq DESC) WHERE ((entry_type)::text = 'plan'::text);
 CREATE INDEX work_ledger_root_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'error'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'finding'::text) AND (NOT is_child_work));
@@ -698,12 +700,24 @@ CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE
 CREATE TRIGGER notify_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN (new.is_watched) EXECUTE FUNCTION _notify_ledger();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_number BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_number();
+create table work_usage (
+  work_item_id uuid not null,
+  model text not null,
+  model_calls bigint not null default 0,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cached_input_tokens bigint not null default 0,
+  cache_write_tokens bigint not null default 0,
+  constraint work_usage_pkey PRIMARY KEY (work_item_id, model),
+  constraint work_usage_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
+) with (fillfactor=50);
 create table workers (
   id text not null,
   host text not null,
   pid integer not null,
   version text not null,
   tree_id uuid,
+  concurrency integer,
   started_at timestamp with time zone not null default _now(),
   seen_at timestamp with time zone not null default _now(),
   constraint workers_pkey PRIMARY KEY (id),
@@ -893,6 +907,12 @@ create view v_context with (security_invoker=true) as
      CROSS JOIN LATERAL _context_window_of(c.config -> 'engage'::text) w(tokens)
      JOIN sessions s ON s.label = f.session_label
      JOIN turns t ON t.id = (_asking_turn(s.head_turn_id)).id;
+create view v_cooldowns with (security_invoker=true) as
+ SELECT name AS model,
+    cooldown_ends_at AS ends_at,
+    cooldown_reason AS reason
+   FROM models m
+  WHERE cooldown_ends_at > _now();
 create view v_decisions with (security_invoker=true) as
  SELECT work_item_id,
     seq,
@@ -1029,6 +1049,154 @@ create view v_missing_tools with (security_invoker=true) as
   WHERE f.is_current AND NOT (EXISTS ( SELECT
            FROM abilities a
           WHERE a.name = t.name));
+create view v_now with (security_invoker=true) as
+ SELECT w.id AS work_item_id,
+    w.parent_id,
+    w.root_id,
+    w.depth,
+    w.work_type,
+    _one_line("left"(w.description, 1000), 300) AS description,
+    w.state,
+    w.state_reason,
+    w.priority,
+    COALESCE(f.faculty, w.faculty) AS faculty,
+    f.id AS focus_id,
+    f.attempt,
+    f.iteration + 1 AS iteration,
+    f.session_label,
+    c.config #>> '{engage,model}'::text[] AS model,
+        CASE
+            WHEN w.state = 'paused'::text THEN 'paused'::text
+            WHEN w.state = 'waiting'::text THEN 'waits'::text
+            WHEN w.lease IS NULL THEN 'next'::text
+            WHEN t.focus_id = f.id AND t.status = 'completed'::text AND t.iteration = (f.iteration + 1) THEN 'tools'::text
+            ELSE 'model'::text
+        END AS doing,
+    y.waits_for,
+    y.why,
+    k.calls AS open_calls,
+    t.id AS turn_id,
+    ( SELECT _one_line(l.content, 300) AS _one_line
+           FROM work_ledger l
+          WHERE l.work_item_id = w.id AND l.entry_type::text = 'step'::text
+          ORDER BY l.seq DESC
+         LIMIT 1) AS last_step,
+    _one_line("left"(_response_text(a.id), 2000), 300) AS last_words,
+    _input_total(ROW(a.id, a.parent_turn_id, a.depth, a.turn_type, a.status, a.work_item_id, a.focus_id, a.iteration, a.config_hash, a.block, a.elision_id, a.fork_turn_id, a.provider, a.model, a.role, a.stop_reason, a.response_id, a.request_id, a.call_count, a.error, a.input_tokens, a.output_tokens, a.cached_input_tokens, a.cache_write_tokens, a.reasoning_tokens, a.total_tokens, a.chain_tokens, a.reserved_tokens, a.reserved_money, a.duration_ms, a.first_token_ms, a.external_id, a.workspace_path, a.archived_at, a.started_at, a.completed_at)) + COALESCE(a.output_tokens, 0) + _tokens(_results_chars(a.id)::bigint, c.config #>> '{engage,model}'::text[]) AS context_tokens,
+    x.tokens AS context_window,
+    floor(x.tokens::numeric * COALESCE(NULLIF((c.config #>> '{engage,compact_threshold}'::text[])::numeric, 0::numeric), 1::numeric))::integer AS compacts_at,
+    u.tokens,
+    u.cost,
+    u.model_calls,
+    r.items AS tree_items,
+    r.tokens AS tree_tokens,
+    r.cost AS tree_cost,
+    f.lease_owner AS worker_id,
+    f.lease_expires_at,
+    w.started_at,
+    f.created_at AS attempt_started_at,
+    GREATEST(w.started_at, f.leased_at, t.started_at, t.completed_at, ( SELECT max(z.completed_at) AS max
+           FROM tool_calls z
+          WHERE z.turn_id = t.id), ( SELECT l.created_at
+           FROM work_ledger l
+          WHERE l.work_item_id = w.id
+          ORDER BY l.seq DESC
+         LIMIT 1)) AS active_at
+   FROM work_items w
+     LEFT JOIN foci f ON f.work_item_id = w.id AND f.attempt = w.attempts
+     LEFT JOIN faculties c ON c.content_hash = f.faculty_hash
+     LEFT JOIN LATERAL ( SELECT t_1.id,
+            t_1.parent_turn_id,
+            t_1.depth,
+            t_1.turn_type,
+            t_1.status,
+            t_1.work_item_id,
+            t_1.focus_id,
+            t_1.iteration,
+            t_1.config_hash,
+            t_1.block,
+            t_1.elision_id,
+            t_1.fork_turn_id,
+            t_1.provider,
+            t_1.model,
+            t_1.role,
+            t_1.stop_reason,
+            t_1.response_id,
+            t_1.request_id,
+            t_1.call_count,
+            t_1.error,
+            t_1.input_tokens,
+            t_1.output_tokens,
+            t_1.cached_input_tokens,
+            t_1.cache_write_tokens,
+            t_1.reasoning_tokens,
+            t_1.total_tokens,
+            t_1.chain_tokens,
+            t_1.reserved_tokens,
+            t_1.reserved_money,
+            t_1.duration_ms,
+            t_1.first_token_ms,
+            t_1.external_id,
+            t_1.workspace_path,
+            t_1.archived_at,
+            t_1.started_at,
+            t_1.completed_at
+           FROM turns t_1
+          WHERE t_1.work_item_id = w.id
+          ORDER BY t_1.id DESC
+         LIMIT 1) t ON true
+     LEFT JOIN LATERAL ( SELECT a_1.id,
+            a_1.parent_turn_id,
+            a_1.depth,
+            a_1.turn_type,
+            a_1.status,
+            a_1.work_item_id,
+            a_1.focus_id,
+            a_1.iteration,
+            a_1.config_hash,
+            a_1.block,
+            a_1.elision_id,
+            a_1.fork_turn_id,
+            a_1.provider,
+            a_1.model,
+            a_1.role,
+            a_1.stop_reason,
+            a_1.response_id,
+            a_1.request_id,
+            a_1.call_count,
+            a_1.error,
+            a_1.input_tokens,
+            a_1.output_tokens,
+            a_1.cached_input_tokens,
+            a_1.cache_write_tokens,
+            a_1.reasoning_tokens,
+            a_1.total_tokens,
+            a_1.chain_tokens,
+            a_1.reserved_tokens,
+            a_1.reserved_money,
+            a_1.duration_ms,
+            a_1.first_token_ms,
+            a_1.external_id,
+            a_1.workspace_path,
+            a_1.archived_at,
+            a_1.started_at,
+            a_1.completed_at
+           FROM turns a_1
+          WHERE a_1.work_item_id = w.id AND a_1.status = 'completed'::text AND a_1.turn_type = 'normal'::text
+          ORDER BY a_1.id DESC
+         LIMIT 1) a ON true
+     CROSS JOIN LATERAL ( SELECT _open_calls_shown(t.id) AS calls) k
+     CROSS JOIN LATERAL _why_waiting(w.*, k.calls) y(waits_for, why)
+     LEFT JOIN LATERAL _context_window_of(c.config -> 'engage'::text) x(tokens) ON c.config IS NOT NULL
+     CROSS JOIN LATERAL _usage_of(ARRAY[w.id]) u(tokens, cost, model_calls)
+     CROSS JOIN LATERAL ( SELECT cardinality(i.ids) AS items,
+            s.tokens,
+            s.cost
+           FROM ( SELECT array_agg(o.id) AS ids
+                   FROM work_items o
+                  WHERE o.root_id = w.root_id) i
+             CROSS JOIN LATERAL _usage_of(i.ids) s(tokens, cost, model_calls)) r
+  WHERE w.resolved_at IS NULL AND ((w.state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR w.state = 'queued'::text AND w.focus_id IS NOT NULL);
 create view v_nudges with (security_invoker=true) as
  SELECT work_item_id,
     focus_id,
@@ -1052,6 +1220,46 @@ create view v_plan_history with (security_invoker=true) as
     seq = max(seq) OVER (PARTITION BY work_item_id) AS is_current
    FROM work_ledger
   WHERE entry_type::text = 'plan'::text;
+create view v_queue with (security_invoker=true) as
+ SELECT w.id AS work_item_id,
+    w.parent_id,
+    w.root_id,
+    w.work_type,
+    _one_line("left"(w.description, 1000), 300) AS description,
+    r.faculty,
+    w.priority,
+    w.attempts,
+    w.created_at,
+    w.run_at,
+        CASE
+            WHEN r.faculty IS NULL THEN 'faculty'::text
+            WHEN y.waits_for <> 'worker'::text THEN y.waits_for
+            WHEN m.name IS NOT NULL THEN 'cooldown'::text
+            WHEN r.places <= r.used THEN 'slot'::text
+            ELSE y.waits_for
+        END AS waits_for,
+        CASE
+            WHEN r.faculty IS NULL AND w.faculty IS NOT NULL THEN format('there is no faculty "%s"'::text, w.faculty)
+            WHEN r.faculty IS NULL THEN format('no faculty accepts work type "%s"'::text, w.work_type)
+            WHEN y.waits_for <> 'worker'::text THEN y.why
+            WHEN m.name IS NOT NULL THEN format('model %s is not asked before %s'::text, m.name, to_char(m.cooldown_ends_at, 'HH24:MI:SS'::text))
+            WHEN r.places <= r.used THEN format('%s of %s slots of faculty "%s" are taken'::text, r.used, r.places, r.faculty)
+            ELSE y.why
+        END AS why
+   FROM work_items w
+     CROSS JOIN LATERAL ( SELECT f.name AS faculty,
+            f.config #>> '{engage,model}'::text[] AS model,
+            (f.config ->> 'max_concurrent'::text)::integer AS places,
+                CASE
+                    WHEN (f.config ->> 'max_concurrent'::text) IS NOT NULL THEN ( SELECT count(*)::integer AS count
+                       FROM work_items o
+                      WHERE o.slot_faculty = f.name)
+                    ELSE NULL::integer
+                END AS used
+           FROM _faculty_for(w.faculty, w.work_type) f(content_hash, name, config, is_current, created_at)) r
+     CROSS JOIN LATERAL _why_waiting(w.*, '[]'::jsonb) y(waits_for, why)
+     LEFT JOIN models m ON m.name = r.model AND m.cooldown_ends_at > _now()
+  WHERE w.state = 'queued'::text AND w.focus_id IS NULL;
 create view v_repeated_errors with (security_invoker=true) as
  SELECT work_item_id,
     content,
@@ -1086,6 +1294,25 @@ create view v_sessions with (security_invoker=true) as
     s.updated_at
    FROM sessions s
      LEFT JOIN foci f ON f.session_label = s.label;
+create view v_slots with (security_invoker=true) as
+ SELECT f.name AS faculty,
+    s.places,
+    s.used,
+    GREATEST(s.places - s.used, 0) AS free,
+    ( SELECT count(*)::integer AS count
+           FROM work_items w
+          WHERE w.state = 'queued'::text AND w.focus_id IS NULL AND (_faculty_for(w.faculty, w.work_type)).name = f.name) AS queued
+   FROM faculties f
+     CROSS JOIN LATERAL ( SELECT (f.config ->> 'max_concurrent'::text)::integer AS places,
+                CASE
+                    WHEN (f.config ->> 'max_concurrent'::text) IS NULL THEN ( SELECT count(*)::integer AS count
+                       FROM foci o
+                      WHERE o.lease_owner IS NOT NULL AND o.faculty = f.name)
+                    ELSE ( SELECT count(*)::integer AS count
+                       FROM work_items w
+                      WHERE w.slot_faculty = f.name)
+                END AS used) s
+  WHERE f.is_current;
 create view v_step_counts with (security_invoker=true) as
  SELECT work_item_id,
     count(*) FILTER (WHERE entry_type::text = 'step'::text) AS steps,
@@ -1147,6 +1374,24 @@ create view v_usage with (security_invoker=true) as
     sum(_turn_cost(t.*)) AS cost
    FROM turns t
   GROUP BY work_item_id;
+create view v_workers with (security_invoker=true) as
+ SELECT k.id,
+    k.host,
+    k.pid,
+    k.version,
+    k.tree_id,
+    k.concurrency,
+    l.busy,
+    GREATEST(k.concurrency - l.busy, 0) AS free,
+    k.seen_at > (_now() - '00:01:00'::interval) AS is_alive,
+    k.started_at,
+    k.seen_at,
+    l.lease_ends_at
+   FROM workers k
+     CROSS JOIN LATERAL ( SELECT count(*)::integer AS busy,
+            min(f.lease_expires_at) AS lease_ends_at
+           FROM foci f
+          WHERE f.lease_owner = k.id) l;
 create view work_journal with (security_invoker=true) as
  SELECT work_item_id,
     ((entry_type || '/'::text) || id) || COALESCE('/'::text || NULLIF((rank % 1::numeric * 1000::numeric)::integer, 0), ''::text) AS id,
@@ -1795,7 +2040,7 @@ create function _import_spawned(p_label text, p_parent_label text, p_call_id tex
 create function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer) returns void
   plpgsql volatile; -- body 562a9e02, comment f156298a
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
-  plpgsql volatile; -- body 4a7362f3, comment d7fa6e28
+  plpgsql volatile; -- body 78aebab2, comment d7fa6e28
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
   plpgsql volatile; -- body 0488cc9f, comment 4985a494
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
@@ -1968,6 +2213,8 @@ create function _open_call(p_call tool_calls) returns json
   sql stable; -- body 4316d25f, comment 7fe44365
 create function _open_calls(p_turn_id uuid) returns json
   sql stable; -- body eecdfbb9, comment 851474c5
+create function _open_calls_shown(p_turn_id uuid) returns jsonb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cf1c8d2c, comment fe3a68a1
 create function _open_item(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 4f3b2291, comment 94e8dad0
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
@@ -2197,7 +2444,7 @@ create function _tree_enqueue(p_tree_id uuid) returns void
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
-  plpgsql volatile; -- body 05356f9d, comment e6999706
+  plpgsql volatile; -- body aacf0d87, comment e6999706
 create function _turn_charge(p_turn turns) returns void
   sql volatile; -- body af46756f, comment 9aa065d2
 create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
@@ -2220,6 +2467,10 @@ create function _turns_since(p_turn turns, p_until_turn_id uuid) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 299ebc69, comment 2ce1d1e2
 create function _unlock_jobs(p_worker_ids text[]) returns void
   plpgsql volatile security definer acl {postgres=X/postgres}; -- body f976320e, comment 58fbc3b6
+create function _usage_add(p_turn turns) returns void
+  sql volatile; -- body fb14257f, comment 5a5da251
+create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
+  sql stable; -- body 78e37d59, comment 3833818a
 create function _uuidv7() returns uuid
   sql volatile; -- body d41d8cd9, comment 
 create function _value_text(p_value jsonb) returns text
@@ -2228,6 +2479,8 @@ create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body b494c3ee, comment 788fef1f
+create function _why_waiting(p_item work_items, p_calls jsonb, OUT waits_for text, OUT why text) returns record
+  sql stable; -- body 358a75e3, comment 8d686aec
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
 create function _with_breakpoint(p_blocks text) returns text
@@ -2328,8 +2581,8 @@ create function journal_summary_save(p_work_item_id uuid, p_summary text, p_mode
   plpgsql volatile; -- body 8f340f29, comment 4a5b1a54
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 651058f1
-create function lease_renew(p_worker_id text, p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid) returns SETOF uuid
-  plpgsql volatile; -- body eb10091a, comment 30a7763b
+create function lease_renew(p_worker_id text, p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer) returns SETOF uuid
+  plpgsql volatile; -- body 57ddd6fc, comment a36dfa00
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
   plpgsql volatile; -- body 4125a52f, comment f98d27f6
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger

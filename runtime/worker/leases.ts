@@ -14,6 +14,7 @@ export class Leases {
   readonly #db: Db;
   readonly #host: string;
   readonly #treeId: string | null;
+  readonly #concurrency: number;
   readonly #isAtWork: () => boolean;
   readonly #log: Logger;
   /** By work item: one process drives an item at most once. */
@@ -24,10 +25,11 @@ export class Leases {
   #isBeating = false;
   #onIdle: (() => void)[] = [];
 
-  constructor(options: { db: Db; workerId: string; treeId: string | null; leaseSeconds: number; host: string; isAtWork: () => boolean; log: Logger }) {
+  constructor(options: { db: Db; workerId: string; treeId: string | null; concurrency: number; leaseSeconds: number; host: string; isAtWork: () => boolean; log: Logger }) {
     this.#db = options.db;
     this.#host = options.host;
     this.#treeId = options.treeId;
+    this.#concurrency = options.concurrency;
     this.#isAtWork = options.isAtWork;
     this.#log = options.log;
     this.workerId = options.workerId;
@@ -36,7 +38,7 @@ export class Leases {
 
   /** Throws if the first beat cannot reach the database. */
   async start(): Promise<void> {
-    await this.#db.leaseRenew(this.workerId, [], this.#host, process.pid, this.#treeId);
+    await this.#renew([]);
     this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 4);
   }
 
@@ -79,6 +81,10 @@ export class Leases {
     clearInterval(this.#timer);
   }
 
+  #renew(leases: readonly string[]): Promise<readonly string[]> {
+    return this.#db.leaseRenew({ workerId: this.workerId, leases, host: this.#host, pid: process.pid, treeId: this.#treeId, concurrency: this.#concurrency });
+  }
+
   async #beat(): Promise<void> {
     // Also while an earlier beat hangs: without an answer of the database no lease may be assumed.
     if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
@@ -89,7 +95,7 @@ export class Leases {
     const named = [...this.#held.values()];
     const askedAt = performance.now();
     try {
-      const renewed = new Set(await this.#db.leaseRenew(this.workerId, named.map(({ lease }) => lease), this.#host, process.pid, this.#treeId));
+      const renewed = new Set(await this.#renew(named.map(({ lease }) => lease)));
       this.#renewedAt = askedAt;
       for (const { lease, controller } of named) {
         if (!renewed.has(lease)) controller.abort('lost' satisfies StopReason);

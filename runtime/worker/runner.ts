@@ -63,7 +63,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connections.pool.end();
     throw error;
   });
-  const leases = new Leases({ db: heart, workerId: await poolId, treeId, leaseSeconds, host: hostname(), isAtWork: () => pulse.isAtWork(), log });
+  const leases = new Leases({ db: heart, workerId: await poolId, treeId, concurrency, leaseSeconds, host: hostname(), isAtWork: () => pulse.isAtWork(), log });
   pulse.watch();
   const ended = Promise.race([pulse.gone, jobs.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error'))]);
 

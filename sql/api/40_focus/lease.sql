@@ -5,7 +5,8 @@ create or replace function lease_renew(
     p_leases uuid[],
     p_host text default '',
     p_pid integer default 0,
-    p_tree_id uuid default null)
+    p_tree_id uuid default null,
+    p_concurrency integer default null)
   returns setof uuid
   language plpgsql
   volatile
@@ -16,10 +17,12 @@ declare
 begin
   if coalesce(p_worker_id, '') !~ '\S' then
     perform _raise_invalid('a worker needs an id');
+  elsif p_concurrency not between 0 and 10000 then
+    perform _raise_invalid(format('a worker drives 0 to 10,000 items at once, not %s', p_concurrency));
   end if;
   perform _check_key('the id of a worker', p_worker_id);
-  insert into workers (id, host, pid, version, tree_id, started_at, seen_at)
-  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), p_tree_id, v_now, v_now)
+  insert into workers (id, host, pid, version, tree_id, concurrency, started_at, seen_at)
+  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), p_tree_id, p_concurrency, v_now, v_now)
   on conflict (id) do update set seen_at = v_now;
   -- It never waits: a focus whose row is locked just now keeps its present expiry until the next heartbeat, and counts as held.
   update foci f
@@ -38,8 +41,8 @@ begin
 end
 $$;
 
-comment on function lease_renew(text, uuid[], text, integer, uuid) is
-  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_tree_id: the worker works on this tree only, see work_keep(). Raises WL002.';
+comment on function lease_renew(text, uuid[], text, integer, uuid, integer) is
+  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_tree_id: the worker works on this tree only, see work_keep(). p_concurrency: how many items it drives at once, at most, for v_workers. Raises WL002.';
 
 create or replace function iteration_release(p_work_item_id uuid, p_lease uuid)
   returns void

@@ -101,6 +101,7 @@ begin
          chain_tokens = chain_tokens + coalesce(v_input, 0) + coalesce(v_output, 0) + coalesce(v_cached, 0) + coalesce(v_written, 0)
    where id = p_turn_id
   returning * into v_turn;
+  perform _usage_add(v_turn);
   return v_turn;
 end
 $$;

@@ -167,6 +167,7 @@ begin
     coalesce(p_parent.chain_tokens, 0) + coalesce(v_input, 0)::bigint + coalesce(v_output, 0) + coalesce(v_cached, 0),
     p_external_ids[case when v_is_taken then 2 else 1 end], p_run.cwd, p_at, p_at)
   returning * into v_turn;
+  perform _usage_add(v_turn);
   return v_turn;
 end
 $$;

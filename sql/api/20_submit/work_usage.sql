@@ -1,0 +1,35 @@
+-- What work items have used: added up with each answered turn, read by views without reading the turns.
+
+create or replace function _usage_add(p_turn turns)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  insert into work_usage as u (work_item_id, model, model_calls, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens)
+  select p_turn.work_item_id, coalesce((select config ->> 'model' from turn_configs where content_hash = p_turn.config_hash), p_turn.model, 'unknown'), 1,
+         coalesce(p_turn.input_tokens, 0), coalesce(p_turn.output_tokens, 0),
+         coalesce(p_turn.cached_input_tokens, 0), coalesce(p_turn.cache_write_tokens, 0)
+  on conflict (work_item_id, model) do update
+    set model_calls = u.model_calls + 1,
+        input_tokens = u.input_tokens + excluded.input_tokens,
+        output_tokens = u.output_tokens + excluded.output_tokens,
+        cached_input_tokens = u.cached_input_tokens + excluded.cached_input_tokens,
+        cache_write_tokens = u.cache_write_tokens + excluded.cache_write_tokens;
+$$;
+
+comment on function _usage_add(turns) is 'Adds what an answered turn used to the sums of its work item. Once for each turn.';
+
+create or replace function _usage_of(p_work_item_ids uuid[], out tokens bigint, out cost numeric, out model_calls bigint)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(sum(u.input_tokens + u.output_tokens + u.cached_input_tokens + u.cache_write_tokens), 0)::bigint,
+         sum(_price(u.model, u.input_tokens, u.output_tokens, u.cached_input_tokens, u.cache_write_tokens)),
+         coalesce(sum(u.model_calls), 0)::bigint
+    from work_usage u
+   where u.work_item_id = any (p_work_item_ids);
+$$;
+
+comment on function _usage_of(uuid[]) is 'What these work items used together: tokens, cost at today''s prices (null: no price of their models is known), answered turns.';

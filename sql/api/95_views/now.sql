@@ -1,0 +1,143 @@
+-- Views of what goes on at this moment: work under way, the queue and why it waits, slots, workers. Each reads what is under way
+-- or waiting, never what is over.
+
+create or replace function _why_waiting(p_item work_items, p_calls jsonb, out waits_for text, out why text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select v.waits_for,
+         case v.waits_for
+           when 'approval' then 'waits for approval of ' || (select c ->> 'tool' from jsonb_array_elements(p_calls) c where (c ->> 'is_approval')::boolean limit 1)
+           when 'children' then format('waits for %s of its children', (
+             select count(*) from work_items c where c.parent_id = p_item.id and c.resolved_at is null))
+           else coalesce(p_item.state_reason, case v.waits_for
+             when 'time' then format('not before %s', to_char(p_item.run_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
+             when 'worker' then 'ready for the next free worker' end)
+         end
+    from (select case
+             when p_item.state = 'paused' then 'person'
+             when p_item.state = 'waiting' and p_calls @> '[{"status": "waiting", "is_approval": true}]' then 'approval'
+             when p_item.state = 'waiting' and p_calls @> '[{"status": "waiting"}]' then 'children'
+             when p_item.state = 'waiting' then 'budget'
+             when p_item.lease is not null then null
+             when p_item.run_at > _now() and p_item.state_reason is not null then 'retry'
+             when p_item.run_at > _now() then 'time'
+             when p_item.state_reason like 'waits for one of the % slots of faculty %' then 'slot'
+             when p_item.state in ('queued', 'claimed', 'running') then 'worker' end as waits_for) v;
+$$;
+
+comment on function _why_waiting(work_items, jsonb) is 'What an item waits for (approval, children, budget, person, retry, time, slot, worker; null: a worker drives it) and why, as a sentence. p_calls: its open calls, as in v_now.';
+
+create or replace function _open_calls_shown(p_turn_id uuid)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select coalesce(jsonb_agg(jsonb_build_object(
+           'id', k.id, 'tool', k.tool_name, 'status', k.status, 'label', _call_label(k), 'started_at', k.started_at,
+           'is_approval', exists (select from approvals a where a.tool_call_id = k.id and a.decision is null)) order by k.ordinal), '[]')
+    from (select k.id, k.ordinal from tool_calls k
+           where k.turn_id = p_turn_id and k.completed_at is null and k.parent_call_id is null
+           order by k.ordinal
+           limit 10) s
+    join tool_calls k on k.id = s.id;
+$$;
+
+comment on function _open_calls_shown(uuid) is 'The first ten open calls of a turn: [{id, tool, status, label, started_at, is_approval}].';
+
+create or replace view v_now with (security_invoker = true) as
+  select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, _one_line(left(w.description, 1000), 300) as description,
+         w.state, w.state_reason, w.priority, coalesce(f.faculty, w.faculty) as faculty, f.id as focus_id, f.attempt,
+         f.iteration + 1 as iteration, f.session_label, c.config #>> '{engage,model}' as model,
+         case
+           when w.state = 'paused' then 'paused'
+           when w.state = 'waiting' then 'waits'
+           when w.lease is null then 'next'
+           when t.focus_id = f.id and t.status = 'completed' and t.iteration = f.iteration + 1 then 'tools'
+           else 'model' end as doing,
+         y.waits_for, y.why, k.calls as open_calls, t.id as turn_id,
+         (select _one_line(l.content, 300) from work_ledger l where l.work_item_id = w.id and l.entry_type = 'step' order by l.seq desc limit 1) as last_step,
+         _one_line(left(_response_text(a.id), 2000), 300) as last_words,
+         _input_total(a) + coalesce(a.output_tokens, 0) + _tokens(_results_chars(a.id), c.config #>> '{engage,model}') as context_tokens,
+         x.tokens as context_window,
+         floor(x.tokens * coalesce(nullif((c.config #>> '{engage,compact_threshold}')::numeric, 0), 1))::integer as compacts_at,
+         u.tokens, u.cost, u.model_calls, r.items as tree_items, r.tokens as tree_tokens, r.cost as tree_cost,
+         f.lease_owner as worker_id, f.lease_expires_at, w.started_at, f.created_at as attempt_started_at,
+         greatest(w.started_at, f.leased_at, t.started_at, t.completed_at,
+           (select max(z.completed_at) from tool_calls z where z.turn_id = t.id),
+           (select l.created_at from work_ledger l where l.work_item_id = w.id order by l.seq desc limit 1)) as active_at
+    from work_items w
+    left join foci f on f.work_item_id = w.id and f.attempt = w.attempts
+    left join faculties c on c.content_hash = f.faculty_hash
+    left join lateral (select * from turns t where t.work_item_id = w.id order by t.id desc limit 1) t on true
+    left join lateral (
+      select * from turns a
+       where a.work_item_id = w.id and a.status = 'completed' and a.turn_type = 'normal'
+       order by a.id desc
+       limit 1) a on true
+    cross join lateral (select _open_calls_shown(t.id) as calls) k
+    cross join lateral _why_waiting(w, k.calls) y
+    left join lateral _context_window_of(c.config -> 'engage') as x(tokens) on c.config is not null
+    cross join lateral _usage_of(array[w.id]) u
+    cross join lateral (
+      select cardinality(i.ids) as items, s.tokens, s.cost
+        from (select array_agg(o.id) as ids from work_items o where o.root_id = w.root_id) i
+        cross join lateral _usage_of(i.ids) s) r
+   where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null));
+comment on view v_now is
+  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children, budget, person (paused), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
+
+create or replace view v_queue with (security_invoker = true) as
+  select w.id as work_item_id, w.parent_id, w.root_id, w.work_type, _one_line(left(w.description, 1000), 300) as description,
+         r.faculty, w.priority, w.attempts, w.created_at, w.run_at,
+         case
+           when r.faculty is null then 'faculty'
+           when y.waits_for <> 'worker' then y.waits_for
+           when m.name is not null then 'cooldown'
+           when r.places <= r.used then 'slot'
+           else y.waits_for end as waits_for,
+         case
+           when r.faculty is null and w.faculty is not null then format('there is no faculty "%s"', w.faculty)
+           when r.faculty is null then format('no faculty accepts work type "%s"', w.work_type)
+           when y.waits_for <> 'worker' then y.why
+           when m.name is not null then format('model %s is not asked before %s', m.name, to_char(m.cooldown_ends_at, 'HH24:MI:SS'))
+           when r.places <= r.used then format('%s of %s slots of faculty "%s" are taken', r.used, r.places, r.faculty)
+           else y.why end as why
+    from work_items w
+    cross join lateral (
+      select f.name as faculty, f.config #>> '{engage,model}' as model, (f.config ->> 'max_concurrent')::integer as places,
+             case when f.config ->> 'max_concurrent' is not null then (select count(*)::integer from work_items o where o.slot_faculty = f.name) end as used
+        from _faculty_for(w.faculty, w.work_type) f) r
+    cross join lateral _why_waiting(w, '[]') y
+    left join models m on m.name = r.model and m.cooldown_ends_at > _now()
+   where w.state = 'queued' and w.focus_id is null;
+comment on view v_queue is
+  'Queued items that have no attempt under way, and what each waits for: faculty (none accepts it), time or retry (run_at), slot, cooldown (of its model), worker (ready for the next free one); why says it in a sentence. The most urgent first: select * from v_queue order by priority desc, run_at limit 50.';
+
+create or replace view v_slots with (security_invoker = true) as
+  select f.name as faculty, s.places, s.used, greatest(s.places - s.used, 0) as free,
+         (select count(*)::integer from work_items w
+           where w.state = 'queued' and w.focus_id is null and (_faculty_for(w.faculty, w.work_type)).name = f.name) as queued
+    from faculties f
+    cross join lateral (
+      select (f.config ->> 'max_concurrent')::integer as places,
+             case
+               when f.config ->> 'max_concurrent' is null then (select count(*)::integer from foci o where o.lease_owner is not null and o.faculty = f.name)
+               else (select count(*)::integer from work_items w where w.slot_faculty = f.name) end as used) s
+   where f.is_current;
+comment on view v_slots is 'The slots of each current faculty: places (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will take).';
+
+create or replace view v_workers with (security_invoker = true) as
+  select k.id, k.host, k.pid, k.version, k.tree_id, k.concurrency, l.busy, greatest(k.concurrency - l.busy, 0) as free,
+         k.seen_at > _now() - interval '1 minute' as is_alive, k.started_at, k.seen_at, l.lease_ends_at
+    from workers k
+    cross join lateral (
+      select count(*)::integer as busy, min(f.lease_expires_at) as lease_ends_at from foci f where f.lease_owner = k.id) l;
+comment on view v_workers is 'Every worker that has said in its heartbeat that it is there, idle ones too: concurrency (items it drives at once, at most), busy (those it drives), free, lease_ends_at (the soonest of its leases). is_alive: it was seen within a minute. A worker that stops removes its row; the sweep removes those of dead ones.';
+
+create or replace view v_cooldowns with (security_invoker = true) as
+  select m.name as model, m.cooldown_ends_at as ends_at, m.cooldown_reason as reason from models m where m.cooldown_ends_at > _now();
+comment on view v_cooldowns is 'Models that no worker asks before ends_at, because their provider said so.';

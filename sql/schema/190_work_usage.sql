@@ -1,0 +1,19 @@
+-- What each work item has used so far, added up when a turn is answered, so that no view has to read all turns of an item.
+
+create table work_usage (
+  work_item_id uuid not null references work_items (id),
+  model text not null,
+  model_calls bigint not null default 0,
+  input_tokens bigint not null default 0,
+  output_tokens bigint not null default 0,
+  cached_input_tokens bigint not null default 0,
+  cache_write_tokens bigint not null default 0,
+  primary key (work_item_id, model)
+) with (fillfactor = 50);
+
+create index work_items_under_way on work_items (root_id)
+  where resolved_at is null and (state in ('claimed', 'running', 'waiting', 'paused') or (state = 'queued' and focus_id is not null));
+create index work_ledger_newest_step on work_ledger (work_item_id, seq desc) where entry_type = 'step';
+
+comment on table work_usage is 'Tokens that the turns of a work item have used, by the model that was asked. The prices are those of today when it is read. Written with each turn that is answered or imported.';
+comment on column work_usage.model_calls is 'Turns that were answered, summaries included.';
