@@ -92,3 +92,18 @@ end
 $$;
 
 comment on function _budget_amount(text, jsonb) is 'The amount of a budget, checked: a known resource and a number, 0 or more. Raises WL002.';
+
+create or replace function _check_page(p_limit integer, p_most integer)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_limit is null or p_limit not between 1 and p_most then
+    perform _raise_invalid(format('p_limit must be between 1 and %s, not %s', p_most, coalesce(p_limit::text, 'null')));
+  end if;
+end
+$$;
+
+comment on function _check_page(integer, integer) is 'Refuses a number of rows that is null, under 1 or over p_most. Raises WL002.';
