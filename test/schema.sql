@@ -257,6 +257,7 @@ CREATE INDEX inbox_messages ON ledger.inbox USING btree (work_item_id, created_a
 CREATE INDEX inbox_turn ON ledger.inbox USING btree (turn_id) WHERE (turn_id IS NOT NULL);
 CREATE INDEX inbox_waiting ON ledger.inbox USING btree (work_item_id, created_at) WHERE (consumed_at IS NULL);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.inbox FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+CREATE TRIGGER search_message AFTER INSERT ON ledger.inbox FOR EACH ROW WHEN ((new.kind = 'message'::text)) EXECUTE FUNCTION _search_entry('message');
 create table journal_entries (
   id uuid not null default _uuidv7(),
   work_item_id uuid not null,
@@ -278,6 +279,8 @@ CREATE INDEX journal_entries_work_item ON ledger.journal_entries USING btree (wo
 CREATE TRIGGER notify_journal AFTER INSERT ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _notify_journal();
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.journal_entries FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _refuse_rewrite();
+CREATE TRIGGER search_deleted AFTER UPDATE OF deleted_at ON ledger.journal_entries FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION _search_entry('deleted');
+CREATE TRIGGER search_journal AFTER INSERT ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _search_entry('journal');
 create table ledger_data_schemas (
   entry_type ledger_entry_type not null,
   schema json not null,
@@ -346,6 +349,17 @@ create table models (
   constraint prices_come_together CHECK (num_nulls(input_price, output_price, cache_read_price, cache_write_price) = ANY (ARRAY[0, 4])),
   constraint samples_are_positive CHECK (sample_chars > 0::double precision AND sample_tokens > 0::double precision),
 ) with (fillfactor=50);
+create table search_entries (
+  source text not null,
+  id uuid not null,
+  work_item_id uuid not null,
+  words tsvector not null,
+  created_at timestamp with time zone not null,
+  constraint search_entries_pkey PRIMARY KEY (id, source),
+  constraint source_is_known CHECK (source = ANY (ARRAY['ledger'::text, 'journal'::text, 'message'::text, 'work'::text, 'outcome'::text])),
+);
+CREATE INDEX search_entries_words ON ledger.search_entries USING gin (words);
+CREATE INDEX search_entries_work_item ON ledger.search_entries USING btree (work_item_id, created_at);
 create table session_aliases (
   alias text not null,
   session_label text not null,
@@ -558,6 +572,7 @@ create table turns (
   constraint turns_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 );
 CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at);
+CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth);
 CREATE UNIQUE INDEX turns_external_id ON ledger.turns USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX turns_of_others ON ledger.turns USING btree (work_item_id) WHERE ((focus_id IS NULL) OR (external_id IS NOT NULL));
 CREATE UNIQUE INDEX turns_one_an_iteration ON ledger.turns USING btree (focus_id, iteration) WHERE (status <> 'failed'::text);
@@ -663,6 +678,8 @@ CREATE INDEX work_items_under_way ON ledger.work_items USING btree (root_id) WHE
 CREATE TRIGGER notify_completed AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _notify_completed();
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.work_items FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE OF state, resolved_at, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((old.resolved_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite();
+CREATE TRIGGER search_outcome AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _search_entry('outcome');
+CREATE TRIGGER search_work AFTER INSERT ON ledger.work_items FOR EACH ROW EXECUTE FUNCTION _search_entry('work');
 create table work_ledger (
   work_item_id uuid not null,
   seq integer not null,
@@ -697,9 +714,11 @@ CREATE INDEX work_ledger_plans ON ledger.work_ledger USING btree (work_item_id, 
 CREATE INDEX work_ledger_root_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'error'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'finding'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'step'::text);
+CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'error'::text);
 CREATE TRIGGER notify_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN (new.is_watched) EXECUTE FUNCTION _notify_ledger();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_number BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_number();
+CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN ((NOT new.is_inherited)) EXECUTE FUNCTION _search_entry('ledger');
 create table work_usage (
   work_item_id uuid not null,
   model text not null,
@@ -1843,6 +1862,8 @@ create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_key(p_what text, p_key text) returns void
   plpgsql immutable; -- body 7d517465, comment 13069995
+create function _check_page(p_limit integer, p_most integer) returns void
+  plpgsql immutable; -- body b53d7c93, comment cd80d56b
 create function _check_span(p_what text, p_span interval) returns void
   plpgsql immutable; -- body 7a7bf701, comment 55ae8093
 create function _check_time(p_what text, p_at timestamp with time zone) returns void
@@ -2073,8 +2094,14 @@ create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 30
   plpgsql volatile; -- body b03938a6, comment 06e107cf
 create function _journal_keys() returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment 58a83d4d
+create function _journal_place(p_position text, OUT at timestamp with time zone, OUT rank numeric, OUT id text) returns record
+  plpgsql immutable; -- body 9df38161, comment d359a6e4
+create function _journal_position(p_at timestamp with time zone, p_rank numeric, p_id text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 0e29d4c3
 create function _journal_shortened(p_content jsonb) returns jsonb
   plpgsql immutable; -- body 7bedd4fe, comment 901c4403
+create function _journal_since(p_work_item_id uuid, p_to timestamp with time zone, p_count integer) returns timestamp with time zone
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0218b054, comment f2cff924
 create function _journal_size(p_work_item_id uuid, p_from timestamp with time zone, p_to timestamp with time zone DEFAULT 'infinity'::timestamp with time zone, OUT entries integer, OUT tokens bigint) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3495e237, comment 06523598
 create function _journal_state(p_item work_items) returns text
@@ -2248,7 +2275,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body eabeaa83, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body a6264117, comment bdbe4538
+  sql immutable parallel safe; -- body ff4d3695, comment bdbe4538
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -2325,6 +2352,18 @@ create function _said_done(p_turn turns, p_call_count integer) returns jsonb
   sql stable; -- body e585330f, comment 7a99b5bd
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql stable; -- body eb38a369, comment bee448c2
+create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
+  sql volatile; -- body a8ebf1c3, comment 9d89a8cb
+create function _search_entry() returns trigger
+  plpgsql volatile; -- body 16b7a584, comment b4ba41b1
+create function _search_marks(p_query text) returns text
+  sql immutable; -- body b38a3635, comment e815c553
+create function _search_query(p_query text) returns tsquery
+  plpgsql immutable; -- body c16e3a6f, comment ba038f7d
+create function _search_snippet(p_text text, p_marks text) returns text
+  sql immutable; -- body a5130a7c, comment 3d883860
+create function _search_text(p_text text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment d659e1df
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 95b2d83f, comment 94e3ab86
 create function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer) returns elisions
@@ -2441,6 +2480,10 @@ create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text
   sql volatile; -- body 1982dd98, comment f22e3edd
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body d8a51bfa, comment 22da40fd
+create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 79b167fa, comment a96c5394
+create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5b54916a, comment fa4fe7de
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
@@ -2561,6 +2604,8 @@ create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT
   plpgsql volatile; -- body 1c6b3f12, comment 78669319
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
   plpgsql volatile; -- body ecfd140c, comment 2803b6e3
+create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 60, p_types text[] DEFAULT NULL::text[], p_importance text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, id text, source_id uuid, entry_type text, importance text, created_at timestamp with time zone, content jsonb, token_estimate integer)
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9d081bf3, comment 17836edf
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9b3f10ef, comment 63feafe3
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
@@ -2597,6 +2642,8 @@ create function ledger_read_formatted(p_work_item_id uuid) returns text
   plpgsql stable; -- body 9078a7ab, comment d8e4b1ac
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
   sql stable; -- body 93a4f668, comment e5ad222a
+create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[]) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
+  plpgsql stable; -- body 99142e33, comment 36e6be3a
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile; -- body d8ddf0e7, comment 27c96588
 create function markdown_codeblocks(p_text text) returns jsonb
@@ -2665,6 +2712,8 @@ create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p
   plpgsql volatile; -- body b1f6c2fe, comment 87e45e67
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
   plpgsql volatile; -- body 1961979c, comment 103f7986
+create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
+  plpgsql stable; -- body e7db2a34, comment f4a49049
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
   plpgsql volatile; -- body 74d39951, comment 3d5ac6d5
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
