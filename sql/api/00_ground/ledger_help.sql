@@ -12,8 +12,8 @@ as $$
     from (values
       ('people', 'configuration', '{faculty_save,faculty_problems,ability_register,ledger_data_schema_save,model_save,model_price_save}'::text[]),
       ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork,tool_call_approve,tool_call_reject}'),
-      ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_cost,context_compact,context_replay,context_replay_turns,work_approaching_limit}'),
-      ('people', 'sessions', '{session_create,session_open,session_find,session_alias,session_fork,session_rollback,session_archive,session_head_at,sessions_with_turn,turn_ancestry,turn_tree,turn_workspace_set,turn_archive}'),
+      ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_compact,context_replay,context_replay_turns,work_approaching_limit}'),
+      ('people', 'sessions', '{session_create,session_open,session_find,session_alias,session_fork,session_rollback,session_archive,session_head_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare,turn_workspace_set,turn_archive}'),
       ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,message_lints_save,json_schema_errors}'),
       ('people', 'versions', '{work_ledger_version,work_ledger_build}'),
       ('clients', 'ledger', '{ledger_append,ledger_append_batch,ledger_read,ledger_read_lines,awareness_digest,recall_block,artifact_read}'),

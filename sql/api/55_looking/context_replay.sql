@@ -46,7 +46,7 @@ comment on function context_replay_turns(text, jsonb) is 'context_replay() for e
 create or replace function _replay_requests(p_session text, p_policy jsonb)
   returns table (
     turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean,
-    kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[])
+    kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[], prefix_tokens integer)
   language plpgsql
   volatile
   rows 100
@@ -113,6 +113,8 @@ begin
     v_entries := v_entries || cardinality(v_parts.keys) || array(select i from generate_subscripts(v_parts.ends, 1) i where v_parts.ends[i]);
     tokens := v_parts.tokens;
     depths := v_parts.depths;
+    kinds := v_parts.kinds;
+    prefix_tokens := v_prefix;
     new_texts := v_parts.texts[kept_parts + 1 :];
     input_tokens := v_prefix + _sum(tokens);
     cached_tokens := case when v_n = 1 then 0 else v_prefix + _sum(tokens[: cached_parts]) end;
@@ -124,7 +126,7 @@ end
 $$;
 
 comment on function _replay_requests(text, jsonb) is
-  'context_replay() for each request, with its parts: kept_parts, the number of first parts that are the same as in the previous request; cached_parts, those that the cache serves; tokens and depths (of the turns of responses and results) of all parts; new_texts, the parts after kept_parts. Raises WL001, WL002.';
+  'context_replay() for each request, with its parts: kept_parts, the number of first parts that are the same as in the previous request; cached_parts, those that the cache serves; tokens and depths (of the turns of responses and results) of all parts; new_texts, the parts after kept_parts; kinds, what each part is, as the columns of turn_sizes; prefix_tokens, system prompt and tools. Raises WL001, WL002.';
 
 create or replace function _session_turns(p_session text)
   returns turns[]

@@ -109,7 +109,8 @@ create or replace function _replay_parts(
     out ends boolean[],
     out depths integer[],
     out texts text[],
-    out cleared integer)
+    out cleared integer,
+    out kinds text[])
   language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -120,10 +121,17 @@ declare
 begin
   -- Stubs are compared one by one, however the rows group them. The task has the same size before stubs and in its own turn.
   select array_agg(hashtextextended(v.text, 0) order by v.n), array_agg(v.tokens order by v.n), array_agg(v.is_end order by v.n),
-         array_agg(v.depth order by v.n), array_agg(v.text order by v.n), array_agg(v.n order by v.n) filter (where v.kind = 'result')
-    into keys, tokens, ends, depths, texts, v_results
+         array_agg(v.depth order by v.n), array_agg(v.text order by v.n), array_agg(v.n order by v.n) filter (where v.kind = 'result'),
+         array_agg(v.part order by v.n)
+    into keys, tokens, ends, depths, texts, v_results, kinds
     from (
       select row_number() over (order by p."position", p.rank, p.ordinal, s.n)::integer as n, p.kind,
+             case
+               when p.kind = 'said' then coalesce(_told_part(m, t.parent_turn_id is null), 'engine')
+               when p.kind not in ('response', 'result', 'image') then p.kind
+               when t.block < p_turn.block then 'closed'
+               when p.kind = 'response' then 'words'
+               else 'results' end as part,
              case when p.kind in ('response', 'result') then t.depth end as depth,
              coalesce(_text_block(s.value ->> 'text'), p.blocks) as text,
              ceil(coalesce(char_length(s.value ->> 'text') + 27, p.chars)
@@ -137,6 +145,7 @@ begin
         from _message_parts(p_turn.id, p_cuts, '') p
         left join lateral json_array_elements(case p.kind when 'stubs' then ('[' || p.blocks || ']')::json end) with ordinality as s(value, n) on true
         left join turns t on t.id = p.turn_id
+        left join messages m on p.kind = 'said' and m.turn_id = p.turn_id and m.sequence = p.ordinal and m.role = 'user'
        where (p.kind = 'said' or p.turn_id is distinct from p_turn.id) -- its own response is not part of its request
          and (p_policy -> 'keep_messages' is null or p.kind in ('task', 'said')
            or t.depth >= p_turn.depth - ceil((p_policy ->> 'keep_messages')::numeric / 2))
@@ -160,7 +169,7 @@ end
 $$;
 
 comment on function _replay_parts(turns, elisions[], jsonb, jsonb, integer, integer) is
-  'The parts of a turn''s request under a policy, in order, as arrays: keys (hashes of the content), tokens, ends (whether a cache breakpoint follows), depths (of the turn, for responses and results), texts (the blocks); and cleared: how many results are cleared so far.';
+  'The parts of a turn''s request under a policy, in order, as arrays: keys (hashes of the content), tokens, ends (whether a cache breakpoint follows), depths (of the turn, for responses and results), texts (the blocks), kinds (as the columns of turn_sizes); and cleared: how many results are cleared so far.';
 
 create or replace function _sum(p_numbers integer[])
   returns integer

@@ -63,6 +63,7 @@ begin
     insert into messages (turn_id, sequence, role, source, content, metadata)
     values (turn.id, 900, 'user', 'engine', ('[' || _text_block(v_nudge.says) || ']')::json, jsonb_build_object('kind', 'nudge', 'unheeded', v_nudge.unheeded));
   end if;
+  perform _turn_sizes_store(turn);
 end
 $$;
 
@@ -123,6 +124,7 @@ begin
     p_item.id, p_focus.id, p_last.chain_tokens, _next_block(p_head), coalesce(p_compaction.elision_id, p_compaction.base_elision_id),
     case when v_model is not null then _summary_config(v_model, _context_window_of(p_engage)) end)
   returning * into v_turn;
+  perform _turn_sizes_store(v_turn);
   p_compaction.turn_id := v_turn.id;
   p_compaction.created_at := _now();
   p_compaction.model := v_model;

@@ -54,6 +54,7 @@ begin
         end if;
         v_turn := _import_turn(p_run, v_exchange, p_focus, v_parent, v_ids, last_iteration + 1, v_config, last_at);
         perform _import_said(v_turn, v_parts, v_speaker);
+        perform _turn_sizes_store(v_turn);
         v_added := _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
         perform message_lints_save(m.id, v_exchange.lints)
            from messages m where v_exchange.lints is not null and m.turn_id = v_turn.id and m.role = 'assistant';

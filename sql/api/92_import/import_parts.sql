@@ -160,6 +160,7 @@ begin
     p_last.id, _fork_turn(p_last, p_focus.work_item_id), p_last.depth + 1, 'compaction', p_focus.work_item_id, p_focus.id,
     p_last.chain_tokens, v_id, p_at)
   returning * into v_turn;
+  perform _turn_sizes_store(v_turn);
   insert into compactions (
     turn_id, work_item_id, compaction_type, trigger, is_applied, elision_id, summarized_through_turn_id, turns_summarized, tokens_before,
     summary_tokens, created_at)

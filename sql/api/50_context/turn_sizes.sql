@@ -1,0 +1,151 @@
+-- The size of each request by part, kept up turn by turn. While the same cut is in force, a request is the one before it, the
+-- exchange since and what is said now; only the first request with a new cut is walked.
+
+create or replace function _turn_sizes_store(p_turn turns)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_parent turns := (select t from turns t where t.id = p_turn.parent_turn_id);
+  v_before turn_sizes := (select s from turn_sizes s where s.turn_id = v_parent.id);
+  v_exchange record := _exchange_sizes(case v_parent.turn_type when 'normal' then v_parent.id end);
+  v_told record := _told_sizes(p_turn);
+  v_boundary text;
+  v_parts record;
+begin
+  if p_turn.turn_type <> 'normal' or v_parent.id is null then
+    select 0 as task, 0 as digest, 0 as stubs, 0 as kept, 0 as closed, 0 as words, 0 as results, 0 as people, 0 as engine into v_parts;
+  elsif v_before.turn_id is not null and v_parent.turn_type = 'normal' and v_parent.elision_id is not distinct from p_turn.elision_id then
+    v_parts := v_before;
+    v_boundary := case when p_turn.block <> v_parent.block then coalesce(_boundary(v_parent.id), 'after') end;
+    if v_boundary is not null then
+      v_parts.closed := v_parts.closed + v_parts.words + v_parts.results;
+      v_parts.words := 0;
+      v_parts.results := 0;
+    end if;
+    if v_boundary = 'after' then
+      v_parts.closed := v_parts.closed + v_exchange.words + v_exchange.results;
+    else
+      v_parts.words := v_parts.words + v_exchange.words;
+      v_parts.results := v_parts.results + v_exchange.results;
+    end if;
+  else
+    v_parts := _request_sizes(p_turn);
+  end if;
+  delete from turn_sizes where turn_id = p_turn.id;
+  insert into turn_sizes (turn_id, call_number, leap_turn_id, said, task, digest, stubs, kept, closed, words, results, people, engine)
+  values (
+    p_turn.id, coalesce(v_before.call_number, 0) + case p_turn.turn_type when 'normal' then 1 else 0 end,
+    case when v_parent.id is null then p_turn.id else _leap_of(v_parent) end,
+    case when v_parent.id is null or v_before.turn_id is not null then coalesce(v_before.said, 0) + v_exchange.words + v_exchange.results
+         else _parts_chars(v_parent.id, null, '') end + v_told.task + v_told.digest + v_told.people + v_told.engine,
+    v_parts.task + v_told.task, v_parts.digest + v_told.digest, v_parts.stubs, v_parts.kept, v_parts.closed, v_parts.words, v_parts.results,
+    v_parts.people + v_told.people, v_parts.engine + v_told.engine);
+end
+$$;
+
+comment on function _turn_sizes_store(turns) is 'Stores the sizes of a turn''s request, when all that it says is stored; again, if something is added to it.';
+
+create or replace function _exchange_sizes(p_turn_id uuid, out words integer, out results integer)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select (select coalesce(sum(_blocks_chars(_blocks(coalesce(m.sent_content, m.content)))), 0)::integer
+            from messages m where m.turn_id = p_turn_id and m.role = 'assistant'),
+         (select coalesce(sum(s.chars), 0)::integer
+            from tool_calls k
+            cross join lateral _shown_result(k, k.result) s
+           where k.turn_id = p_turn_id and k.parent_call_id is null and k.completed_at is not null);
+$$;
+
+comment on function _exchange_sizes(uuid) is 'Characters of a turn''s response and of the results of its calls, as requests show them.';
+
+create or replace function _blocks_chars(p_blocks text)
+  returns integer
+  language sql
+  immutable
+  parallel safe
+  return char_length(p_blocks) + 4700 * regexp_count(p_blocks, '"source":\{"type":"artifact"');
+
+comment on function _blocks_chars(text) is 'Characters of content blocks in a request; an image counts as in _content_chars().';
+
+create or replace function _told_part(p_message messages, p_is_root boolean)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case
+           when p_is_root then 'task'
+           when p_message.metadata ->> 'kind' = 'digest' then 'digest'
+           when p_message.source = 'human' then 'people'
+           else 'engine' end;
+$$;
+
+comment on function _told_part(messages, boolean) is 'Which part of a request a message to the model is: task (what the first turn says), digest, people or engine.';
+
+create or replace function _told_sizes(p_turn turns, out task integer, out digest integer, out people integer, out engine integer)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select coalesce(sum(u.chars) filter (where u.part = 'task'), 0)::integer - coalesce(sum(u.news) filter (where u.part = 'task'), 0)::integer,
+         coalesce(sum(u.chars) filter (where u.part = 'digest'), 0)::integer + coalesce(sum(u.news) filter (where u.part = 'task'), 0)::integer,
+         coalesce(sum(u.chars) filter (where u.part = 'people'), 0)::integer,
+         coalesce(sum(u.chars) filter (where u.part = 'engine'), 0)::integer
+    from (select _told_part(m, p_turn.parent_turn_id is null) as part, _blocks_chars(_blocks(m.content)) as chars, _digest_chars(m) as news
+            from messages m
+           where m.turn_id = p_turn.id and m.role = 'user') u;
+$$;
+
+comment on function _told_sizes(turns) is 'Characters of what a turn says to the model besides results, by part; the digest in the first message apart from its task.';
+
+create or replace function _digest_chars(p_message messages)
+  returns integer
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_message.context ? 'shown' and p_message.metadata ->> 'kind' = 'task'
+              then coalesce(char_length(substring(p_message.content::text from '\\n\\n[^\\]*What else is going on.*$')), 0) else 0 end;
+$$;
+
+comment on function _digest_chars(messages) is 'Characters of the awareness digest at the end of a task; 0: it has none.';
+
+create or replace function _request_sizes(
+    p_turn turns,
+    out task integer, out digest integer, out stubs integer, out kept integer, out closed integer, out words integer, out results integer,
+    out people integer, out engine integer)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with part as (
+    select p.chars,
+           case
+             when p.kind = 'said' then _told_part(m, t.parent_turn_id is null)
+             when p.kind not in ('response', 'result', 'image') then p.kind
+             when _block_of(t) < p_turn.block then 'closed'
+             when p.kind = 'response' then 'words'
+             else 'results' end as kind,
+           case when p.kind = 'task' or t.parent_turn_id is null and p.kind = 'said' then _digest_chars(m) else 0 end as news
+      from _message_parts(p_turn.parent_turn_id, _elision_chain(p_turn.elision_id), '') p
+      left join turns t on t.id = p.turn_id
+      left join messages m on m.turn_id = p.turn_id and m.sequence = p.ordinal and m.role = 'user' and p.kind in ('said', 'task')
+  )
+  select (coalesce(sum(p.chars) filter (where p.kind = 'task'), 0) - coalesce(sum(p.news), 0))::integer,
+         (coalesce(sum(p.chars) filter (where p.kind = 'digest'), 0) + coalesce(sum(p.news), 0))::integer,
+         coalesce(sum(p.chars) filter (where p.kind = 'stubs'), 0)::integer, coalesce(sum(p.chars) filter (where p.kind = 'kept'), 0)::integer,
+         coalesce(sum(p.chars) filter (where p.kind = 'closed'), 0)::integer, coalesce(sum(p.chars) filter (where p.kind = 'words'), 0)::integer,
+         coalesce(sum(p.chars) filter (where p.kind = 'results'), 0)::integer,
+         coalesce(sum(p.chars) filter (where p.kind = 'people'), 0)::integer, coalesce(sum(p.chars) filter (where p.kind = 'engine'), 0)::integer
+    from part p;
+$$;
+
+comment on function _request_sizes(turns) is 'Characters of a turn''s request by part, from a walk over what it shows; without what the turn itself says.';
