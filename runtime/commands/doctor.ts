@@ -6,10 +6,10 @@ import type { Settings } from '../config.ts';
 import { checkLedger, OtherLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { openDb } from '../ledger/db.ts';
-import { connectionsOf } from '../worker/connections.ts';
 import { exit, print } from './output.ts';
 
-type Check = { check: string; isFine: boolean; detail: string };
+type Severity = 'error' | 'warning' | 'fine';
+type Check = { check: string; severity: Severity; work_item_id?: string | null; detail: string; remedy?: string | null };
 
 export async function doctor(options: Settings): Promise<number> {
   const place = await findLedger(options);
@@ -17,29 +17,18 @@ export async function doctor(options: Settings): Promise<number> {
     await checkLedger(place.url, place.schema, { isWorker: true });
   } catch (error) {
     if (!(error instanceof OtherLedger)) throw error;
-    return say([{ check: 'ledger', isFine: false, detail: error.message }], options);
+    return say([{ check: 'ledger', severity: 'error', detail: error.message }], options);
   }
   const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });
   try {
-    const settings = new Map((await db.serverSettings()).map((row) => [row.name, row.setting]));
-    const isOn = (name: string): boolean => !['off', 'local'].includes(settings.get(name) ?? 'off');
-    const expired = await db.expiredLeases();
-    const dead = await db.deadJobs().catch(() => null); // only its owner may read graphile-worker's schema
-    const connections = await db.connections();
-    const unroutable = await db.unroutable();
-    const missing = await db.missingTools();
+    const found = await db.doctor();
     const checks: Check[] = [
-      { check: 'PostgreSQL', isFine: Number.parseInt(settings.get('server_version') ?? '0') >= 15, detail: settings.get('server_version') ?? 'unknown' },
-      { check: 'ledger', isFine: true, detail: `${await db.version()} in schema ${place.schema}` },
-      { check: 'writable', isFine: settings.get('transaction_read_only') === 'off', detail: 'this node takes writes' },
-      { check: 'durable commits', isFine: isOn('fsync') && isOn('synchronous_commit'), detail: `fsync ${settings.get('fsync')}, synchronous_commit ${settings.get('synchronous_commit')}` },
-      { check: 'leases', isFine: expired.length === 0, detail: expired.length === 0 ? 'none expired' : `${expired.length} expired: is a worker running?` },
-      { check: 'jobs', isFine: !dead, detail: dead === null ? 'not yours to see' : dead === 0 ? 'no dead job rows' : `${dead} dead job rows, which a worker sweeps: is one running?` },
-      { check: 'connections', isFine: connections.left >= connectionsOf(4), detail: `${connections.left} of ${connections.most} left; a worker opens at most its --concurrency and 4 more (${connectionsOf(4)} by default)` },
-      { check: 'routing', isFine: unroutable.length === 0, detail: unroutable.length === 0 ? 'every queued item has a faculty' : `${unroutable.length} queued items that no faculty accepts: ${[...new Set(unroutable.map((row) => row.work_type))].join(', ')}` },
-      { check: 'tools', isFine: missing.length === 0, detail: missing.length === 0 ? 'every tool a faculty names is registered' : `not registered: ${missing.map((row) => `${row.tool} (${row.faculty})`).join(', ')}` },
+      { check: 'ledger', severity: 'fine', detail: `${await db.version()} in schema ${place.schema}` },
+      ...found.map(({ code, says, ...rest }) => ({ check: code, detail: says, ...rest })),
       await lookAtDocker(),
-      { check: 'model key', isFine: Boolean(process.env['ANTHROPIC_API_KEY']), detail: process.env['ANTHROPIC_API_KEY'] ? 'ANTHROPIC_API_KEY is set' : 'ANTHROPIC_API_KEY is not set: work and run need it' },
+      process.env['ANTHROPIC_API_KEY']
+        ? { check: 'model key', severity: 'fine', detail: 'ANTHROPIC_API_KEY is set' }
+        : { check: 'model key', severity: 'error', detail: 'ANTHROPIC_API_KEY is not set: work and run need it' },
     ];
     return say(checks, options);
   } finally {
@@ -48,8 +37,10 @@ export async function doctor(options: Settings): Promise<number> {
 }
 
 function say(checks: readonly Check[], options: Settings): number {
-  print(checks, checks.map((c) => `${c.isFine ? 'ok  ' : 'look'}  ${c.check.padEnd(16)} ${c.detail}`).join('\n'), options.json ?? false);
-  return checks.every((c) => c.isFine) ? exit.ok : exit.error;
+  const mark = { error: 'look', warning: 'note', fine: 'ok  ' };
+  const line = (c: Check): string => `${mark[c.severity]}  ${c.check.padEnd(12)} ${[c.work_item_id, c.detail].filter(Boolean).join(': ')}${c.remedy ? ` (${c.remedy})` : ''}`;
+  print(checks, checks.map(line).join('\n'), options.json ?? false);
+  return checks.some((c) => c.severity === 'error') ? exit.error : exit.ok;
 }
 
 /** Docker is optional: without it there is no code and there are no workspaces in containers. Older versions were never tested. */
@@ -58,9 +49,9 @@ async function lookAtDocker(): Promise<Check> {
     const { Version, Components } = await new Docker().version();
     const runc = (Components as { Name: string; Version: string }[] | undefined)?.find(({ Name }) => Name === 'runc')?.Version;
     const isRecent = isAtLeast(Version, [20, 10]) && (runc === undefined || isAtLeast(runc, [1, 1, 5]));
-    return { check: 'Docker', isFine: isRecent, detail: `${Version}${runc ? `, runc ${runc}` : ''}${isRecent ? '' : ': needs 20.10 and runc 1.1.5, with the fixes of your distribution'}` };
+    return { check: 'Docker', severity: isRecent ? 'fine' : 'error', detail: `${Version}${runc ? `, runc ${runc}` : ''}${isRecent ? '' : ': needs 20.10 and runc 1.1.5, with the fixes of your distribution'}` };
   } catch (error) {
-    return { check: 'Docker', isFine: true, detail: `none (${(error as NodeJS.ErrnoException).code ?? String(error)}): no execute_code, and only workspace = "host"` };
+    return { check: 'Docker', severity: 'fine', detail: `none (${(error as NodeJS.ErrnoException).code ?? String(error)}): no execute_code, and only workspace = "host"` };
   }
 }
 

@@ -26,16 +26,11 @@ export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
                current_setting('superuser_reserved_connections')::integer + coalesce(current_setting('reserved_connections', true)::integer, 0) as reserved)
       select most, (most - reserved - (select sum(numbackends) from pg_stat_database))::integer as left from one`),
 
-  deadJobs: async () => (await call('_dead_jobs', [], z.array(z.unknown()))).length,
-
   missingTools: () => run(() => sql.type(z.object({ faculty: z.string(), tool: z.string() }))`select faculty, tool from ${named('v_missing_tools')}`),
 
   unroutable: () => run(() => sql.type(z.object({ id: z.string(), work_type: z.string() }))`select id, work_type from ${named('v_unroutable')}`),
 
-  expiredLeases: () => run(() => sql.type(z.object({ work_item_id: z.string() }))`select work_item_id from ${named('v_leases')} where is_expired`),
-
-  serverSettings: () =>
-    run(() => sql.type(z.object({ name: z.string(), setting: z.string() }))`
-      select name, setting from pg_settings
-       where name in ('server_version', 'fsync', 'synchronous_commit', 'full_page_writes', 'transaction_read_only')`),
+  doctor: () =>
+    run(() => sql.type(z.object({ severity: z.enum(['error', 'warning', 'fine']), code: z.string(), work_item_id: z.string().nullable(), says: z.string(), remedy: z.string().nullable() }))`
+      select * from ${named('work_ledger_doctor')}()`),
 });

@@ -99,12 +99,13 @@ test('doctor names what is wrong', async () => {
   await database.query(`select ledger.work_submit('nobody', 'x'); select graphile_worker.add_job('ledger/engage', max_attempts => 1); update graphile_worker._private_jobs set attempts = 1 where max_attempts = 1`);
   const { code, stdout } = await cli('doctor', '--json');
   expect(code).toBe(1);
-  const checks = JSON.parse(stdout) as { check: string; isFine: boolean }[];
-  expect(checks.find((one) => one.check === 'routing')?.isFine).toBe(false);
-  expect(checks.find((one) => one.check === 'durable commits')?.isFine).toBe(false); // the test cluster is not
-  expect(checks.find((one) => one.check === 'jobs')).toMatchObject({ isFine: false, detail: expect.stringContaining('1 dead job rows') });
-  expect(checks.find((one) => one.check === 'connections')).toMatchObject({ isFine: true, detail: expect.stringMatching(/^\d+ of 200 left/) });
-  expect(checks.find((one) => one.check === 'writable')?.isFine).toBe(true);
+  const checks = JSON.parse(stdout) as { check: string; severity: string; detail: string }[];
+  const of = (check: string) => checks.find((one) => one.check === check);
+  expect(of('routing')).toMatchObject({ severity: 'error', detail: 'no faculty accepts work type "nobody"', remedy: expect.stringContaining('faculty') });
+  expect(of('durability')?.severity).toBe('error'); // the test cluster is not
+  expect(of('jobs')).toMatchObject({ severity: 'warning', detail: '1 jobs have no attempts left' });
+  expect(of('connections')?.severity).toBe('fine');
+  expect(of('writable')?.severity).toBe('fine');
 });
 
 const call = (name: string, input: Record<string, unknown>) => ({ type: 'tool_use', name, input });

@@ -15,7 +15,7 @@ as $$
       ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_compact,context_replay,context_replay_turns,work_approaching_limit}'),
       ('people', 'sessions', '{session_create,session_open,session_find,session_alias,session_fork,session_rollback,session_archive,session_head_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare,turn_workspace_set,turn_archive}'),
       ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,message_lints_save,json_schema_errors}'),
-      ('people', 'versions', '{work_ledger_version,work_ledger_build}'),
+      ('people', 'versions', '{work_ledger_version,work_ledger_build,work_ledger_doctor}'),
       ('clients', 'ledger', '{ledger_append,ledger_append_batch,ledger_read,ledger_read_lines,awareness_digest,recall_block,artifact_read}'),
       ('clients', 'work', '{work_complete,work_fail,spawn_child_work,check_child_work,await_child_work,ability_invoke}'),
       ('clients', 'journal', '{journal_session_create,journal_session_open,journal_session_active,journal_session_status,journal_heartbeat,journal_log,journal_read,journal_page,journal_export,journal_entry_delete,journal_cleanup}'),

@@ -1,0 +1,232 @@
+-- What would lose or stall work, found by looking: the server, the workers, the work, the settings. Reads what is under way or
+-- waiting, never what is over.
+
+create or replace function work_ledger_doctor()
+  returns table (severity text, code text, work_item_id uuid, says text, remedy text)
+  language sql
+  stable
+  rows 20
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with found as materialized (
+    select f.*, row_number() over (partition by f.code order by f.severity, f.work_item_id) as nth, count(*) over (partition by f.code) as n
+      from (
+        select * from _doctor_server()
+        union all
+        select * from _doctor_workers()
+        union all
+        select * from _doctor_work()
+        union all
+        select * from _doctor_invariants()
+        union all
+        select * from _doctor_settings()) f(severity, code, work_item_id, says, remedy)
+  ),
+  checked(place, code, is_fine) as (values
+    (1, 'postgres', 'PostgreSQL ' || current_setting('server_version')),
+    (2, 'writable', 'this node takes writes'),
+    (3, 'durability', 'what is committed survives a crash of the server'),
+    (4, 'connections', 'there are connections left'),
+    (5, 'privileges', format('role %s may read every table of schema %s', current_user, _ledger_schema())),
+    (6, 'versions', format('every worker is of version %s', work_ledger_version())),
+    (7, 'workers', 'there is a worker for what is due'),
+    (8, 'leases', 'no lease has expired'),
+    (9, 'jobs', 'no job is dead'),
+    (10, 'routing', 'every queued item has a faculty'),
+    (11, 'waiting', 'nothing has waited for a person or a budget for an hour'),
+    (12, 'cooldowns', 'no model rests'),
+    (13, 'invariants', 'counters, attempts and slots of all open items agree'),
+    (14, 'tools', 'every tool that a faculty names is registered'),
+    (15, 'settings', 'every setting can have its effect'))
+  select coalesce(f.severity, 'fine'), c.code, f.work_item_id,
+         case when f.code is null then c.is_fine when f.nth = 20 and f.n > 20 then format('%s, and %s more like it', f.says, f.n - 20) else f.says end, f.remedy
+    from checked c
+    left join found f on f.code = c.code and f.nth <= 20
+   order by array_position(array['error', 'warning', 'fine'], coalesce(f.severity, 'fine')), c.place, f.nth;
+$$;
+
+comment on function work_ledger_doctor() is
+  'What would lose or stall work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, waiting, cooldowns, invariants, tools, settings. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
+
+create or replace function _doctor_server()
+  returns table (severity text, code text, work_item_id uuid, says text, remedy text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select 'error', 'postgres', null::uuid, format('PostgreSQL %s is not supported', current_setting('server_version')), 'Use PostgreSQL 15 to 18.'
+   where current_setting('server_version_num')::integer < 150000
+  union all
+  select 'error', 'writable', null, 'this node takes no writes', 'Connect to the primary; on a standby only reading works.'
+   where pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on'
+  union all
+  select 'error', 'durability', null, format('%s is off: what is committed may be lost in a crash', s.name), format('Set %s = on.', s.name)
+    from pg_settings s
+   where s.name in ('fsync', 'full_page_writes') and s.setting = 'off' or s.name = 'synchronous_commit' and s.setting in ('off', 'local')
+  union all
+  select 'warning', 'connections', null, format('%s of %s connections are left; a worker opens its --concurrency and 4 more', c.free, c.most),
+         'Raise max_connections, or run fewer workers.'
+    from (select current_setting('max_connections')::integer as most,
+                 current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer
+                   - coalesce(current_setting('reserved_connections', true)::integer, 0)
+                   - (select sum(d.numbackends)::integer from pg_stat_database d) as free) c
+   where c.free < 8
+  union all
+  select 'error', 'privileges', null, format('role %s may not read %s', current_user, string_agg(c.relname, ', ' order by c.relname)),
+         format('grant select on all tables in schema %I to %I;', _ledger_schema(), current_user)
+    from pg_class c
+   where c.relnamespace = _ledger_schema()::regnamespace and c.relkind = 'r' and not has_table_privilege(c.oid, 'select')
+  having count(*) > 0;
+$$;
+
+comment on function _doctor_server() is 'Findings of work_ledger_doctor() on the server.';
+
+create or replace function _doctor_workers()
+  returns table (severity text, code text, work_item_id uuid, says text, remedy text)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_dead integer;
+begin
+  return query
+    select 'warning', 'versions', null::uuid, format('worker %s on %s is of version %s, the ledger of %s', k.id, k.host, k.version, work_ledger_version()),
+           'Start it again with the version of the ledger.'
+      from v_workers k
+     where k.version <> work_ledger_version()
+    union all
+    select 'error', 'workers', null, format('no worker is alive, and %s items are due', d.n), 'Run "work-ledger work".'
+      from (select count(*) as n
+              from (
+                select from work_items w
+                 where w.state in ('queued', 'claimed', 'running') and w.run_at <= _now()
+                   and (w.focus_id is not null or (_faculty_for(w.faculty, w.work_type)).name is not null)
+                 limit 1000) w) d
+     where d.n > 0 and not exists (select from v_workers k where k.is_alive)
+    union all
+    select 'error', 'leases', l.work_item_id,
+           format('the lease of %s expired %s seconds ago', l.lease_owner, extract(epoch from _now() - l.lease_expires_at)::integer),
+           'A living worker sweeps it within seconds: run "work-ledger work".'
+      from v_leases l
+     where l.is_expired;
+  begin
+    v_dead := cardinality(_dead_jobs());
+  exception when insufficient_privilege then
+    severity := 'fine';
+    code := 'jobs';
+    says := 'not yours to see: only the owner sees graphile-worker''s jobs';
+    return next;
+  end;
+  if v_dead > 0 then
+    severity := 'warning';
+    code := 'jobs';
+    says := format('%s jobs have no attempts left', v_dead);
+    remedy := 'A living worker deletes them and enqueues what they were for: run "work-ledger work".';
+    return next;
+  end if;
+end
+$$;
+
+comment on function _doctor_workers() is 'Findings of work_ledger_doctor() on workers, leases and jobs.';
+
+create or replace function _doctor_work()
+  returns table (severity text, code text, work_item_id uuid, says text, remedy text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select * from (
+    select 'error', 'routing', u.id,
+           case when u.faculty is null then format('no faculty accepts work type "%s"', u.work_type) else format('there is no faculty "%s"', u.faculty) end,
+           'Save a faculty that takes it, or cancel it.'
+      from v_unroutable u
+     limit 1000) u
+  union all
+  select 'warning', 'waiting', a.work_item_id, format('%s has waited for approval since %s', a.tool_name, to_char(a.requested_at, 'YYYY-MM-DD HH24:MI')),
+         'work-ledger approve, or reject; it expires at ' || to_char(a.expires_at, 'YYYY-MM-DD HH24:MI') || '.'
+    from v_approvals a
+   where a.requested_at < _now() - interval '1 hour'
+  union all
+  select 'warning', 'waiting', w.id, w.state_reason, 'budget_set() with more than that; or cancel it.'
+    from work_items w
+   where w.state = 'waiting' and w.run_at = 'infinity' and w.state_reason is not null
+  union all
+  select 'warning', 'cooldowns', null, format('model %s is not asked before %s: %s', c.model, to_char(c.ends_at, 'HH24:MI:SS'), c.reason),
+         'Wait, or name a fallback_model in the faculty.'
+    from v_cooldowns c;
+$$;
+
+comment on function _doctor_work() is 'Findings of work_ledger_doctor() on work that nobody takes, or that waits.';
+
+create or replace function _doctor_invariants()
+  returns table (severity text, code text, work_item_id uuid, says text, remedy text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with open as materialized (
+    select w.* from work_items w where w.resolved_at is null order by w.created_at desc, w.id desc limit 1000
+  )
+  select 'error', 'invariants', o.id, format('its ledger ends with entry %s, its counter says %s', coalesce(l.seq, 0), o.ledger_count),
+         'Something wrote past the functions of the ledger: restore a backup, or ask for help with this line.'
+    from open o
+    left join lateral (select l.seq from work_ledger l where l.work_item_id = o.id order by l.seq desc limit 1) l on true
+   where coalesce(l.seq, 0) <> o.ledger_count
+  union all
+  select 'error', 'invariants', o.id, format('its attempt %s ended (%s), and it is still %s', f.attempt, f.outcome, o.state), 'work_cancel() it, and submit it again.'
+    from open o
+    join foci f on f.id = o.focus_id
+   where f.ended_at is not null
+  union all
+  select 'error', 'invariants', o.id, format('it is %s and holds a slot of faculty "%s"', o.state, o.slot_faculty), 'work_pause() and work_resume() it.'
+    from open o
+   where o.slot_faculty is not null and o.state in ('waiting', 'paused')
+  union all
+  select 'error', 'invariants', o.id, 'it is driven, and its attempt has no lease', 'work_pause() and work_resume() it.'
+    from open o
+    join foci f on f.id = o.focus_id
+   where o.lease is not null and f.lease_owner is null;
+$$;
+
+comment on function _doctor_invariants() is 'Findings of work_ledger_doctor() in the newest 1,000 open items, on what can only be if something wrote past the functions.';
+
+create or replace function _doctor_settings()
+  returns table (severity text, code text, work_item_id uuid, says text, remedy text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select 'warning', 'tools', null::uuid, format('faculty "%s" names the tool %s, which is not registered', m.faculty, m.tool),
+         'Start a worker that brings it, or ability_register() it; until then its agents do without.'
+    from v_missing_tools m
+  union all
+  select 'warning', 'settings', w.id, format('attempt %s runs with an older configuration of faculty "%s"', f.attempt, f.faculty),
+         'The newer one holds from its next attempt on.'
+    from work_items w
+    join foci f on f.id = w.focus_id
+    join faculties c on c.name = f.faculty and c.is_current
+   where w.resolved_at is null and f.faculty_hash <> c.content_hash
+  union all
+  select 'warning', 'settings', null, format('faculty "%s" has a budget of money, and no price of model %s is known', c.name, c.config #>> '{engage,model}'),
+         'model_price_save(): until then its items wait.'
+    from faculties c
+    left join models m on m.name = c.config #>> '{engage,model}'
+   where c.is_current and c.config #>> '{budget,money}' is not null and m.input_price is null
+  union all
+  select 'warning', 'settings', null, format('faculty "%s": %s', c.name, s.says), s.remedy
+    from faculties c
+    cross join lateral (
+      select 'its fallback_model is its model' as says, 'Name another model.' as remedy
+       where c.config #>> '{engage,fallback_model}' = c.config #>> '{engage,model}'
+      union all
+      select 'elide_budget has no effect while truncate_closed_blocks is false', 'Take one of them out.'
+       where c.config #>> '{engage,truncate_closed_blocks}' = 'false' and (c.config #>> '{engage,elide_budget}')::numeric <> 15000
+      union all
+      select format('its work type %s is taken by faculty "%s", whose name comes first', t.value, o.name), 'Name the faculty when work is submitted, or take the type out of one of them.'
+        from jsonb_array_elements_text(c.config -> 'accepts') t
+        cross join lateral _faculty_for(null, t.value) o
+       where o.name <> c.name) s
+   where c.is_current;
+$$;
+
+comment on function _doctor_settings() is 'Findings of work_ledger_doctor() on tools that are missing and settings that have no effect.';
