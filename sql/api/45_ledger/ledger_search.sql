@@ -23,7 +23,8 @@ begin
   perform _check_page(p_limit, 100);
   perform _check_word('a source of a search', s, '{ledger,journal,message,work,outcome}') from unnest(p_sources) s;
   if p_before is not null and v_before is null then
-    perform _raise_invalid(format('"%s" is not the position of a hit', _one_line(p_before, 60)), 'Pass the position of the last hit of the page before, or null.');
+    perform _raise_invalid(format('"%s" is not the position of a hit', _one_line(p_before, 60)),
+      'Pass the position of the last hit of the page before, or null.');
   elsif numnode(v_query) = 0 then
     return;
   end if;

@@ -46,7 +46,7 @@ comment on function context_replay_turns(text, jsonb) is 'context_replay() for e
 create or replace function _replay_requests(p_session text, p_policy jsonb)
   returns table (
     turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean,
-    kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[], prefix_tokens integer)
+    kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[])
   language plpgsql
   volatile
   rows 100
@@ -114,7 +114,6 @@ begin
     tokens := v_parts.tokens;
     depths := v_parts.depths;
     kinds := v_parts.kinds;
-    prefix_tokens := v_prefix;
     new_texts := v_parts.texts[kept_parts + 1 :];
     input_tokens := v_prefix + _sum(tokens);
     cached_tokens := case when v_n = 1 then 0 else v_prefix + _sum(tokens[: cached_parts]) end;
@@ -126,7 +125,7 @@ end
 $$;
 
 comment on function _replay_requests(text, jsonb) is
-  'context_replay() for each request, with its parts: kept_parts, the number of first parts that are the same as in the previous request; cached_parts, those that the cache serves; tokens and depths (of the turns of responses and results) of all parts; new_texts, the parts after kept_parts; kinds, what each part is, as the columns of turn_sizes; prefix_tokens, system prompt and tools. Raises WL001, WL002.';
+  'context_replay() for each request, with its parts: kept_parts, the number of first parts that are the same as in the previous request; cached_parts, those that the cache serves; tokens and depths (of the turns of responses and results) of all parts; new_texts, the parts after kept_parts; kinds, what each part is, as the columns of turn_sizes. Raises WL001, WL002.';
 
 create or replace function _session_turns(p_session text)
   returns turns[]

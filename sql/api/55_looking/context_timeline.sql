@@ -108,7 +108,8 @@ as $$
   ),
   sized as (
     select h.turn as t, z.call_number, z.said as said_chars, c.model, c.ratio,
-           coalesce(p.prefix, ceil(c.system * c.ratio), 0)::integer as system, case when p.prefix is null then coalesce(ceil(c.tools * c.ratio), 0)::integer end as tools,
+           coalesce(p.prefix, ceil(c.system * c.ratio), 0)::integer as system,
+           case when p.prefix is null then coalesce(ceil(c.tools * c.ratio), 0)::integer end as tools,
            ceil(z.task * c.ratio)::integer as task, ceil(z.digest * c.ratio)::integer as digest, ceil(z.stubs * c.ratio)::integer as stubs,
            ceil(z.kept * c.ratio)::integer as kept, ceil(z.closed * c.ratio)::integer as closed, ceil(z.words * c.ratio)::integer as words,
            ceil(z.results * c.ratio)::integer as results, ceil(z.people * c.ratio)::integer as people, ceil(z.engine * c.ratio)::integer as engine,
@@ -163,7 +164,8 @@ as $$
 begin
   return query
     select o.turn_id, o.n, o.attempt, o.iteration, o.block, o.model, o.status, o.started_at,
-           r.prefix_tokens, null::integer, coalesce(k.task, 0), coalesce(k.digest, 0), coalesce(k.stubs, 0), coalesce(k.kept, 0), coalesce(k.closed, 0),
+           r.input_tokens - _sum(r.tokens), null::integer,
+           coalesce(k.task, 0), coalesce(k.digest, 0), coalesce(k.stubs, 0), coalesce(k.kept, 0), coalesce(k.closed, 0),
            coalesce(k.words, 0), coalesce(k.results, 0), coalesce(k.people, 0), coalesce(k.engine, 0), r.input_tokens, o.said,
            greatest(o.said - r.input_tokens + coalesce(k.stubs, 0) + coalesce(k.kept, 0), 0),
            r.cached_tokens, r.input_tokens - r.cached_tokens, 0, o.output_tokens,

@@ -84,7 +84,8 @@ as $$
     select * from _tree_lanes(p_work_item_id, p_around.depth - 250, p_around.depth + 250)
   ),
   marked as (
-    select l.*, t.focus_id, t.iteration, t.status, t.started_at, t.completed_at, t.total_tokens, t.turn_type, coalesce(s.n, 0) as steps, coalesce(e.n, 0) as errors,
+    select l.*, t.focus_id, t.iteration, t.status, t.started_at, t.completed_at, t.total_tokens, t.turn_type,
+           coalesce(s.n, 0) as steps, coalesce(e.n, 0) as errors,
            array_remove(array[
              case when t.parent_turn_id is null or t.fork_turn_id = t.parent_turn_id then 'first' end,
              case when s.n > 0 then 'step' end,

@@ -90,7 +90,8 @@ begin
     id := '';
     return;
   elsif v_parts is null or v_parts[1]::bigint > 253402300799000000 then
-    perform _raise_invalid(format('"%s" is not the position of an entry', _one_line(p_position, 60)), 'Pass the position of the last row of the page before, or null.');
+    perform _raise_invalid(format('"%s" is not the position of an entry', _one_line(p_position, 60)),
+      'Pass the position of the last row of the page before, or null.');
   end if;
   at := timestamptz 'epoch' + v_parts[1]::bigint * interval '1 microsecond';
   rank := v_parts[2]::numeric / 1000;

@@ -54,7 +54,6 @@ begin
         end if;
         v_turn := _import_turn(p_run, v_exchange, p_focus, v_parent, v_ids, last_iteration + 1, v_config, last_at);
         perform _import_said(v_turn, v_parts, v_speaker);
-        perform _turn_sizes_store(v_turn);
         v_added := _import_response(v_turn, v_exchange.text, v_exchange.thinking, v_exchange.calls, v_n, v_n < v_past);
         perform message_lints_save(m.id, v_exchange.lints)
            from messages m where v_exchange.lints is not null and m.turn_id = v_turn.id and m.role = 'assistant';
@@ -191,10 +190,11 @@ begin
          p_turn.started_at
     from json_array_elements(p_parts) with ordinality as p(value, n)
    where p.value ->> 'text' ~ '\S' or json_array_length(p.value -> 'images') > 0;
+  perform _turn_sizes_store(p_turn);
 end
 $$;
 
-comment on function _import_said(turns, json, text) is 'Stores what the model of a recorded run was told before a turn, one message for each part.';
+comment on function _import_said(turns, json, text) is 'Stores what the model of a recorded run was told before a turn, one message for each part, and the sizes of its request.';
 
 create or replace function _import_refused(p_label text, p_exchange json, p_reason text)
   returns void

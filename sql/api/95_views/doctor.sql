@@ -173,7 +173,8 @@ as $$
     left join lateral (select l.seq from work_ledger l where l.work_item_id = o.id order by l.seq desc limit 1) l on true
    where coalesce(l.seq, 0) <> o.ledger_count
   union all
-  select 'error', 'invariants', o.id, format('its attempt %s ended (%s), and it is still %s', f.attempt, f.outcome, o.state), 'work_cancel() it, and submit it again.'
+  select 'error', 'invariants', o.id, format('its attempt %s ended (%s), and it is still %s', f.attempt, f.outcome, o.state),
+         'work_cancel() it, and submit it again.'
     from open o
     join foci f on f.id = o.focus_id
    where f.ended_at is not null
@@ -222,7 +223,8 @@ as $$
       select 'elide_budget has no effect while truncate_closed_blocks is false', 'Take one of them out.'
        where c.config #>> '{engage,truncate_closed_blocks}' = 'false' and (c.config #>> '{engage,elide_budget}')::numeric <> 15000
       union all
-      select format('its work type %s is taken by faculty "%s", whose name comes first', t.value, o.name), 'Name the faculty when work is submitted, or take the type out of one of them.'
+      select format('its work type %s is taken by faculty "%s", whose name comes first', t.value, o.name),
+             'Name the faculty when work is submitted, or take the type out of one of them.'
         from jsonb_array_elements_text(c.config -> 'accepts') t
         cross join lateral _faculty_for(null, t.value) o
        where o.name <> c.name) s

@@ -8,7 +8,8 @@ create or replace function _why_waiting(p_item work_items, p_calls jsonb, out wa
 as $$
   select v.waits_for,
          case v.waits_for
-           when 'approval' then 'waits for approval of ' || (select c ->> 'tool' from jsonb_array_elements(p_calls) c where (c ->> 'is_approval')::boolean limit 1)
+           when 'approval' then 'waits for approval of ' || (
+             select c ->> 'tool' from jsonb_array_elements(p_calls) c where (c ->> 'is_approval')::boolean limit 1)
            when 'children' then format('waits for %s of its children', (
              select count(*) from work_items c where c.parent_id = p_item.id and c.resolved_at is null))
            else coalesce(p_item.state_reason, case v.waits_for
