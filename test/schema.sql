@@ -504,6 +504,24 @@ create table turn_configs (
   constraint turn_configs_pkey PRIMARY KEY (content_hash),
 );
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.turn_configs FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table turn_sizes (
+  turn_id uuid not null,
+  call_number integer not null,
+  leap_turn_id uuid not null,
+  said bigint not null,
+  task integer not null default 0,
+  digest integer not null default 0,
+  stubs integer not null default 0,
+  kept integer not null default 0,
+  closed integer not null default 0,
+  words integer not null default 0,
+  results integer not null default 0,
+  people integer not null default 0,
+  engine integer not null default 0,
+  constraint turn_sizes_leap_turn_id_fkey FOREIGN KEY (leap_turn_id) REFERENCES turns(id),
+  constraint turn_sizes_pkey PRIMARY KEY (turn_id),
+  constraint turn_sizes_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
+);
 create unlogged table turn_streams (
   turn_id uuid not null,
   content json not null,
@@ -1766,6 +1784,8 @@ create function _ability_work_item() returns uuid
   sql stable parallel safe; -- body d41d8cd9, comment 37e31c44
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment df40b70f
+create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a73a1d6c, comment 574b6d54
 create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) returns void
   plpgsql volatile; -- body 94546188, comment addfe47a
 create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text, p_by text) returns approvals
@@ -1802,12 +1822,22 @@ create function _block_stub(p_turns turns[], p_after_seq integer, p_block intege
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dea49069, comment 0570643f
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
+create function _blocks_chars(p_blocks text) returns integer
+  sql immutable parallel safe; -- body d41d8cd9, comment 08345040
 create function _boundary(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4f96d378, comment 1cd8834a
+create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb) returns record
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ef760500, comment 431465a0
+create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) returns record
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ecb85948, comment 28bdab81
 create function _branch_lock(p_turn_id uuid) returns void
   plpgsql volatile; -- body 9a7ffa33, comment 6eac4e8a
 create function _branch_message(p_turn turns) returns text
   sql stable; -- body 7fef5262, comment 571f33d9
+create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 59d118d0, comment 9ae5b045
+create function _branch_turns(p_head_id uuid, p_above_id uuid) returns uuid[]
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e8ef5eed, comment bd8965e0
 create function _breaks_even_after(p_cut elisions, p_model text) returns integer
   sql stable; -- body b003bddf, comment 60b1a0df
 create function _budget_amount(p_resource text, p_amount jsonb) returns numeric
@@ -1894,6 +1924,8 @@ create function _code_waits(p_call tool_calls) returns boolean
   sql stable; -- body e6a11ba7, comment 62f38dba
 create function _common_beginning(p_before bigint[], p_after bigint[]) returns integer
   plpgsql immutable; -- body 53ade590, comment d2ec562c
+create function _common_turn(p_a uuid, p_b uuid) returns turns
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 23175dc4, comment 169bcdc0
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 508d0444, comment da5e4179
 create function _compaction_begun(p_item work_items, p_focus foci, p_engage jsonb, p_trigger text, p_tokens integer) returns compactions
@@ -1907,7 +1939,7 @@ create function _compaction_ladder(p_item work_items, p_focus foci, p_engage jso
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body e0d6d21f, comment 74ceadae
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
-  plpgsql volatile; -- body 8c448a08, comment 6790416b
+  plpgsql volatile; -- body b99ea2dd, comment 6790416b
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment d72652b0
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
@@ -1930,8 +1962,20 @@ create function _count(p_what text, p_count text) returns integer
   plpgsql immutable; -- body 6db18a23, comment 73a66400
 create function _dead_jobs() returns bigint[]
   plpgsql stable security definer acl {postgres=X/postgres}; -- body 2d46a086, comment 0a6fd5a3
+create function _digest_chars(p_message messages) returns integer
+  sql immutable; -- body 38886fbf, comment 4f8e835a
 create function _digest_fenced(p_says text, p_digest text) returns text
   sql volatile; -- body a245093c, comment 36ae46a8
+create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body 2ff53508, comment 32c72798
+create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body 9e8d9675, comment 770e636f
+create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body dd1c9b86, comment a5d95813
+create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body c47a6fb4, comment ffe50067
+create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  plpgsql stable; -- body 876ff190, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 62ad8f14, comment ee77c08f
 create function _earlier_head(p_focus_id uuid) returns uuid
@@ -1966,6 +2010,8 @@ create function _excerpt(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment ac63c1ff
 create function _exchange_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a416ac7b, comment 3fe9bbd6
+create function _exchange_sizes(p_turn_id uuid, OUT words integer, OUT results integer) returns record
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 032fe3dd, comment 11061c69
 create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 26caca2b
 create function _faculty_check(p_config jsonb) returns void
@@ -2035,7 +2081,7 @@ create function _images_of(p_turn_ids uuid[]) returns jsonb
 create function _import_branch(p_label text, p_head turns) returns void
   plpgsql volatile; -- body 8d21f9f0, comment d98cfd96
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
-  plpgsql volatile; -- body 5e1253f6, comment 3ca69677
+  plpgsql volatile; -- body 9ac724ba, comment 3ca69677
 create function _import_config(p_model text, p_system text, p_tools json) returns text
   plpgsql volatile; -- body 7707559a, comment 76b4128a
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
@@ -2053,7 +2099,7 @@ create function _import_refused(p_label text, p_exchange json, p_reason text) re
 create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
   plpgsql volatile; -- body 5145b24a, comment b6a16d0f
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
-  plpgsql volatile; -- body 710ac5b8, comment ed36382b
+  plpgsql volatile; -- body 6dcdc998, comment a418efba
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
   plpgsql volatile; -- body c724bf76, comment c49af3a8
 create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void
@@ -2095,7 +2141,7 @@ create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 30
 create function _journal_keys() returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment 58a83d4d
 create function _journal_place(p_position text, OUT at timestamp with time zone, OUT rank numeric, OUT id text) returns record
-  plpgsql immutable; -- body 9df38161, comment d359a6e4
+  plpgsql immutable; -- body 4e579415, comment d359a6e4
 create function _journal_position(p_at timestamp with time zone, p_rank numeric, p_id text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 0e29d4c3
 create function _journal_shortened(p_content jsonb) returns jsonb
@@ -2164,6 +2210,8 @@ create function _ldg_task_query(p_input jsonb) returns jsonb
   plpgsql stable set plan_cache_mode=force_custom_plan; -- body 1f025f34, comment 70b95656
 create function _ldg_task_save(p_input jsonb) returns jsonb
   plpgsql volatile; -- body 637f7ff2, comment b39a4d29
+create function _leap_of(p_parent turns) returns uuid
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3baec003, comment ac2628e4
 create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body 1b95e1cb, comment 1d809d1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
@@ -2256,6 +2304,8 @@ create function _page(p_input jsonb, p_key text, p_default integer) returns inte
   plpgsql immutable; -- body f6bd43df, comment b26a05a9
 create function _part_text(p_blocks text) returns text
   sql immutable; -- body ab975b9c, comment 4f100cc7
+create function _part_why(p_part text, p_block integer, p_turn turns) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3d6a190, comment 85082e7e
 create function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_blocks text) returns bigint
   sql stable; -- body 1a338d23, comment 9ad232e5
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
@@ -2275,7 +2325,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body eabeaa83, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body ff4d3695, comment bdbe4538
+  sql immutable parallel safe; -- body 2311a4f3, comment bdbe4538
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -2320,12 +2370,12 @@ create function _replay_compaction(p_item work_items, p_focus foci, p_engage jso
   plpgsql stable; -- body f593575f, comment 05b6740f
 create function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boolean) returns jsonb
   sql stable; -- body e1367f74, comment 230c31b6
-create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer) returns record
-  plpgsql stable; -- body 611f7d26, comment 94a0e703
+create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer, OUT kinds text[]) returns record
+  plpgsql stable; -- body fae27786, comment d347a8cd
 create function _replay_policy_check(p_policy jsonb) returns void
   plpgsql immutable; -- body 99035fec, comment b141384b
-create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[])
-  plpgsql volatile; -- body 900d72a6, comment 23dc6d35
+create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[])
+  plpgsql volatile; -- body f33540e3, comment afa21819
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
   plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
@@ -2334,6 +2384,8 @@ create function _request_chars(p_head turns, p_cuts elisions[], p_say text) retu
   sql stable; -- body a5c800c0, comment d10a2b28
 create function _request_obstacle(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns jsonb
   plpgsql volatile; -- body 20eee14f, comment 944a999e
+create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 83d3611f, comment 87d226d9
 create function _response_store(p_turn turns, p_content json) returns void
   plpgsql volatile; -- body 7d423139, comment c0c13306
 create function _response_text(p_turn_id uuid) returns text
@@ -2448,6 +2500,12 @@ create function _text_written(p_input jsonb) returns text
   sql immutable; -- body 020cee3c, comment 1ebe61f6
 create function _thought_end(p_stop_reason text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4718ff2
+create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dfe48baf, comment 18d0f924
+create function _timeline_marks(p_turn turns, p_model text) returns jsonb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7156974a, comment 0d0a38e5
+create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
+  plpgsql volatile; -- body fd475f95, comment f624a9af
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _tokens_new(p_turns uuid[]) returns bigint
@@ -2458,6 +2516,10 @@ create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns te
   sql stable; -- body fbb1f056, comment d9d2f958
 create function _told_in(p_turn_id uuid, p_is_whole boolean DEFAULT false) returns TABLE(n integer, said text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body de863467, comment 56c9ce1e
+create function _told_part(p_message messages, p_is_root boolean) returns text
+  sql immutable; -- body b82160ac, comment d6f2f425
+create function _told_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT people integer, OUT engine integer) returns record
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body db369200, comment 0ea540d2
 create function _told_store(p_turn_id uuid, p_is_compaction boolean, p_shown text) returns void
   plpgsql volatile; -- body 1287b558, comment a4ddffc2
 create function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars integer) returns text
@@ -2483,7 +2545,7 @@ create function _tree_enqueue(p_tree_id uuid) returns void
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 79b167fa, comment a96c5394
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5b54916a, comment fa4fe7de
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 578d4cd3, comment fa4fe7de
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
@@ -2495,13 +2557,17 @@ create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT 
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b23a6756, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body d995ffdf, comment eefb5094
+  plpgsql volatile; -- body 3b86abf8, comment eefb5094
 create function _turn_heard(p_turn turns) returns void
   plpgsql volatile; -- body e11e04c1, comment 05726ec1
+create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9bfe461b, comment 07ffd49e
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
   plpgsql stable; -- body 1733fd4c, comment c9da8b04
 create function _turn_settled(p_turn_id uuid) returns turns
   plpgsql stable; -- body 3faa6fde, comment 1b85df7b
+create function _turn_sizes_store(p_turn turns) returns void
+  plpgsql volatile; -- body f588ab49, comment 38e526b6
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
   plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
@@ -2523,7 +2589,7 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body b494c3ee, comment 788fef1f
 create function _why_waiting(p_item work_items, p_calls jsonb, OUT waits_for text, OUT why text) returns record
-  sql stable; -- body 358a75e3, comment 8d686aec
+  sql stable; -- body e20b859e, comment 8d686aec
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
 create function _with_breakpoint(p_blocks text) returns text
@@ -2566,12 +2632,14 @@ create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT
   plpgsql volatile; -- body 3f52128a, comment 352794da
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
   plpgsql stable; -- body e5b6cc52, comment bcf729b7
-create function context_parts(p_turn_id uuid) returns TABLE(n bigint, part text, role text, iteration integer, block integer, tokens integer, content text)
-  plpgsql stable; -- body 7cd44c38, comment e1649365
+create function context_parts(p_turn_id uuid) returns TABLE(n bigint, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
+  plpgsql stable; -- body ebdcf2f5, comment bd97d732
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
   plpgsql volatile; -- body 465a9859, comment a23cc982
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
   plpgsql volatile; -- body 496e25e9, comment d00e4072
+create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 7415e76a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql stable; -- body ad4cbf90, comment d0ef1c57
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
@@ -2585,7 +2653,7 @@ create function faculty_save(p_config jsonb) returns faculties
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
   plpgsql volatile; -- body 848977a1, comment a49121d9
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
-  plpgsql volatile; -- body 0bc00c23, comment 01952e69
+  plpgsql volatile; -- body 7fbb8287, comment 01952e69
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile; -- body 8faed472, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
@@ -2643,7 +2711,7 @@ create function ledger_read_formatted(p_work_item_id uuid) returns text
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
   sql stable; -- body 93a4f668, comment e5ad222a
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[]) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
-  plpgsql stable; -- body 99142e33, comment 36e6be3a
+  plpgsql stable; -- body e26fa6ae, comment 36e6be3a
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile; -- body d8ddf0e7, comment 27c96588
 create function markdown_codeblocks(p_text text) returns jsonb
@@ -2666,6 +2734,8 @@ create function session_alias(p_alias text, p_session text, p_reason text DEFAUL
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
   plpgsql volatile; -- body 8fb3bbce, comment ef9da69f
+create function session_compare(p_a text, p_b text) returns TABLE(branch text, session_label text, work_item_id uuid, description text, head_turn_id uuid, common_turn_id uuid, common_depth integer, turns integer, model_calls integer, tokens bigint, cost numeric, entry_count integer, entries jsonb, file_count integer, files jsonb, calls integer, failed_calls integer, status text, started_at timestamp with time zone, ended_at timestamp with time zone)
+  plpgsql stable; -- body fa51653b, comment e5b81073
 create function session_create(p_label text, p_turn_id uuid DEFAULT NULL::uuid, p_persona_id text DEFAULT 'default'::text, p_origin text DEFAULT 'work-ledger'::text, p_origin_session_id text DEFAULT NULL::text) returns sessions
   plpgsql volatile; -- body acda2a3f, comment 89cca07b
 create function session_find(p_name text) returns sessions
@@ -2732,6 +2802,8 @@ create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEF
   plpgsql volatile; -- body f098a3f8, comment 6d245124
 create function work_ledger_build() returns text
   sql immutable parallel safe; -- body names the sources, comment 2ffec68a
+create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body b12d5fa0, comment f114f65a
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
