@@ -15,6 +15,7 @@ export type { JournalState } from './ledger/journalStore.ts';
 export type { Submission } from './ledger/submit.ts';
 export { createModelClient } from './model/callModel.ts';
 export type { ModelClient } from './model/message.ts';
+export { rowIds } from './telemetry/spans.ts';
 export { builtinTools } from './tools/builtinTools.ts';
 export { commandTools } from './tools/commandTool.ts';
 export { mcpTools } from './tools/mcpTools.ts';

@@ -15,6 +15,7 @@ import type { SubmitOptions } from './commands/items.ts';
 import type { McpOptions } from './commands/mcp.ts';
 import { exit, note, print } from './commands/output.ts';
 import type { RunOptions } from './commands/run.ts';
+import type { TraceOptions } from './commands/trace.ts';
 import type { WorkOptions } from './commands/work.ts';
 import type { Settings } from './config.ts';
 import { LedgerError, messageOf, UsageError } from './ledger/errors.ts';
@@ -229,6 +230,12 @@ command('demo', 'watch an agent fix a failing test, its ledger in Postgres')
   .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line; context: what a model is shown, part by part').choices(Object.keys(scenes)).default('one'))
   .action(async (options: Settings & { scene: keyof typeof scenes }) => {
     exitCode = await (await scenes[options.scene]())(options);
+  });
+
+command('trace <id>', 'the spans of a work item and of everything below it, from its rows: as a tree, or exported')
+  .option('--otlp <url>', 'send them to this OTLP endpoint (HTTP, protobuf)')
+  .action(async (id: string, options: TraceOptions) => {
+    exitCode = await (await import('./commands/trace.ts')).trace(id, options);
   });
 
 command('doctor', 'look for what would lose or stall work').action(async (options: Settings) => {

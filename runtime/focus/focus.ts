@@ -32,6 +32,8 @@ export type Runtime = {
   containers?: Containers;
   /** Additional headers that web_fetch sends to a host; see config.ts. */
   webFetchHeaders?: HostHeaders;
+  /** Told of each focus of which something has ended; it never waits and never throws. */
+  traces?: { note(focusId: string): void };
   /** Text of the model as it arrives, for watchers. */
   onDelta?: (workItemId: string, text: string) => void;
 };

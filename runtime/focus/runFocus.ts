@@ -31,6 +31,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
     runtime.log.error({ workItemId, err: error }, 'iteration broken off');
     return await runtime.db.iterationFail(claim, { class: 'unknown', message: messageOf(error), status: null, retryAfterSeconds: null, requestId: null });
   } finally {
+    runtime.traces?.note(claim.focus_id);
     held.drop();
   }
 }

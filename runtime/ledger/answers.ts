@@ -161,6 +161,29 @@ export const journalEntry = z.object({
   importance: z.enum(['low', 'normal', 'high', 'critical']),
 });
 
+const instant = z.string();
+
+/** A span as work_trace() returns it. */
+export const traceSpan = z.object({
+  trace_id: z.string(),
+  span_id: z.string(),
+  parent_span_id: z.string().nullable(),
+  name: z.string(),
+  kind: z.enum(['internal', 'client']),
+  started_at: instant,
+  ended_at: instant,
+  status: z.enum(['unset', 'error']),
+  attributes: json,
+  events: z.array(z.object({ name: z.string(), at: instant, attributes: json })),
+  links: z.array(z.object({ trace_id: z.string(), span_id: z.string(), attributes: json })),
+});
+
+export const traceTaken = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('held') }),
+  z.object({ kind: z.literal('nothing') }),
+  z.object({ kind: z.literal('spans'), iteration: z.number(), is_done: z.boolean(), spans: z.array(traceSpan) }),
+]);
+
 const texts = z.array(z.string());
 
 export const checkpoint = z.object({
@@ -190,4 +213,5 @@ export type OpenCall = z.infer<typeof call>;
 export type HookOrder = z.infer<typeof runHook>;
 export type WorkItem = z.infer<typeof workItem>;
 export type LedgerEntry = z.infer<typeof entry>;
+export type TraceSpan = z.infer<typeof traceSpan>;
 export type ContextPart = z.infer<typeof contextPart>;

@@ -8,6 +8,7 @@ import { journalQueries } from './journalQueries.ts';
 import { openPool } from './pool.ts';
 import { reads } from './reads.ts';
 import { submit } from './submit.ts';
+import { traces } from './traces.ts';
 import { upkeep } from './upkeep.ts';
 
 export type Db = Awaited<ReturnType<typeof openDb>>;
@@ -24,6 +25,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     ...control(calls),
     ...entries(calls),
     ...reads(calls),
+    ...traces(calls),
     ...upkeep(calls),
     journal: journalQueries(calls),
   };

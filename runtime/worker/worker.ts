@@ -15,6 +15,7 @@ import { listen } from '../ledger/listener.ts';
 import { whenReachable } from '../ledger/reachable.ts';
 import type { ModelClient } from '../model/message.ts';
 import type { Tool } from '../tools/tool.ts';
+import { startTraces } from '../telemetry/traces.ts';
 import { connectionsOf } from './connections.ts';
 import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
@@ -59,13 +60,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const docker = options.docker === undefined ? new Docker() : options.docker;
   const containers = docker === null ? null : openContainers(docker, db, log);
   const close = async (): Promise<void> => {
+    await traces?.stop();
     await containers?.close();
     await heart.close();
     await db.close();
   };
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const watchers = new Watchers(db, log);
-  const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
+  const traces = await startTraces({ url, schema, log });
+  const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
   const newRunner = (): Promise<Runner> => startRunner({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
   let isCodeOffered: boolean;
   let runner: Runner;

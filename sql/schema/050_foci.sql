@@ -38,6 +38,7 @@ create table foci (
   compaction_trigger text,
   compaction_instructions text,
   overflow_count integer not null default 0,
+  awaited_by uuid[],
   outcome text,
   error jsonb,
   created_at timestamptz not null default _now(),
@@ -50,12 +51,14 @@ create table foci (
 ) with (fillfactor = 70);
 
 create index workers_tree on workers (tree_id) where tree_id is not null;
+create index foci_ended on foci (ended_at) where ended_at is not null;
 create index foci_leased on foci (lease_owner) where lease_owner is not null;
 
 comment on table workers is 'Worker processes that are alive or were until recently. id is graphile-worker''s pool id, under which it locks jobs.';
 comment on column workers.concurrency is 'Work items that the worker drives at once, at most; null: it did not say.';
 comment on column workers.tree_id is 'Root of the tree that this worker keeps for itself: it works on no other tree, and no other worker works on this one while it lives. Null: it takes any queued item. See work_keep().';
 comment on table foci is 'One row for each attempt at a work item: one activation of a faculty, driven iteration by iteration under a lease.';
+comment on column foci.awaited_by is 'The await_child_work calls of the parent that waited for the item when this attempt ended; null: none.';
 comment on column foci.faculty_hash is 'The configuration that this focus runs with, even if a newer one is saved meanwhile.';
 comment on column foci.iteration is 'Iterations finished.';
 comment on column foci.max_tokens is 'Output limit of the next model call; doubled once when a response was cut off.';

@@ -53,6 +53,7 @@ create table turns (
 
 create unique index turns_one_an_iteration on turns (focus_id, iteration) where status <> 'failed';
 create unique index turns_one_pending on turns (focus_id) where status in ('pending', 'streaming');
+create index turns_given_up on turns (focus_id, iteration) where status = 'failed';
 create index turns_parent on turns (parent_turn_id);
 create index turns_work_item on turns (work_item_id, id);
 create index turns_completed on turns (work_item_id, completed_at);

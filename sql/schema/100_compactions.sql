@@ -3,6 +3,8 @@
 create table compactions (
   turn_id uuid primary key references turns (id),
   work_item_id uuid not null references work_items (id),
+  focus_id uuid references foci (id),
+  iteration integer,
   compaction_type text not null,
   trigger text not null,
   is_applied boolean,
@@ -33,11 +35,13 @@ create table compactions (
   constraint only_summaries_wait check (is_applied is not null or compaction_type = 'summary')
 );
 
+create index compactions_iteration on compactions (focus_id, iteration);
 create index compactions_work_item on compactions (work_item_id, created_at);
 
 comment on table compactions is 'One row for each compaction turn: what replaced old turns, why, and what it cost and freed. The replacement itself is in elisions; v_compactions shows both.';
 comment on column compactions.compaction_type is 'What replaces old turns. ledger: the formatted ledger. summary: a model''s summary. sliding_window: nothing. selective: the turns stay, but results of pure calls are shortened. floor: all but the task, the ledger and the last exchange is left out, because nothing else fitted.';
 comment on column compactions.trigger is 'context_limit: the faculty''s compact_threshold was reached. context_overflow: the model refused the request, or stopped, because of its size. manual: context_compact(). periodic: the faculty''s compact_every.';
+comment on column compactions.iteration is 'The iteration of the focus for whose request it was made; null in an imported session.';
 comment on column compactions.is_applied is 'Null: the summary is being written. False: it failed or freed too little, and another cut was made.';
 comment on column compactions.metadata is 'Parameters of the strategy: keep_recent (messages); every (iterations), if periodic; effect, max_result_chars and results (how many were shortened), if selective.';
 comment on column compactions.base_elision_id is 'The cut in force before this one.';

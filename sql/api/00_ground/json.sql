@@ -116,3 +116,12 @@ create or replace function _ms(p_at timestamptz)
   return floor(extract(epoch from p_at) * 1000)::bigint;
 
 comment on function _ms(timestamptz) is 'Unix milliseconds.';
+
+create or replace function _milliseconds(p_from timestamptz, p_to timestamptz)
+  returns double precision
+  language sql
+  immutable
+  parallel safe
+  return round(extract(epoch from p_to - p_from) * 1000, 3)::double precision;
+
+comment on function _milliseconds(timestamptz, timestamptz) is 'Milliseconds from one time to another, to the microsecond.';

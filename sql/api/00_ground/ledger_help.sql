@@ -12,7 +12,7 @@ as $$
     from (values
       ('people', 'configuration', '{faculty_save,faculty_problems,ability_register,ledger_data_schema_save,model_save,model_price_save}'::text[]),
       ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork,tool_call_approve,tool_call_reject}'),
-      ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_compact,context_replay,context_replay_turns,work_approaching_limit}'),
+      ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_compact,context_replay,context_replay_turns,work_approaching_limit,work_trace}'),
       ('people', 'sessions', '{session_create,session_open,session_find,session_alias,session_fork,session_rollback,session_archive,session_head_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare,turn_workspace_set,turn_archive}'),
       ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,message_lints_save,json_schema_errors}'),
       ('people', 'versions', '{work_ledger_version,work_ledger_build,work_ledger_doctor}'),
@@ -22,7 +22,8 @@ as $$
       ('clients', 'resumption', '{checkpoint_create,checkpoint_latest,resumption_context,export_for_resumption,journal_resume,work_sessions_resumable,journal_summary,journal_summary_request,journal_summary_save}'),
       ('workers', 'leases', '{focus_claim,lease_renew,work_keep,worker_stop,work_sweep,workspaces_over}'),
       ('workers', 'iterations', '{iteration_begin,turn_stream,turn_record,summary_record,iteration_fail,iteration_finish,iteration_release,hook_record}'),
-      ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}')
+      ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}'),
+      ('workers', 'traces', '{trace_take,trace_record,trace_due}')
     ) as s(serves, subject, names)
     cross join lateral unnest(s.names) as n(name);
 $$;

@@ -9,6 +9,7 @@ create or replace function _context_next(
     out cuts elisions[],
     out say text,
     out shown jsonb,
+    out digest jsonb,
     out compaction compactions,
     out reason text)
   language plpgsql
@@ -22,7 +23,7 @@ declare
 begin
   select t.* into last from sessions s join turns t on t.id = s.head_turn_id where s.label = p_focus.session_label;
   if last.id is null then
-    select o.said, o.shown into say, shown from _orient_text(p_item, p_focus, p_config) o;
+    select o.said, o.shown, o.digest into say, shown, digest from _orient_text(p_item, p_focus, p_config) o;
     return;
   end if;
   head := _asking_turn(last.id);
@@ -41,4 +42,4 @@ end
 $$;
 
 comment on function _context_next(work_items, foci, jsonb) is
-  'The next request of a focus. last: the newest turn of its session. head: the newest turn that is not a compaction. cuts: those that apply (the newest may not be stored yet). say: what the engine says; shown: the entries of the digest in it. compaction: not null if one is due; if it needs a summary first, cuts are those before it. reason: why no request is possible; null: it is.';
+  'The next request of a focus. last: the newest turn of its session. head: the newest turn that is not a compaction. cuts: those that apply (the newest may not be stored yet). say: what the engine says; shown: the entries of the digest in it; digest: its measure. compaction: not null if one is due; if it needs a summary first, cuts are those before it. reason: why no request is possible; null: it is.';

@@ -1,6 +1,6 @@
 -- What an agent is told besides the results of its calls: first its task, later messages, news and reminders.
 
-create or replace function _orient_text(p_item work_items, p_focus foci, p_config jsonb, out said text, out shown jsonb)
+create or replace function _orient_text(p_item work_items, p_focus foci, p_config jsonb, out said text, out shown jsonb, out digest jsonb)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -26,7 +26,7 @@ begin
     from hook_runs h
    where h.focus_id = p_focus.id and h.hook in ('orient', 'recover') and coalesce(_hook_said(h, 'context'), h.error) is not null;
   if (p_config -> 'awareness' ->> 'enabled')::boolean then
-    select a.said, a.shown into v_digest, shown from _awareness(p_item.id, _awareness_settings(p_config)) a;
+    select a.said, a.shown, a.digest into v_digest, shown, digest from _awareness_timed(p_item.id, p_config, null) a;
   end if;
   said := concat_ws(E'\n\n',
     '# Work item ' || p_item.id,
@@ -53,7 +53,7 @@ end
 $$;
 
 comment on function _orient_text(work_items, foci, jsonb) is
-  'The first user message of a focus: the task, what earlier attempts left, and the awareness digest. shown: the entries in the digest, as _awareness() lists them.';
+  'The first user message of a focus: the task, what earlier attempts left, and the awareness digest. shown: the entries in the digest, as _awareness() lists them; digest: what _digest_store() stores of it, null: there is none.';
 
 create or replace function _engine_message(p_head turns)
   returns text
@@ -97,7 +97,8 @@ begin
   if not (p_config -> 'awareness' ->> 'enabled')::boolean or p_turn.iteration = 1 or v_every = 0 or (p_turn.iteration - 1) % v_every <> 0 then
     return;
   end if;
-  v_news := _awareness(p_item.id, _awareness_settings(p_config), p_focus.id);
+  v_news := _awareness_timed(p_item.id, p_config, p_focus.id);
+  perform _digest_store(p_focus, p_config, p_turn, v_news.digest, true);
   if v_news.shown is not null then
     insert into messages (turn_id, sequence, role, source, content, context, metadata)
     values (p_turn.id, 800, 'user', 'engine', ('[' || _text_block(_digest_fenced('What is new elsewhere since you were last told', v_news.said)) || ']')::json,
@@ -108,6 +109,35 @@ $$;
 
 comment on function _awareness_tell(work_items, foci, jsonb, turns) is
   'Every refresh_every iterations, tells the model in a turn what is new elsewhere and was not yet told to this focus. It counts as told when the turn is answered: see _turn_heard().';
+
+create or replace function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, out said text, out shown jsonb, out digest jsonb)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_began_at timestamptz := clock_timestamp();
+begin
+  select a.said, a.shown into said, shown from _awareness(p_work_item_id, _awareness_settings(p_config), p_focus_id) a;
+  digest := jsonb_build_object(
+    'entries', coalesce(jsonb_array_length(shown), 0), 'chars', char_length(said), 'duration_ms', _milliseconds(v_began_at, clock_timestamp()));
+end
+$$;
+
+comment on function _awareness_timed(uuid, jsonb, uuid) is '_awareness() with the settings of a faculty, and its measure. digest: {entries, chars, duration_ms}.';
+
+create or replace function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  insert into awareness_digests (focus_id, iteration, turn_id, is_delta, entries, chars, tokens, duration_ms)
+  values (p_focus.id, p_turn.iteration, p_turn.id, p_is_delta, (p_digest ->> 'entries')::integer, (p_digest ->> 'chars')::integer,
+          _tokens((p_digest ->> 'chars')::bigint, p_config #>> '{engage,model}'), (p_digest ->> 'duration_ms')::double precision);
+$$;
+
+comment on function _digest_store(foci, jsonb, turns, jsonb, boolean) is 'Stores the measure of a digest that was made for a turn.';
 
 create or replace function _inbox_waiting(p_work_item_id uuid)
   returns table (inbox_id uuid, kind text, n bigint, block text)

@@ -50,7 +50,9 @@ begin
   if v_held is not null then
     return v_held::json;
   end if;
-  update turns set call_count = call_count + 1, status = 'pending' where id = v_turn.id;
+  update turns set call_count = call_count + 1, status = 'pending' where id = v_turn.id returning * into v_turn;
+  insert into model_calls (turn_id, attempt, model)
+  values (v_turn.id, v_turn.call_count, (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash));
   return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
                            'turn_id', v_turn.id, 'is_watched', coalesce(v_item.watch_ends_at > _now(), false), 'request', context_at(v_turn.id));
 end

@@ -53,6 +53,9 @@ begin
       perform _told_store(_earlier_head(p_focus.id), false, v_next.say);
     end if;
   end if;
+  if v_next.digest is not null then
+    perform _digest_store(p_focus, p_config, turn, v_next.digest, false);
+  end if;
   perform _inbox_deliver(p_item, turn);
   perform _awareness_tell(p_item, p_focus, p_config, turn);
   insert into messages (turn_id, sequence, role, source, content, metadata)
@@ -126,6 +129,8 @@ begin
   returning * into v_turn;
   perform _turn_sizes_store(v_turn);
   p_compaction.turn_id := v_turn.id;
+  p_compaction.focus_id := p_focus.id;
+  p_compaction.iteration := p_focus.iteration + 1;
   p_compaction.created_at := _now();
   p_compaction.model := v_model;
   if v_model is not null then

@@ -1,0 +1,85 @@
+// The OpenTelemetry SDK and its OTLP exporter: optional packages, loaded only when spans are to be exported by this program itself.
+
+import type { ReadableSpan, Sampler, SpanExporter, SpanProcessor } from '@opentelemetry/sdk-trace';
+
+import type { TraceSpan } from '../ledger/answers.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { makeSpans, rowIds, tracerName } from './spans.ts';
+
+/** Where spans go. */
+export type Sink = {
+  /** Resolves when they have arrived; rejects if they have not. */
+  send(spans: readonly TraceSpan[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+const BATCH = 512;
+
+/** Throws UsageError if the packages are not installed. Everything else is as the variables OTEL_* say; `url` stands for OTEL_EXPORTER_OTLP_ENDPOINT. */
+export async function openOtlp(url?: string): Promise<Sink> {
+  const { AlwaysOffSampler, AlwaysOnSampler, ConsoleSpanExporter, TraceIdRatioBasedSampler, TracerProvider, detectResources, envDetector, resourceFromAttributes, OTLPTraceExporter } = await load();
+  const exporter: SpanExporter = url === undefined && process.env['OTEL_TRACES_EXPORTER'] === 'console' ? new ConsoleSpanExporter()
+    : new OTLPTraceExporter(url === undefined ? {} : { url: tracesUrl(url) });
+  // Every decision is made by the trace's id: so all processes agree, whatever they know of a span's parent.
+  const sampler = (): Sampler => {
+    const ratio = Number(process.env['OTEL_TRACES_SAMPLER_ARG'] ?? 1);
+    switch ((process.env['OTEL_TRACES_SAMPLER'] ?? '').replace('parentbased_', '')) {
+      case 'always_off': return new AlwaysOffSampler();
+      case 'traceidratio': return new TraceIdRatioBasedSampler(Number.isFinite(ratio) ? ratio : 1);
+      default: return new AlwaysOnSampler();
+    }
+  };
+  const ended = new Ended();
+  const provider = new TracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'work-ledger' }).merge(detectResources({ detectors: [envDetector] })),
+    sampler: url === undefined ? sampler() : new AlwaysOnSampler(), // who names an item wants it whole
+    idGenerator: rowIds,
+    spanProcessors: [ended],
+  });
+  const tracer = provider.getTracer(tracerName);
+  return {
+    async send(spans) {
+      for (let from = 0; from < spans.length; from += BATCH) {
+        makeSpans(tracer, spans.slice(from, from + BATCH));
+        const batch = ended.take();
+        if (batch.length === 0) continue;
+        const result = await new Promise<{ code: number; error?: Error }>((resolve) => exporter.export(batch, resolve));
+        if (result.code !== 0) throw result.error ?? new Error('the spans were not accepted');
+      }
+    },
+    close: () => exporter.shutdown(),
+  };
+}
+
+/** As the specification makes it from OTEL_EXPORTER_OTLP_ENDPOINT. */
+const tracesUrl = (url: string): string => (/\/v1\/traces\/?$/.test(url) ? url : `${url.replace(/\/+$/, '')}/v1/traces`);
+
+/** Keeps the spans that have ended until they are sent; the SDK's own processors do not say whether they arrived. */
+class Ended implements SpanProcessor {
+  #spans: ReadableSpan[] = [];
+
+  take(): ReadableSpan[] {
+    return this.#spans.splice(0);
+  }
+
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    this.#spans.push(span);
+  }
+
+  async forceFlush(): Promise<void> {}
+
+  async shutdown(): Promise<void> {}
+}
+
+async function load() {
+  try {
+    const [sdk, resources, otlp] = await Promise.all([
+      import('@opentelemetry/sdk-trace'), import('@opentelemetry/resources'), import('@opentelemetry/exporter-trace-otlp-proto')]);
+    return { ...sdk, ...resources, ...otlp };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
+    throw new UsageError('To export spans, install the packages for it: npm install @opentelemetry/sdk-trace @opentelemetry/resources @opentelemetry/exporter-trace-otlp-proto');
+  }
+}

@@ -1,0 +1,70 @@
+// Rows become spans of the OpenTelemetry API. A span is made when it is over, under the ids that were cut from its rows.
+
+import { randomBytes } from 'node:crypto';
+
+import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
+import type { Attributes, AttributeValue, HrTime, SpanContext, Tracer } from '@opentelemetry/api';
+
+import type { TraceSpan } from '../ledger/answers.ts';
+
+export const tracerName = 'work-ledger';
+
+/** Gives spans that are made from rows the ids of their rows, and any others random ones. */
+class RowIds {
+  #next: { trace_id: string; span_id: string } | null = null;
+
+  /** What `make` makes gets the ids of `row`. */
+  during(row: { trace_id: string; span_id: string }, make: () => void): void {
+    this.#next = row;
+    try {
+      make();
+    } finally {
+      this.#next = null;
+    }
+  }
+
+  generateTraceId(): string {
+    return this.#next?.trace_id ?? randomBytes(16).toString('hex');
+  }
+
+  generateSpanId(): string {
+    return this.#next?.span_id ?? randomBytes(8).toString('hex');
+  }
+}
+
+/** The IdGenerator for a program that has an SDK of its own: without it, the parents of spans are not found. */
+export const rowIds = new RowIds();
+
+/** Makes and ends the spans; which of them are recorded is the tracer's own decision. */
+export function makeSpans(tracer: Tracer, rows: readonly TraceSpan[]): void {
+  for (const row of rows) rowIds.during(row, () => makeSpan(tracer, row));
+}
+
+function makeSpan(tracer: Tracer, row: TraceSpan): void {
+  const parent = row.parent_span_id === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, contextOf(row.trace_id, row.parent_span_id));
+  const span = tracer.startSpan(row.name, {
+    kind: row.kind === 'client' ? SpanKind.CLIENT : SpanKind.INTERNAL,
+    startTime: hrTime(row.started_at),
+    attributes: attributesOf(row.attributes),
+    links: row.links.map((link) => ({ context: contextOf(link.trace_id, link.span_id), attributes: attributesOf(link.attributes) })),
+  }, parent);
+  for (const event of row.events) span.addEvent(event.name, attributesOf(event.attributes), hrTime(event.at));
+  if (row.status === 'error') span.setStatus({ code: SpanStatusCode.ERROR });
+  span.end(hrTime(row.ended_at));
+}
+
+const contextOf = (traceId: string, spanId: string): SpanContext => ({ traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true });
+
+/** Spans hold values and lists of them; anything else becomes JSON. */
+const attributesOf = (given: Record<string, unknown>): Attributes =>
+  Object.fromEntries(Object.entries(given).map(([key, value]): [string, AttributeValue] => [key, isPlain(value) ? value : JSON.stringify(value)]));
+
+function isPlain(value: unknown): value is AttributeValue {
+  return ['string', 'number', 'boolean'].includes(typeof value) || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+}
+
+/** To the microsecond, which a Date would lose. */
+export function hrTime(instant: string): HrTime {
+  const fraction = /\.(\d+)/.exec(instant)?.[1] ?? '';
+  return [Math.floor(Date.parse(instant.replace(/\.\d+/, '')) / 1000), Number(fraction.padEnd(9, '0').slice(0, 9))];
+}

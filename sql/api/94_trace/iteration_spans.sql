@@ -1,0 +1,106 @@
+-- The spans of iterations: work.engage.iteration with the blocks that it closed; its compactions, its digests, its model calls.
+
+create or replace function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer)
+  returns setof trace_span
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  with asked as (
+    -- Of an iteration whose request was given up and made anew: the turn that stayed, else the last.
+    select t.iteration, min(t.started_at) as started_at, max(t.completed_at) as ended_at,
+           (array_agg(t order by t.status = 'failed', t.id desc))[1] as turn
+      from _trace_turns(p_focus.id, p_first, p_last) t
+     group by t.iteration
+  )
+  select s.*
+    from asked a
+    cross join lateral (
+      select min(k.completed_at) as first_at, max(k.completed_at) as ended_at, count(*) filter (where k.parent_call_id is null) as calls
+        from tool_calls k where k.turn_id = (a.turn).id) k
+    cross join lateral (
+      select min(c.created_at - make_interval(secs => coalesce(c.duration_ms, 0) / 1000.0)) as started_at
+        from compactions c where c.focus_id = p_focus.id and c.iteration = a.iteration) c
+    cross join lateral (
+      select max(h.completed_at) as ended_at from hook_runs h where h.focus_id = p_focus.id and h.hook = 'check' and h.turn_id = (a.turn).id) h
+    cross join lateral (select (a.turn).status <> 'completed' as is_failed) f
+    cross join lateral _span(
+      'work.engage.iteration', _iteration_span_id(p_focus.id, a.iteration), _span_id('work.engage', p_focus.id::text),
+      least(a.started_at, c.started_at), greatest(a.ended_at, k.ended_at, h.ended_at), f.is_failed,
+      jsonb_build_object(
+        'work.iteration', a.iteration, 'work.turn.id', (a.turn).id, 'work.context.block', (a.turn).block, 'work.engage.parallel_tools', k.calls,
+        'error.type', case when f.is_failed then coalesce((a.turn).error ->> 'class', 'given_up') end),
+      _blocks_closed(p_item.id, a.turn)) s;
+$$;
+
+comment on function _iteration_spans(work_items, foci, integer, integer) is
+  'A work.engage.iteration span for each of these iterations: from its first compaction or request to the end of its last call or check.';
+
+create or replace function _blocks_closed(p_work_item_id uuid, p_turn turns)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select jsonb_agg(_span_event('work.context.block_closed', b.at, jsonb_build_object(
+           'work.context.block', b.block, 'work.ledger.seq', b.seq, 'work.ledger.is_auto', b.is_auto)) order by b.seq)
+    from (
+      select max(l.created_at) as at, max(l.seq) as seq, t.block, l.is_auto
+        from (values (p_turn.id, false), ((_asking_turn(p_turn.parent_turn_id)).id, true)) as closed(turn_id, is_auto)
+        join work_ledger l on l.turn_id = closed.turn_id and l.entry_type = 'step' and l.is_auto = closed.is_auto and l.work_item_id = p_work_item_id
+        join turns t on t.id = l.turn_id
+       where not l.is_inherited
+       group by t.id, t.block, l.is_auto) b;
+$$;
+
+comment on function _blocks_closed(uuid, turns) is
+  'The blocks that closed in an iteration, as events: by steps of its turn, or by one that the engine drafted for the turn before when this one was made. Null: none.';
+
+create or replace function _compaction_spans(p_focus foci, p_first integer, p_last integer)
+  returns setof trace_span
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select s.*
+    from compactions c
+    join turns t on t.id = c.turn_id
+    cross join lateral _span(
+      'work.context.compaction', _span_id('work.context.compaction', c.turn_id::text), _iteration_span_id(p_focus.id, c.iteration),
+      case when t.config_hash is null then c.created_at - make_interval(secs => coalesce(c.duration_ms, 0) / 1000.0) else t.started_at end,
+      coalesce(t.completed_at, c.created_at), not coalesce(c.is_applied, false),
+      jsonb_build_object(
+        'work.iteration', c.iteration, 'work.turn.id', c.turn_id,
+        'trigger', case c.trigger when 'context_limit' then 'threshold' when 'context_overflow' then 'emergency' else c.trigger end,
+        'messages_before', c.messages_before, 'messages_after', c.messages_after, 'ledger_entries_used', c.ledger_entries_used,
+        'work.context.compaction.type', c.compaction_type, 'work.context.compaction.is_applied', coalesce(c.is_applied, false),
+        'work.context.compaction.tokens_before', c.tokens_before, 'work.context.compaction.tokens_after', c.tokens_after,
+        'error.type', case when not coalesce(c.is_applied, false) then 'not_applied' end)) s
+   where c.focus_id = p_focus.id and c.iteration between p_first and p_last;
+$$;
+
+comment on function _compaction_spans(foci, integer, integer) is 'A work.context.compaction span for each compaction made for these iterations.';
+
+create or replace function _digest_spans(p_focus foci, p_first integer, p_last integer)
+  returns setof trace_span
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select s.*
+    from awareness_digests d
+    cross join lateral _span(
+      'work.awareness.digest', _span_id('work.awareness.digest', d.turn_id::text),
+      case when d.is_delta then _iteration_span_id(p_focus.id, d.iteration) else _span_id('work.orient', p_focus.id::text) end,
+      d.created_at - make_interval(secs => d.duration_ms / 1000), d.created_at, false,
+      jsonb_build_object(
+        'work.iteration', d.iteration, 'work.turn.id', d.turn_id, 'work.awareness.is_delta', d.is_delta, 'work.awareness.entries', d.entries,
+        'work.awareness.digest_size', d.tokens, 'work.awareness.digest_chars', d.chars, 'work.awareness.digest_latency', d.duration_ms)) s
+   where d.focus_id = p_focus.id and d.iteration between p_first and p_last;
+$$;
+
+comment on function _digest_spans(foci, integer, integer) is 'A work.awareness.digest span for each digest made for these iterations.';
