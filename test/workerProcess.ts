@@ -14,7 +14,7 @@ export type WorkerProcess = {
   signal(signal: NodeJS.Signals): void;
 };
 
-export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string }): Promise<WorkerProcess> {
+export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string; env?: Record<string, string> }): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
     env: {
       PATH: process.env['PATH'],
@@ -24,6 +24,7 @@ export async function startWorkerProcess(options: { url: string; modelUrl: strin
       ANTHROPIC_API_KEY: options.apiKey ?? 'test-key',
       ANTHROPIC_BASE_URL: options.modelUrl,
       WORK_LEDGER_LEASE_SECONDS: String(options.leaseSeconds ?? 30),
+      ...options.env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

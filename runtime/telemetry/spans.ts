@@ -3,11 +3,14 @@
 import { randomBytes } from 'node:crypto';
 
 import { ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, TraceFlags } from '@opentelemetry/api';
-import type { Attributes, AttributeValue, HrTime, SpanContext, Tracer } from '@opentelemetry/api';
+import type { Attributes, HrTime, SpanContext, Tracer } from '@opentelemetry/api';
+import { z } from 'zod';
 
 import type { TraceSpan } from '../ledger/answers.ts';
 
 export const tracerName = 'work-ledger';
+
+const attributes = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]));
 
 /** Gives spans that are made from rows the ids of their rows, and any others random ones. */
 class RowIds {
@@ -55,13 +58,7 @@ function makeSpan(tracer: Tracer, row: TraceSpan): void {
 
 const contextOf = (traceId: string, spanId: string): SpanContext => ({ traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: true });
 
-/** Spans hold values and lists of them; anything else becomes JSON. */
-const attributesOf = (given: Record<string, unknown>): Attributes =>
-  Object.fromEntries(Object.entries(given).map(([key, value]): [string, AttributeValue] => [key, isPlain(value) ? value : JSON.stringify(value)]));
-
-function isPlain(value: unknown): value is AttributeValue {
-  return ['string', 'number', 'boolean'].includes(typeof value) || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
-}
+const attributesOf = (given: Record<string, unknown>): Attributes => attributes.parse(given);
 
 /** To the microsecond, which a Date would lose. */
 export function hrTime(instant: string): HrTime {

@@ -73,7 +73,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   let isCodeOffered: boolean;
   let runner: Runner;
   try {
-    await patiently(() => sayConnections(db, concurrency, log));
+    await patiently(() => sayConnections(db, connectionsOf(concurrency, traces !== null), log));
     await patiently(() => registerTools(options.tools, db));
     isCodeOffered = await patiently(() => offerCode(docker, db));
     runner = await patiently(newRunner);
@@ -109,9 +109,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 }
 
 /** Logs at the start whether the server has the connections that this worker may open. */
-async function sayConnections(db: Db, concurrency: number, log: Logger): Promise<void> {
+async function sayConnections(db: Db, needs: number, log: Logger): Promise<void> {
   const { most, left } = await db.connections();
-  const [needs, here] = [connectionsOf(concurrency), 1];
+  const here = 1;
   log[left + here < needs ? 'warn' : 'info']({ needs, left, most },
     `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`);
 }

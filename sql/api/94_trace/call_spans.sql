@@ -23,7 +23,7 @@ as $$
         'error.type', case when k.is_error then k.status end)
       || _call_times(k, a) || _call_entry(k) || _call_code(k)
       || case when p_with_content then jsonb_build_object(
-           'gen_ai.tool.call.arguments', _jsonb_of(_call_input(k)), 'gen_ai.tool.call.result', _jsonb_of(k.result)) else '{}' end,
+           'gen_ai.tool.call.arguments', _call_input(k)::text, 'gen_ai.tool.call.result', k.result::text) else '{}' end,
       (select jsonb_agg(e) from (values
          (_span_event('work.tool.approval_requested', a.requested_at, jsonb_build_object('work.tool.risk', a.risk))),
          (_span_event('work.tool.approval_decided', a.decided_at, jsonb_build_object('work.tool.approval', a.decision)))) as v(e) where e is not null),

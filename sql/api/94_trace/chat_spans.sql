@@ -64,20 +64,20 @@ create or replace function _chat_content(p_turn_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select jsonb_build_object(
-           'gen_ai.system_instructions', (select jsonb_agg(_genai_part(b)) from _genai_blocks(r.request -> 'system') b),
+           'gen_ai.system_instructions', (select jsonb_agg(_genai_part(b)) from _genai_blocks(r.request -> 'system') b)::text,
            'gen_ai.input.messages', (
              select jsonb_agg(jsonb_build_object('role', m.value ->> 'role', 'parts', (
                       select coalesce(jsonb_agg(_genai_part(b)), '[]') from _genai_blocks(m.value -> 'content') b)) order by m.n)
-               from jsonb_array_elements(r.request -> 'messages') with ordinality as m(value, n)),
+               from jsonb_array_elements(r.request -> 'messages') with ordinality as m(value, n))::text,
            'gen_ai.output.messages', (
              select jsonb_agg(jsonb_build_object('role', 'assistant', 'finish_reason', t.stop_reason, 'parts', (
                       select coalesce(jsonb_agg(_genai_part(b)), '[]') from _genai_blocks(_jsonb_of(m.content)) b)))
                from messages m join turns t on t.id = m.turn_id
-              where m.turn_id = p_turn_id and m.role = 'assistant'))
+              where m.turn_id = p_turn_id and m.role = 'assistant')::text)
     from (select _jsonb_of(context_at(p_turn_id))) as r(request);
 $$;
 
-comment on function _chat_content(uuid) is 'What a request said and what was answered, in the form of the conventions.';
+comment on function _chat_content(uuid) is 'What a request said and what was answered, in the form of the conventions, as JSON in text.';
 
 create or replace function _genai_blocks(p_content jsonb)
   returns setof jsonb

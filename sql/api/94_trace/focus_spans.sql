@@ -102,10 +102,11 @@ create or replace function _span(
   immutable
   parallel safe
   return row(null, p_span_id, p_parent_span_id, p_name, case p_name when 'gen_ai.chat' then 'client' else 'internal' end, p_started_at,
-             greatest(p_ended_at, p_started_at), case when p_is_error then 'error' else 'unset' end, p_attributes,
+             greatest(p_ended_at, p_started_at), case when p_is_error then 'error' else 'unset' end,
+             case when p_is_error then '{"error.type": "failed"}'::jsonb else '{}' end || jsonb_strip_nulls(p_attributes),
              coalesce(p_events, '[]'), coalesce(p_links, '[]'))::trace_span;
 
-comment on function _span(text, text, text, timestamptz, timestamptz, boolean, jsonb, jsonb, jsonb) is 'A span that is in no trace yet.';
+comment on function _span(text, text, text, timestamptz, timestamptz, boolean, jsonb, jsonb, jsonb) is 'A span that is in no trace yet; error.type is failed if p_attributes have no other.';
 
 create or replace function _trace_turns(p_focus_id uuid, p_first integer, p_last integer)
   returns setof turns

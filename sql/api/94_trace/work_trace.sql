@@ -21,7 +21,7 @@ end
 $$;
 
 comment on function work_trace(uuid, boolean) is
-  'The spans of a work item, of everything below it and of what was forked from them, in all attempts: select name, ended_at - started_at, attributes from work_trace(''…''). Only what is over: the iterations that have ended and, of attempts that have ended, everything; it never changes. trace_id (the root item''s id) and span_id, in hexadecimal, are cut from ids of rows; parent_span_id is null for the first. kind: client (gen_ai.chat) or internal. status: error or unset. attributes: an object of values and arrays of them; with p_with_content also of objects. events: [{name, at, attributes}], at in ISO 8601. links: [{trace_id, span_id, attributes}]. p_with_content: also the prompts, responses, arguments, results and messages of errors, which are left out otherwise. Its cost is linear in what was done; with content each request is rebuilt. Raises WL001.';
+  'The spans of a work item, of everything below it and of what was forked from them, in all attempts: select name, ended_at - started_at, attributes from work_trace(''…''). Only what is over: the iterations that have ended and, of attempts that have ended, everything; it never changes. trace_id (the root item''s id) and span_id, in hexadecimal, are cut from ids of rows; parent_span_id is null for the first. kind: client (gen_ai.chat) or internal. status: error or unset. attributes: an object of texts, numbers, truths and arrays of texts. events: [{name, at, attributes}], at in ISO 8601. links: [{trace_id, span_id, attributes}]. p_with_content: also the prompts, responses, arguments, results and messages of errors, which are left out otherwise. Its cost is linear in what was done; with content each request is rebuilt. Raises WL001.';
 
 create or replace function _traced_items(p_work_item_id uuid)
   returns setof uuid
@@ -61,7 +61,7 @@ begin
   end if;
   return query
     select _trace_id(v_item.root_id), s.span_id, s.parent_span_id, s.name, s.kind, s.started_at, s.ended_at, s.status,
-           jsonb_strip_nulls(v_common || s.attributes), s.events, s.links
+           v_common || s.attributes, s.events, s.links
       from (
         select * from _focus_spans(v_item, p_focus, p_first, p_is_end, p_with_content)
         union all
