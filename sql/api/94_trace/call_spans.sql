@@ -60,7 +60,7 @@ as $$
     select jsonb_build_object('work.ledger.entry_type', l.entry_type, 'work.ledger.seq', l.seq, 'work.ledger.work_item_id', l.work_item_id)
       from work_ledger l
      where l.work_item_id = p_call.work_item_id and l.created_at between p_call.started_at and p_call.completed_at and l.tool_call_id = p_call.id
-     order by l.seq desc
+     order by l.created_at desc -- read by its index
      limit 1), '{}');
 $$;
 
