@@ -266,8 +266,8 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
 
   test.skipIf(noDocker !== null)('calls of code are below it', () => {
     const execution = only('work.tool.execute', (span) => span.attributes['work.tool.name'] === 'execute_code');
-    expect(named('sandbox.tool.call').map((span) => [span.parentSpanId, span.attributes['work.tool.name']]).toSorted()).toEqual([
-      [execution.spanId, 'ledger_append'], [execution.spanId, 'look']]);
+    expect(named('sandbox.tool.call').map((span) => `${String(span.attributes['work.tool.name'])} below ${span.parentSpanId}`).toSorted()).toEqual([
+      `ledger_append below ${execution.spanId}`, `look below ${execution.spanId}`]);
     expect(execution.attributes).toMatchObject({ 'work.sandbox.verdict': 'ok', 'work.sandbox.tool_calls': 2 });
   });
 

@@ -892,4 +892,41 @@ export const sqlMutants: readonly Mutant[] = [
     to: 'char_length(j.content::text) / 3, j.importance',
     test: 'test/sql/journal_read/reads_a_part_of_a_journal.test.sql',
   },
+
+  // What is exported of the work
+  {
+    name: 'a request whose worker died goes on for ever',
+    file: 'sql/api/40_focus/lease.sql',
+    from: `set ended_at = least(_now(), p_focus.lease_expires_at), error_class = 'lost'`,
+    to: 'set model = c.model',
+    test: 'test/sql/work_trace/requests.test.sql',
+  },
+  {
+    name: 'spans of an iteration under way are taken',
+    file: 'sql/api/94_trace/work_trace.sql',
+    from: 'v_last := least(v_focus.iteration, v_export.iteration + 100);',
+    to: 'v_last := v_export.iteration + 100;',
+    test: 'test/sql/trace_take/increments.test.sql',
+  },
+  {
+    name: 'two processes export one attempt at the same time',
+    file: 'sql/api/94_trace/work_trace.sql',
+    from: 'where coalesce(e.claim_ends_at <= _now(), true)\n  returning',
+    to: '\n  returning',
+    test: 'test/sql/trace_take/increments.test.sql',
+  },
+  {
+    name: 'an old report takes the export back',
+    file: 'sql/api/94_trace/work_trace.sql',
+    from: 'iteration = greatest(iteration, p_iteration)',
+    to: 'iteration = p_iteration',
+    test: 'test/sql/trace_record/far.test.sql',
+  },
+  {
+    name: 'the entry of a call is searched in the whole ledger',
+    file: 'sql/api/94_trace/call_spans.sql',
+    from: 'order by l.created_at desc -- read by its index',
+    to: 'order by l.seq desc',
+    test: 'test/sql/trace_take/long_attempts.test.sql',
+  },
 ];

@@ -11,21 +11,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
+import { recorder } from '../../recorder.ts';
 
 const main = fileURLToPath(new URL('../../../runtime/main.ts', import.meta.url));
-
-/** Notes every module that is asked for, by import or by require. */
-const recorder = `data:text/javascript,${encodeURIComponent(`
-  import { writeFileSync } from 'node:fs';
-  import { registerHooks } from 'node:module';
-  const urls = new Set();
-  registerHooks({ resolve(specifier, context, next) {
-    const found = next(specifier, context);
-    urls.add(found.url);
-    return found;
-  } });
-  process.on('exit', () => writeFileSync(process.env.LOADED, [...urls].join('\\n')));
-`)}`;
 
 let database: TestDatabase;
 let directory: string;
@@ -47,7 +35,7 @@ async function loads(args: readonly string[]): Promise<{ exitCode: number; packa
     child.stdin?.end();
   });
   const urls = (await readFile(file, 'utf8')).split('\n');
-  const names = Object.keys(packageJson.dependencies).filter((name) => urls.some((url) => url.includes(`/node_modules/${name}/`)));
+  const names = Object.keys({ ...packageJson.dependencies, ...packageJson.peerDependencies }).filter((name) => urls.some((url) => url.includes(`/node_modules/${name}/`)));
   return { exitCode, packages: [...names, ...urls.filter((url) => url === 'node:sqlite')] };
 }
 
@@ -61,13 +49,14 @@ test.each([
   ['show', ofALedger],
   ['submit --type task something', ofALedger],
   ['digest', ofALedger],
+  ['trace 00000000-0000-0000-0000-000000000000', ['@opentelemetry/api', ...ofALedger], 1],
   ['hook session-start', ofALedger],
   ['hook post-tool-use', ofALedger],
   ['hook stop', ofALedger],
   ['import test/fixtures/claudeCode.jsonl', ofALedger],
   ['mcp', ['@modelcontextprotocol/server', 'commander', 'zod']],
-])('%s', async (line, packages) => {
-  expect(await loads(line.split(' '))).toEqual({ exitCode: 0, packages });
+] as [string, string[], number?][])('%s', async (line, packages, exitCode = 0) => {
+  expect(await loads(line.split(' '))).toEqual({ exitCode, packages });
 });
 
 test('work, which has no server of tools to call', async () => {

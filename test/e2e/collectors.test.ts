@@ -1,0 +1,174 @@
+// Who takes the spans and who does not: collectors that hang, refuse or are not there delay nothing, and get later what they missed.
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { trace } from '@opentelemetry/api';
+import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
+import { scriptOf } from '../../runtime/model/script.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { rowIds } from '../../runtime/telemetry/spans.ts';
+import { startWorker } from '../../runtime/worker/worker.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { startOtlpReceiver } from '../otlpReceiver.ts';
+import type { OtlpReceiver } from '../otlpReceiver.ts';
+import { recorder } from '../recorder.ts';
+import { Session } from '../session.ts';
+import { startWorkerProcess, until } from '../workerProcess.ts';
+import type { WorkerProcess } from '../workerProcess.ts';
+
+let database: TestDatabase;
+let db: Db;
+let model: ScriptedModel;
+let receiver: OtlpReceiver;
+let worker: WorkerProcess | undefined;
+
+const note = { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: 'Seen' } }] };
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  model = await startScriptedModel(scriptOf([note, note, note]));
+  await db.facultySave({ name: 'writer', accepts: ['write'], engage: { workspace: 'none' } });
+});
+beforeEach(async () => {
+  receiver = await startOtlpReceiver();
+});
+afterEach(async () => {
+  await worker?.end('SIGKILL').catch(() => {});
+  worker = undefined;
+  await receiver.close();
+});
+afterAll(async () => {
+  await model?.close();
+  await db?.close();
+  await database?.drop();
+});
+
+async function start(env: Record<string, string>): Promise<WorkerProcess> {
+  worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, env: { OTEL_EXPORTER_OTLP_TIMEOUT: '1000', ...env } });
+  return worker;
+}
+const submit = async (): Promise<string> => (await db.workSubmit({ workType: 'write', description: 'Write it' })).id;
+const completed = (id: string) => until(async () => (await db.workItem(id))?.state === 'completed');
+/** Waits until every span of the item has arrived. */
+async function arrived(id: string): Promise<void> {
+  const ids = (await db.workTrace(id, false)).map((span) => span.span_id);
+  expect(ids).toContain((await db.workTrace(id, false)).find((span) => span.name === 'work.execute')?.span_id);
+  await until(() => ids.every((spanId) => receiver.spans.some((span) => span.spanId === spanId)));
+}
+
+test.each(['hang', 'refuse'] as const)('a collector whose answer is to %s delays no work, and gets the spans when it has recovered', async (mode) => {
+  receiver.mode = mode;
+  const running = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  const first = await submit();
+  await until(() => receiver.count > 0);
+  await completed(first);
+  await completed(await submit());
+  expect(receiver.spans).toEqual([]);
+  await until(() => running.log().includes('spans were not exported'));
+  receiver.mode = 'accept';
+  await arrived(first);
+});
+
+test('a collector that is not there delays no work; that it is missing is said once', async () => {
+  const running = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  await receiver.close();
+  const item = await submit();
+  await completed(item);
+  await until(() => running.log().includes('spans were not exported'));
+  await completed(await submit());
+  expect(running.log().split('spans were not exported')).toHaveLength(2);
+});
+
+test('an export that waits in the database delays no work', async () => {
+  const session = await Session.open(database.url);
+  try {
+    await session.run('begin');
+    await session.run('lock table ledger.trace_exports in share row exclusive mode');
+    await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+    const item = await submit();
+    await until(async () => (await database.query("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%trace_take%'")).length > 0);
+    await completed(item);
+    await completed(await submit());
+    await session.run('rollback');
+    await arrived(item);
+  } finally {
+    await session.close();
+  }
+});
+
+test('a worker that is told to stop does so while its collector hangs, and another worker exports what it left', async () => {
+  receiver.mode = 'hang';
+  const first = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  const item = await submit();
+  await until(() => receiver.count > 0);
+  await completed(item);
+  expect(await first.end('SIGTERM')).toBe(0);
+  receiver.mode = 'accept';
+  await database.query('update ledger.trace_exports set claim_ends_at = null'); // a minute later
+  await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  await arrived(item);
+});
+
+test('what ended without a worker is exported, too', async () => {
+  await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  const { id } = await db.workSubmit({ workType: 'write', description: 'Write it', runAt: '2100-01-01' });
+  await database.query(`update ledger.work_items set run_at = now() where id = '${id}'`); // but no job for it
+  const claim = await db.focusClaim(id, 'somebody', 60);
+  expect(claim.kind).toBe('claimed');
+  await database.query(`select work_cancel('${id}')`);
+  await arrived(id);
+});
+
+test('nobody loads the SDK unless OTEL_* asks for it', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'collectors-test-'));
+  const loaded = async (env: Record<string, string>): Promise<string[]> => {
+    const process = await start({ ...env, NODE_OPTIONS: `--import=${recorder}`, LOADED: join(directory, 'loaded') });
+    await completed(await submit());
+    expect(await process.end('SIGTERM')).toBe(0);
+    const urls = await readFile(join(directory, 'loaded'), 'utf8');
+    return [...new Set([...urls.matchAll(/\/node_modules\/(@opentelemetry\/[^/]+)\//g)].map(([, name = '']) => name))];
+  };
+  expect(await loaded({})).toEqual(['@opentelemetry/api']);
+  expect(await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SDK_DISABLED: 'true' })).toEqual(['@opentelemetry/api']);
+  expect(await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url })).toContain('@opentelemetry/sdk-trace');
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('whole traces are sampled, by their ids', async () => {
+  await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_TRACES_SAMPLER: 'parentbased_always_off' });
+  const item = await submit();
+  await completed(item);
+  await until(async () => (await database.query(`select from ledger.trace_exports e join ledger.foci f on f.id = e.focus_id where f.work_item_id = '${item}' and e.is_done`)).length > 0);
+  expect(receiver.count).toBe(0);
+});
+
+test('a program with an SDK of its own gets the spans through the API', async () => {
+  const exporter = new InMemorySpanExporter();
+  trace.setGlobalTracerProvider(new TracerProvider({ idGenerator: rowIds, spanProcessors: [new SimpleSpanProcessor({ exporter })] }));
+  const inProcess = await startWorker({
+    url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }),
+  });
+  try {
+    const item = await submit();
+    await completed(item);
+    const spans = await db.workTrace(item, false);
+    const received = (): { id: string; parent: string | null }[] => exporter.getFinishedSpans()
+      .filter((span) => span.attributes['work.item.id'] === item).map((span) => ({ id: span.spanContext().spanId, parent: span.parentSpanContext?.spanId ?? null }));
+    await until(() => received().length >= spans.length);
+    expect(received()).toEqual(expect.arrayContaining(spans.map((span) => ({ id: span.span_id, parent: span.parent_span_id }))));
+  } finally {
+    await inProcess.stop();
+    trace.disable();
+  }
+});
