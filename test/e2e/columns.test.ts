@@ -26,8 +26,9 @@ const exceptions: Record<string, string> = {
   'compactions.base_elision_id': 'a second cut: e2e/compaction',
   'compactions.error': 'a summary that failed: e2e/compaction',
   ...Object.fromEntries(['duration_ms', 'model', 'provider', 'max_transcript_chars', 'summarization_input_tokens', 'summarization_output_tokens', 'instructions'].map((name) => [`compactions.${name}`, 'a summary by a model: e2e/compaction'])),
-  ...Object.fromEntries(['first_kept_turn_id', 'messages_before', 'messages_after', 'tokens_after'].map((name) => [`compactions.${name}`, 'a compaction of work of our own: e2e/compaction'])),
+  ...Object.fromEntries(['focus_id', 'iteration', 'first_kept_turn_id', 'messages_before', 'messages_after', 'tokens_after'].map((name) => [`compactions.${name}`, 'a compaction of work of our own: e2e/compaction'])),
   ...Object.fromEntries(['max_result_chars', 'max_result_depth', 'max_result_effect'].map((name) => [`elisions.${name}`, 'the floor and the selective strategy: e2e/compaction'])),
+  ...Object.fromEntries(['focus_id', 'iteration', 'is_done', 'claim_ends_at'].map((name) => [`trace_exports.${name}`, 'an export of traces: e2e/traces'])),
   'elisions.kept': 'a step that keeps a file whose block leaves: sql/blocks',
   'tool_calls.rewritten_input': 'a before_tool hook that changes a call: e2e/hooks',
 };

@@ -9,8 +9,10 @@ create or replace function _call_spans(p_item work_items, p_focus foci, p_first 
 as $$
   select s.*
     from _trace_turns(p_focus.id, p_first, p_last) t
-    join tool_calls k on k.turn_id = t.id and k.completed_at is not null
-    left join approvals a on a.tool_call_id = k.id
+    cross join lateral (select c from tool_calls c where c.turn_id = t.id and c.completed_at is not null offset 0) as called(call) -- in this order
+    cross join lateral (select (called.call).*) k
+    left join lateral (select p from approvals p where p.tool_call_id = k.id offset 0) as asked(approval) on true
+    cross join lateral (select (asked.approval).*) a
     cross join lateral _span(
       case when k.parent_call_id is null then 'work.tool.execute' else 'sandbox.tool.call' end, _span_id('call', k.id::text),
       case when k.parent_call_id is null then _iteration_span_id(p_focus.id, t.iteration) else _span_id('call', k.parent_call_id::text) end,
@@ -21,13 +23,13 @@ as $$
         'work.tool.name', k.tool_name, 'work.tool.status', k.status, 'work.tool.effect', k.effect, 'work.tool.attempts', k.attempts,
         'work.tool.call.id', k.id,
         'error.type', case when k.is_error then k.status end)
-      || _call_times(k, a) || _call_entry(k) || _call_code(k)
+      || _call_times(called.call, asked.approval) || _call_entry(called.call) || _call_code(called.call)
       || case when p_with_content then jsonb_build_object(
-           'gen_ai.tool.call.arguments', _call_input(k)::text, 'gen_ai.tool.call.result', k.result::text) else '{}' end,
+           'gen_ai.tool.call.arguments', _call_input(called.call)::text, 'gen_ai.tool.call.result', k.result::text) else '{}' end,
       (select jsonb_agg(e) from (values
          (_span_event('work.tool.approval_requested', a.requested_at, jsonb_build_object('work.tool.risk', a.risk))),
          (_span_event('work.tool.approval_decided', a.decided_at, jsonb_build_object('work.tool.approval', a.decision)))) as v(e) where e is not null),
-      _call_children(p_item, k)) s;
+      _call_children(p_item, called.call)) s;
 $$;
 
 comment on function _call_spans(work_items, foci, integer, integer, boolean) is
@@ -54,7 +56,7 @@ create or replace function _call_entry(p_call tool_calls)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_sort = off
 as $$
   select coalesce((
     select jsonb_build_object('work.ledger.entry_type', l.entry_type, 'work.ledger.seq', l.seq, 'work.ledger.work_item_id', l.work_item_id)

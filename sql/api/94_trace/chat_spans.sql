@@ -16,7 +16,7 @@ as $$
   )
   select s.*
     from asked a
-    join model_calls c on c.turn_id = (a.turn).id and c.ended_at is not null
+    cross join lateral (select * from model_calls m where m.turn_id = (a.turn).id and m.ended_at is not null offset 0) c -- in this order
     cross join lateral (
       select case when c.error_class is null then _answer_attributes(a.turn) else jsonb_build_object(
                'error.type', c.error_class, 'http.response.status_code', c.status, 'work.request.id', c.request_id) end) as r(attributes)
