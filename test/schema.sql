@@ -52,6 +52,20 @@ create table artifacts (
   constraint content_is_at_most_32_mib CHECK (octet_length(content) <= 33554432),
 );
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.artifacts FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table awareness_digests (
+  focus_id uuid not null,
+  iteration integer not null,
+  turn_id uuid not null,
+  is_delta boolean not null,
+  entries integer not null,
+  chars integer not null,
+  tokens integer not null,
+  duration_ms double precision not null,
+  created_at timestamp with time zone not null default _now(),
+  constraint awareness_digests_focus_id_fkey FOREIGN KEY (focus_id) REFERENCES foci(id),
+  constraint awareness_digests_pkey PRIMARY KEY (focus_id, iteration, turn_id),
+  constraint awareness_digests_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
+);
 create table awareness_shown (
   focus_id uuid not null,
   work_item_id uuid not null,
@@ -81,6 +95,8 @@ CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.budgets FOR EAC
 create table compactions (
   turn_id uuid not null,
   work_item_id uuid not null,
+  focus_id uuid,
+  iteration integer,
   compaction_type text not null,
   trigger text not null,
   is_applied boolean,
@@ -110,6 +126,7 @@ create table compactions (
   constraint compactions_base_elision_id_fkey FOREIGN KEY (base_elision_id) REFERENCES elisions(id),
   constraint compactions_elision_id_fkey FOREIGN KEY (elision_id) REFERENCES elisions(id),
   constraint compactions_first_kept_turn_id_fkey FOREIGN KEY (first_kept_turn_id) REFERENCES turns(id),
+  constraint compactions_focus_id_fkey FOREIGN KEY (focus_id) REFERENCES foci(id),
   constraint compactions_pkey PRIMARY KEY (turn_id),
   constraint compactions_summarized_through_turn_id_fkey FOREIGN KEY (summarized_through_turn_id) REFERENCES turns(id),
   constraint compactions_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
@@ -117,6 +134,7 @@ create table compactions (
   constraint only_summaries_wait CHECK (is_applied IS NOT NULL OR compaction_type = 'summary'::text),
   constraint trigger_is_known CHECK (trigger = ANY (ARRAY['context_limit'::text, 'context_overflow'::text, 'manual'::text, 'periodic'::text])),
 );
+CREATE INDEX compactions_iteration ON ledger.compactions USING btree (focus_id, iteration);
 CREATE INDEX compactions_work_item ON ledger.compactions USING btree (work_item_id, created_at);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.compactions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table elisions (
@@ -190,6 +208,7 @@ create table foci (
   compaction_trigger text,
   compaction_instructions text,
   overflow_count integer not null default 0,
+  awaited_by uuid[],
   outcome text,
   error jsonb,
   created_at timestamp with time zone not null default _now(),
@@ -203,6 +222,7 @@ create table foci (
   constraint one_focus_an_attempt UNIQUE (work_item_id, attempt),
   constraint outcome_is_known CHECK (outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'crashed'::text, 'cancelled'::text])),
 ) with (fillfactor=70);
+CREATE INDEX foci_ended ON ledger.foci USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX foci_leased ON ledger.foci USING btree (lease_owner) WHERE (lease_owner IS NOT NULL);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.foci FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table hook_runs (
@@ -327,6 +347,19 @@ create table messages (
 CREATE UNIQUE INDEX messages_external_id ON ledger.messages USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_time ON ledger.messages USING btree (turn_id, created_at, sequence);
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.messages FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table model_calls (
+  turn_id uuid not null,
+  attempt integer not null,
+  model text,
+  started_at timestamp with time zone not null default _now(),
+  ended_at timestamp with time zone,
+  error_class text,
+  status integer,
+  request_id text,
+  constraint failed_calls_have_ended CHECK (error_class IS NULL OR ended_at IS NOT NULL),
+  constraint model_calls_pkey PRIMARY KEY (turn_id, attempt),
+  constraint model_calls_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
+) with (fillfactor=70);
 create table models (
   name text not null,
   context_window integer not null,
@@ -497,6 +530,13 @@ create table touches (
   constraint touches_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 );
 CREATE INDEX touches_target ON ledger.touches USING btree (work_item_id, kind, target);
+create table trace_exports (
+  focus_id uuid not null,
+  iteration integer not null default 0,
+  is_done boolean not null default false,
+  claim_ends_at timestamp with time zone,
+  constraint trace_exports_pkey PRIMARY KEY (focus_id),
+) with (fillfactor=50);
 create table turn_configs (
   content_hash text not null,
   config json not null,
@@ -592,6 +632,7 @@ create table turns (
 CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at);
 CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth);
 CREATE UNIQUE INDEX turns_external_id ON ledger.turns USING btree (external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX turns_given_up ON ledger.turns USING btree (focus_id, iteration) WHERE (status = 'failed'::text);
 CREATE INDEX turns_of_others ON ledger.turns USING btree (work_item_id) WHERE ((focus_id IS NULL) OR (external_id IS NOT NULL));
 CREATE UNIQUE INDEX turns_one_an_iteration ON ledger.turns USING btree (focus_id, iteration) WHERE (status <> 'failed'::text);
 CREATE UNIQUE INDEX turns_one_pending ON ledger.turns USING btree (focus_id) WHERE (status = ANY (ARRAY['pending'::text, 'streaming'::text]));
@@ -1786,6 +1827,8 @@ create function _ago(p_at timestamp with time zone, p_now timestamp with time zo
   sql immutable parallel safe; -- body d41d8cd9, comment df40b70f
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a73a1d6c, comment 574b6d54
+create function _answer_attributes(p_turn turns) returns jsonb
+  sql stable; -- body a500b41c, comment 8466088a
 create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) returns void
   plpgsql volatile; -- body 94546188, comment addfe47a
 create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text, p_by text) returns approvals
@@ -1802,6 +1845,8 @@ create function _asking_turn(p_turn_id uuid) returns turns
   plpgsql stable; -- body 073ddc36, comment 3ef93e73
 create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
   sql immutable; -- body 0ec0dac0, comment f5368edd
+create function _awaited_by(p_item work_items) returns uuid[]
+  sql stable; -- body c593802d, comment 0545100e
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, OUT said text, OUT shown jsonb) returns record
   sql volatile; -- body 4638fc66, comment ae757a6b
 create function _awareness_active(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
@@ -1811,7 +1856,9 @@ create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focu
 create function _awareness_settings(p_config jsonb) returns jsonb
   sql stable; -- body 41c72080, comment f4528c53
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns void
-  plpgsql volatile; -- body 31620b98, comment 47734710
+  plpgsql volatile; -- body 760582c7, comment 47734710
+create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
+  plpgsql volatile; -- body 0c075c7b, comment 9e13440c
 create function _awareness_told(p_entry_type text, p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_query tsquery) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 5e7e360e, comment a0403369
 create function _begins_behind(p_call tool_calls) returns uuid[]
@@ -1824,6 +1871,8 @@ create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _blocks_chars(p_blocks text) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 08345040
+create function _blocks_closed(p_work_item_id uuid, p_turn turns) returns jsonb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ee8278f8, comment 258f3851
 create function _boundary(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4f96d378, comment 1cd8834a
 create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb) returns record
@@ -1862,6 +1911,12 @@ create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
   sql volatile; -- body 2046b576, comment c78201cc
 create function _calibrate(p_turn turns) returns void
   plpgsql volatile; -- body 0b4efaeb, comment 0e86a466
+create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7ea8d943, comment 695144c5
+create function _call_code(p_call tool_calls) returns jsonb
+  sql immutable; -- body c03ea6c0, comment 766d3725
+create function _call_entry(p_call tool_calls) returns jsonb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off; -- body 60f323f7, comment 07cf4c8a
 create function _call_input(p_call tool_calls) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment b3fd3344
 create function _call_label(p_call tool_calls) returns text
@@ -1872,6 +1927,10 @@ create function _call_position(p_call tool_calls) returns integer
   sql stable; -- body 50c1b94d, comment cc49b4e1
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body eed6c547, comment ff98d0a7
+create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6a2451d5, comment 6b29da2b
+create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
+  sql immutable; -- body 452fa510, comment f21ebd70
 create function _call_whole(p_call tool_calls) returns text
   sql stable; -- body ab406115, comment 1a0ce3c0
 create function _called(p_turn_id uuid) returns text
@@ -1888,6 +1947,10 @@ create function _cap_text(p_text text, p_max_bytes integer) returns text
   plpgsql immutable; -- body 6837966c, comment 47c6571e
 create function _changed_files(p_turn_ids uuid[]) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a1fabd08, comment 3fc34285
+create function _chat_content(p_turn_id uuid) returns jsonb
+  sql stable; -- body 53c9fa4c, comment 6048f900
+create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4636f52d, comment 379d4b37
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_key(p_what text, p_key text) returns void
@@ -1938,8 +2001,10 @@ create function _compaction_ladder(p_item work_items, p_focus foci, p_engage jso
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 44c169c1, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body e0d6d21f, comment 74ceadae
+create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body b99b3f6a, comment e98533f3
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
-  plpgsql volatile; -- body b99ea2dd, comment 6790416b
+  plpgsql volatile; -- body 7628095c, comment 6790416b
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment d72652b0
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
@@ -1950,8 +2015,8 @@ create function _content_chars(p_content json) returns integer
   sql immutable; -- body ea52871c, comment 0686e5db
 create function _content_hash(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4f50428
-create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body db1d9a09, comment 91e288a5
+create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
+  plpgsql stable; -- body b3ed0b48, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns jsonb
@@ -1966,6 +2031,10 @@ create function _digest_chars(p_message messages) returns integer
   sql immutable; -- body 38886fbf, comment 4f8e835a
 create function _digest_fenced(p_says text, p_digest text) returns text
   sql volatile; -- body a245093c, comment 36ae46a8
+create function _digest_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 705e9d18, comment 4789c192
+create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
+  sql volatile; -- body fe7c43a4, comment 3967c2a1
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 2ff53508, comment 32c72798
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2012,6 +2081,10 @@ create function _exchange_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a416ac7b, comment 3fe9bbd6
 create function _exchange_sizes(p_turn_id uuid, OUT words integer, OUT results integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 032fe3dd, comment 11061c69
+create function _execute_span(p_item work_items, p_focus foci, p_with_content boolean) returns trace_span
+  plpgsql stable; -- body fcf6b9b1, comment 28d7eef4
+create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment d8256285
 create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 26caca2b
 create function _faculty_check(p_config jsonb) returns void
@@ -2045,17 +2118,25 @@ create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body de3510d0, comment 3f1dceb4
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body d2ceea7c, comment da4ba3d3
+  plpgsql volatile; -- body 1640c5de, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
   plpgsql volatile; -- body c4f1f9d2, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 14993bd5, comment 6b0269be
+create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
+  plpgsql stable; -- body fb4ce3f2, comment 4ba7d2e1
+create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
+  plpgsql stable; -- body 04a2091e, comment c9646df1
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns void
   plpgsql volatile; -- body 82e05002, comment fd6e7133
 create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 9bd8ce05
 create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time zone
   plpgsql stable; -- body cb7bcaf5, comment dcdd147c
+create function _genai_blocks(p_content jsonb) returns SETOF jsonb
+  sql immutable; -- body f3ccc30a, comment a627fb2b
+create function _genai_part(p_block jsonb) returns jsonb
+  sql immutable; -- body 86386be6, comment 99b685c1
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment 3e97938c
 create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid DEFAULT NULL::uuid) returns hook_runs
@@ -2132,6 +2213,10 @@ create function _iteration_again(p_item work_items, p_reason text, p_run_at time
   plpgsql volatile; -- body 90e3c2e9, comment 7d50e0a3
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
+create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
+create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7feb4780, comment 82b3068c
 create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
   sql stable; -- body ff3e67c3, comment 721fe5d5
 create function _jobs_tidy() returns void
@@ -2215,7 +2300,7 @@ create function _leap_of(p_parent turns) returns uuid
 create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body 1b95e1cb, comment 1d809d1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body 506a51ad, comment d89e1257
+  plpgsql volatile; -- body 00eb2139, comment 69d79c00
 create function _lease_end(p_item work_items) returns jsonb
   plpgsql volatile; -- body 72beade1, comment e608ba70
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
@@ -2250,6 +2335,8 @@ create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_q
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f4f8b7f5, comment 2dd58f27
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
   sql stable; -- body 4307b208, comment fa2f4c2b
+create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
+  sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
@@ -2294,8 +2381,8 @@ create function _open_item(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 4f3b2291, comment 94e8dad0
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c3e789e, comment 45caab5e
-create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb) returns record
-  plpgsql volatile; -- body 7531ce95, comment 5e6168a3
+create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
+  plpgsql volatile; -- body 44a4b193, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dd8dfecd, comment 857179a3
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
@@ -2325,7 +2412,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body eabeaa83, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body 2311a4f3, comment bdbe4538
+  sql immutable parallel safe; -- body 857eb5b6, comment bdbe4538
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -2444,6 +2531,14 @@ create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT
   plpgsql volatile; -- body e5b98766, comment 09300899
 create function _source_label(p_work_item_id uuid, p_faculty text, p_work_type text) returns text
   sql stable; -- body 7c8b3c2c, comment 6723dc2a
+create function _span(p_name text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span
+  sql immutable parallel safe; -- body d41d8cd9, comment 6491b880
+create function _span_event(p_name text, p_at timestamp with time zone, p_attributes jsonb) returns jsonb
+  sql immutable; -- body 56abf13d, comment b6c60da4
+create function _span_id(p_name text, p_row text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 1e1d4650
+create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns jsonb
+  sql immutable parallel safe; -- body d41d8cd9, comment a5cbbbdb
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
   sql stable; -- body c72fff88, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
@@ -2540,6 +2635,12 @@ create function _touches_of(p_tool_name text, p_input json, p_file text DEFAULT 
   plpgsql stable; -- body d878e731, comment b36f3f62
 create function _touches_store(p_call tool_calls, p_file text DEFAULT NULL::text) returns void
   sql volatile; -- body 1982dd98, comment f22e3edd
+create function _trace_id(p_root_id uuid) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 718bd0f8
+create function _trace_turns(p_focus_id uuid, p_first integer, p_last integer) returns SETOF turns
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 74e5eba9, comment 1a0c6b60
+create function _traced_items(p_work_item_id uuid) returns SETOF uuid
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 60f12aaa, comment 6df9de40
 create function _tree_enqueue(p_tree_id uuid) returns void
   sql volatile; -- body d8a51bfa, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
@@ -2549,7 +2650,7 @@ create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(i
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
-  plpgsql volatile; -- body aacf0d87, comment e6999706
+  plpgsql volatile; -- body 557cfcfc, comment e6999706
 create function _turn_charge(p_turn turns) returns void
   sql volatile; -- body af46756f, comment 9aa065d2
 create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
@@ -2557,7 +2658,7 @@ create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT 
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b23a6756, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body 3b86abf8, comment eefb5094
+  plpgsql volatile; -- body 55d67cf3, comment eefb5094
 create function _turn_heard(p_turn turns) returns void
   plpgsql volatile; -- body e11e04c1, comment 05726ec1
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
@@ -2655,9 +2756,9 @@ create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_secon
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body 7fbb8287, comment 01952e69
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body 8faed472, comment 58106812
+  plpgsql volatile; -- body 15da0de9, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
-  plpgsql volatile; -- body e3177ae3, comment 9d4f03b8
+  plpgsql volatile; -- body 3d62f974, comment 9d4f03b8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile; -- body e1a713a3, comment c07806c2
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
@@ -2774,6 +2875,12 @@ create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call
   plpgsql volatile; -- body d2b96e33, comment 0d827dad
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
   plpgsql volatile; -- body e0e236ef, comment a7f34139
+create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
+  plpgsql stable; -- body 49c9eae1, comment d1689790
+create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
+  sql volatile; -- body 4aa94d9f, comment 787dd015
+create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
+  plpgsql volatile; -- body 4a55f8b4, comment 5ccda6d3
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
@@ -2818,6 +2925,8 @@ create function work_submit(p_work_type text, p_description text, p_params jsonb
   plpgsql volatile; -- body d62ed7ba, comment 8154331c
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body f1d517a5, comment e3423e75
+create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
+  plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid

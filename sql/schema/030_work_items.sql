@@ -68,7 +68,6 @@ create index work_items_slots on work_items (slot_faculty) where slot_faculty is
 create index work_items_queued on work_items (priority desc, run_at) where state = 'queued';
 create index work_items_queued_new on work_items (created_at desc, id desc) where state = 'queued';
 create index work_items_root_queued_new on work_items (created_at desc, id desc) where state = 'queued' and parent_id is null;
-create index work_items_forks on work_items (fork_turn_id) where fork_turn_id is not null;
 create index work_items_root on work_items (root_id);
 create index work_items_fork on work_items (fork_turn_id) where fork_turn_id is not null;
 
