@@ -12,7 +12,7 @@ import { version } from '../sql/extensionSource.ts';
 import type { FileOptions } from './commands/files.ts';
 import type { ClientOptions } from './commands/hook.ts';
 import type { SubmitOptions } from './commands/items.ts';
-import type { McpOptions } from './commands/mcp.ts';
+import type { McpHttpSettings, McpOptions } from './commands/mcp.ts';
 import { exit, note, print } from './commands/output.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { TraceOptions } from './commands/trace.ts';
@@ -193,11 +193,17 @@ command('import <paths...>', 'store recorded runs of other agents (Claude Code, 
     exitCode = await (await import('./commands/import.ts')).importFiles(paths, options);
   });
 
-command('mcp', 'serve the ledger to an MCP client over stdio')
-  .option('--conversation <name>', 'what the session is found by (default: this directory)')
+command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP')
+  .option('--conversation <name>', 'what the session is found by (default: this directory); over HTTP each client has its own')
   .option('--work-item <id>', 'be that work item instead')
-  .action(async (options: McpOptions) => {
-    exitCode = await (await import('./commands/mcp.ts')).mcp(options);
+  .option('--http', 'over HTTP, with a token in WORK_LEDGER_MCP_TOKEN')
+  .option('--host <address>', 'the address to listen on', '127.0.0.1')
+  .option('--port <n>', 'its port; 0: any', integer, 7717)
+  .option('--allow-host <name...>', 'other names under which clients reach it, such as that of a reverse proxy')
+  .addOption(new Option('--token-file <file>', 'where the token is read from').env('WORK_LEDGER_MCP_TOKEN_FILE'))
+  .action(async (options: McpOptions & McpHttpSettings & { http?: boolean }) => {
+    const commands = await import('./commands/mcp.ts');
+    exitCode = await (options.http ? commands.mcpHttp(options) : commands.mcp(options));
   });
 
 command('hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop')

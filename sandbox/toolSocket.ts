@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { Duplex } from 'node:stream';
 
 import { isAlive } from './isAlive.ts';
+import { depthOf } from './jsonDepth.ts';
 
 export type CodeCall = { ordinal: number; name: string; input: Record<string, unknown> };
 
@@ -133,20 +134,4 @@ function readCall(body: Buffer): CodeCall {
     throw new Error('this is no tool call');
   }
   return { ordinal: ordinal ?? 0, name, input };
-}
-
-/** How deep the lists and objects of a JSON text are nested, without parsing it: walking a very deep value overflows the stack. */
-function depthOf(json: Buffer): number {
-  let depth = 0;
-  let deepest = 0;
-  let isInString = false;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (byte === 0x22) isInString = !isInString; // "
-    else if (byte === 0x5c) at++; // a backslash, which occurs only in strings
-    else if (isInString) continue;
-    else if (byte === 0x5b || byte === 0x7b) deepest = Math.max(deepest, ++depth); // [ {
-    else if (byte === 0x5d || byte === 0x7d) depth--;
-  }
-  return deepest;
 }

@@ -1,29 +1,36 @@
 // An interactive agent beside the workers: `work-ledger mcp` serves it the ledger, `work-ledger hook …` is called by its
 // client at fixed points. Both find their session by the conversation: by default the directory that the client works in.
 
+import { readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+
+import type { Settings } from '../config.ts';
+import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
-import { serveMcp } from '../mcp/server.ts';
+import type { Identity } from '../mcp/http.ts';
+import type { Seat } from '../mcp/server.ts';
+import type { Updates } from '../mcp/updates.ts';
 import type { ClientOptions } from './hook.ts';
-import { exit } from './output.ts';
+import { exit, note } from './output.ts';
 
 export type McpOptions = ClientOptions & { workItem?: string };
+export type McpHttpSettings = Settings & { host: string; port: number; tokenFile?: string; allowHost?: string[] };
 
-/** The client is answered at once; the code that opens a ledger is loaded and run after that. */
+/** Over stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {
+  const { serveMcp } = await import('../mcp/stdio.ts');
   await serveMcp(async () => {
-    const [{ openLedger }, { sessionOf }, { keepAlive }] = await Promise.all([import('./withLedger.ts'), import('./hook.ts'), import('../ledger/journal.ts')]);
-    const { db } = await openLedger(options);
+    const [{ openLedger }, { Updates: LedgerUpdates }] = await Promise.all([import('./withLedger.ts'), import('../mcp/updates.ts')]);
+    const { db, url } = await openLedger(options);
+    const updates = new LedgerUpdates(db, url);
     try {
-      if (options.workItem !== undefined && (await db.workItem(options.workItem)) === null) throw new UsageError(`there is no work item ${options.workItem}`);
-      if (options.workItem !== undefined) return { db, workItemId: options.workItem, leave: () => db.close() };
-      const workItemId = await sessionOf(db, options.conversation ?? process.cwd());
-      const letGo = keepAlive(db, workItemId); // as long as the client has its server
+      const seat = await seatAt(db, updates, options.workItem === undefined ? { conversation: options.conversation ?? process.cwd() } : { workItemId: options.workItem });
       return {
-        db,
-        workItemId,
-        leave() {
-          letGo();
-          return db.close();
+        ...seat,
+        async leave() {
+          await seat.leave();
+          await updates.close();
+          await db.close();
         },
       };
     } catch (error) {
@@ -33,3 +40,61 @@ export async function mcp(options: McpOptions): Promise<number> {
   });
   return exit.ok;
 }
+
+/** Over HTTP, for clients on other machines, until a signal stops it. */
+export async function mcpHttp(options: McpHttpSettings): Promise<number> {
+  const token = mcpToken(options.tokenFile);
+  const [{ createAdaptorServer }, { McpHttp }, { Updates: LedgerUpdates }, { openLedger }] = await Promise.all([
+    import('@hono/node-server'), import('../mcp/http.ts'), import('../mcp/updates.ts'), import('./withLedger.ts'),
+  ]);
+  const { db, url } = await openLedger(options, 10);
+  const updates = new LedgerUpdates(db, url);
+  const handler = new McpHttp({ token, hostnames: hostnamesOf(options), seatFor: (identity) => seatAt(db, updates, identity) });
+  const server = createAdaptorServer({ fetch: (request) => (new URL(request.url).pathname === '/mcp' ? handler.fetch(request) : new Response('not found', { status: 404 })) });
+  try {
+    await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, options.host, resolve));
+    const { address, family, port } = server.address() as AddressInfo;
+    process.stdout.write(`http://${family === 'IPv6' ? `[${address}]` : address}:${port}/mcp\n`);
+    if (!isLoopback(address)) note('Other machines can reach this address, and what they send can be read on the way: put a reverse proxy with TLS before it.');
+    await new Promise<void>((resolve) => {
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
+    });
+    await handler.close();
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      if ('closeIdleConnections' in server) server.closeIdleConnections();
+      setTimeout(() => 'closeAllConnections' in server && server.closeAllConnections(), 2000).unref();
+    });
+  } finally {
+    await handler.close();
+    await updates.close();
+    await db.close();
+  }
+  return exit.ok;
+}
+
+/** From WORK_LEDGER_MCP_TOKEN, or from a file; it is never an argument, which everybody on the machine could read. */
+export function mcpToken(file: string | undefined): string {
+  const token = file === undefined ? (process.env['WORK_LEDGER_MCP_TOKEN'] ?? '') : readFileSync(file, 'utf8').trim();
+  if (token === '') throw new UsageError('MCP over HTTP needs a token: set WORK_LEDGER_MCP_TOKEN, or --token-file FILE. Make one with: openssl rand -hex 32');
+  if (!/^[\x21-\x7e]{16,}$/.test(token)) throw new UsageError('the token for MCP needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32');
+  return token;
+}
+
+/** The work item of a client, by its conversation if it has no other; a conversation that is new gets one. */
+export async function seatAt(db: Db, updates: Updates, identity: Identity): Promise<Seat> {
+  if ('workItemId' in identity) {
+    const { workItemId } = identity;
+    if ((await db.workItem(workItemId)) === null) throw new UsageError(`there is no work item ${workItemId}`);
+    return { db, updates, workItemId, leave: async () => {} };
+  }
+  const [{ sessionOf }, { keepAlive }] = await Promise.all([import('./hook.ts'), import('../ledger/journal.ts')]);
+  const workItemId = await sessionOf(db, identity.conversation);
+  const letGo = keepAlive(db, workItemId); // as long as the client has its server
+  return { db, updates, workItemId, leave: async () => letGo() };
+}
+
+const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.');
+
+/** A name that stands for all addresses is the name of none. */
+const hostnamesOf = ({ host, allowHost = [] }: McpHttpSettings): string[] => (/^(0\.0\.0\.0|::)$/.test(host) ? allowHost : [host, ...allowHost]);

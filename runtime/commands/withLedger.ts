@@ -7,10 +7,10 @@ import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 
 /** The caller closes it. */
-export async function openLedger(settings: Settings): Promise<{ db: Db; url: string }> {
+export async function openLedger(settings: Settings, maximumPoolSize = 3): Promise<{ db: Db; url: string }> {
   const place = await findLedger(settings);
   await checkLedger(place.url, place.schema);
-  return { db: await openDb(place.url, place.schema, { maximumPoolSize: 3 }), url: place.url };
+  return { db: await openDb(place.url, place.schema, { maximumPoolSize }), url: place.url };
 }
 
 /** Opens the ledger for the duration of one command. */

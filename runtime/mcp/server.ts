@@ -1,94 +1,195 @@
-// The ledger for any MCP client, over stdio: the registry's abilities as tools of one work item, digest and ledger as
-// resources. Nothing but the protocol goes to stdout. A client that starts many servers waits for none of them: what every
-// ledger offers is listed before the database is queried, or even reached; what users registered follows.
+// The ledger as an MCP server, whatever carries the protocol: the registry's abilities as tools of one work item, digest and
+// ledgers as resources that can be watched.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-
-import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
-import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { z } from 'zod';
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from '@modelcontextprotocol/server';
+import type { CallToolResult, ServerContext, Tool } from '@modelcontextprotocol/server';
 
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
 import { builtinAbilities, version } from '../../sql/extensionSource.ts';
 import type { BuiltinAbility } from '../../sql/extensionSource.ts';
-import { isFinal } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, messageOf } from '../ledger/errors.ts';
+import { awaitChildWork } from './awaitChildWork.ts';
+import type { Report } from './awaitChildWork.ts';
+import type { Subject, Updates } from './updates.ts';
 
 const instructions = `Work Ledger keeps what matters of this work in Postgres, beyond this conversation: record plans, findings, decisions, completed steps and errors with ledger_append as you go. awareness_digest tells what other agents do; spawn_child_work hands a part to a background worker, check_child_work and await_child_work ask for its result.`;
 
-const waitInput = z.object({ work_item_ids: z.array(z.string()), timeout_seconds: z.number().min(0).max(3600).optional() });
+const DIGEST = 'work-ledger://digest';
+const LEDGER = 'work-ledger://ledger';
+const mimeType = 'text/plain';
 
 const resources = [
-  { uri: 'work-ledger://digest', name: 'digest', title: 'What else is going on', mimeType: 'text/plain' },
-  { uri: 'work-ledger://ledger', name: 'ledger', title: 'The ledger of this work', mimeType: 'text/plain' },
+  { uri: DIGEST, name: 'digest', title: 'What else is going on', mimeType },
+  { uri: LEDGER, name: 'ledger', title: 'The ledger of this work', mimeType },
 ];
+const resourceTemplates = [{ uriTemplate: `${LEDGER}/{work_item_id}`, name: 'ledger_of', title: 'The ledger of a work item', mimeType }];
+
+/** How long calls may go on when the server stops. */
+const GRACE_MS = 5000;
 
 /** A ledger, and the work item that stands for the client; call leave() when the client is gone. */
-export type Seat = { db: Db; workItemId: string; leave(): Promise<void> };
+export type Seat = { db: Db; updates: Updates; workItemId: string; leave(): Promise<void> };
 
-/** Serves until the client leaves. The ledger is opened after the first list of tools; if that failed, again at the next call. */
-export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
-  const gone = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve));
-  const servers = new Set<Server>();
-  let tools = builtinAbilities().map(toolOf);
-  let opening = null as Promise<Seat> | null; // type inference does not see the assignments in other functions
+/** What one client is served. The ledger is opened with the first list of tools or the first call; if that failed, again with the next. */
+export class Service {
+  readonly #open: () => Promise<Seat>;
+  readonly #isPrompt: boolean;
+  readonly #onToolsChanged: () => void;
+  readonly #connected = new Set<Server>();
+  readonly #calls = new Set<Promise<unknown>>();
+  readonly #stopping = new AbortController();
+  #tools = builtinAbilities().map(toolOf);
+  #opening: Promise<Seat> | null = null;
 
-  const seat = (): Promise<Seat> => (opening ??= takeSeat().catch((error: unknown) => {
-    opening = null;
-    throw error;
-  }));
-  async function takeSeat(): Promise<Seat> {
-    const taken = await open();
-    const all = (await taken.db.abilitiesForClients().catch(async (error: unknown) => {
-      await taken.leave();
-      throw error;
-    })).map(toolOf);
-    const isNews = JSON.stringify(all) !== JSON.stringify(tools);
-    tools = all;
-    if (isNews) await Promise.allSettled([...servers].map((server) => server.sendToolListChanged()));
-    return taken;
+  /** `isPrompt`: a list of tools does not wait for the database; what users registered follows as a change. */
+  constructor(open: () => Promise<Seat>, options: { isPrompt: boolean; onToolsChanged?: () => void }) {
+    this.#open = open;
+    this.#isPrompt = options.isPrompt;
+    this.#onToolsChanged = options.onToolsChanged ?? (() => {});
   }
-  const seatBehindThis = (): void => {
-    setImmediate(() => void seat().catch((error: unknown) => process.stderr.write(`work-ledger: ${errorText(error)}\n`)));
-  };
+
+  /** A protocol server, for a connection (it notifies of changes until it is closed) or for a single request. */
+  server({ isConnected }: { isConnected: boolean }): Server {
+    const server = new Server(
+      { name: 'work-ledger', version: version() },
+      { instructions, capabilities: { tools: { listChanged: true }, resources: { subscribe: true } } },
+    );
+    server.setRequestHandler('tools/list', async () => {
+      if (this.#isPrompt) setImmediate(() => void this.#refresh());
+      else await this.#refresh();
+      return { tools: this.#tools };
+    });
+    server.setRequestHandler('tools/call', ({ params: { name, arguments: input = {} } }, { mcpReq }) => this.#call(name, input, mcpReq));
+    server.setRequestHandler('resources/list', () => ({ resources }));
+    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates }));
+    server.setRequestHandler('resources/read', async ({ params: { uri } }) => ({ contents: [{ uri, mimeType, text: await this.#read(uri) }] }));
+    if (isConnected) this.#notify(server);
+    return server;
+  }
+
+  /** Calls `onUpdated` after each change of the resource, until the returned function is called. */
+  async watch(uri: string, onUpdated: () => void): Promise<() => void> {
+    const { updates, workItemId } = await this.#seat();
+    return updates.watch(subjectOf(uri, workItemId), onUpdated).catch((error: unknown) => {
+      throw error instanceof LedgerError && error.code === 'WL001' ? new ResourceNotFoundError(uri) : error;
+    });
+  }
+
+  /** Ends what waits, lets calls be answered, and leaves. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    const isOver = Promise.allSettled(this.#calls);
+    let timer: NodeJS.Timeout | undefined;
+    await Promise.race([isOver, new Promise((resolve) => (timer = setTimeout(resolve, GRACE_MS)))]);
+    clearTimeout(timer);
+    await new Promise(setImmediate); // answers are on their way
+    await Promise.allSettled([...this.#connected].map((server) => server.close()));
+    await this.#opening?.then((taken) => taken.leave(), () => {});
+  }
+
+  #seat(): Promise<Seat> {
+    return (this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    }));
+  }
+
+  /** What users registered, too; a ledger that cannot be reached is said with each call. */
+  async #refresh(): Promise<void> {
+    try {
+      const { db } = await this.#seat();
+      const all = (await db.abilitiesForClients()).map(toolOf);
+      const isNews = JSON.stringify(all) !== JSON.stringify(this.#tools);
+      this.#tools = all;
+      if (!isNews) return;
+      this.#onToolsChanged();
+      await Promise.allSettled([...this.#connected].map((server) => server.sendToolListChanged()));
+    } catch (error) {
+      process.stderr.write(`work-ledger: ${errorText(error)}\n`);
+    }
+  }
+
+  #call(name: string, input: Record<string, unknown>, request: ServerContext['mcpReq']): Promise<CallToolResult> {
+    const call = answered(async () => {
+      const { db, workItemId } = await this.#seat();
+      this.#check(name, input);
+      if (name !== 'await_child_work') return db.abilityInvoke(name, input, workItemId);
+      return awaitChildWork(db, workItemId, input, AbortSignal.any([request.signal, this.#stopping.signal]), reportOf(request));
+    });
+    this.#calls.add(call);
+    return call.finally(() => this.#calls.delete(call));
+  }
 
   /** Checks against the whole schema, which the database can only do with a JavaScript engine. */
-  function check(name: string, input: Record<string, unknown>): void {
-    const schema = tools.find((tool) => tool.name === name)?.inputSchema;
+  #check(name: string, input: Record<string, unknown>): void {
+    const schema = this.#tools.find((tool) => tool.name === name)?.inputSchema;
     if (!schema) return; // the database will report that there is no such ability
     const errors = schemaErrors(schema, input);
     if (errors.length > 0) throw new LedgerError('WL002', `the input of ${name} does not fit its schema`, '', errors.join('\n'));
   }
 
-  const handle = serveStdio(() => {
-    const server = new Server({ name: 'work-ledger', version: version() }, { instructions, capabilities: { tools: { listChanged: true }, resources: {} } });
-    servers.add(server);
-    server.setRequestHandler('tools/list', () => {
-      if (opening === null) seatBehindThis();
-      return { tools };
+  async #read(uri: string): Promise<string> {
+    const { db, workItemId } = await this.#seat();
+    const subject = subjectOf(uri, workItemId);
+    if (subject.kind === 'digest') return String(await db.abilityInvoke('awareness_digest', {}, workItemId));
+    if ((await db.workItem(subject.workItemId)) === null) throw new ResourceNotFoundError(uri);
+    return db.ledgerReadFormatted(subject.workItemId);
+  }
+
+  /** A client that stays connected is told of changes: of the tools, and of the resources that it subscribes to. */
+  #notify(server: Server): void {
+    const watched = new Map<string, () => void>();
+    this.#connected.add(server);
+    const onclose = (): void => {
+      this.#connected.delete(server);
+      for (const release of watched.values()) release();
+    };
+    Object.assign(server, { onclose });
+    server.setRequestHandler('resources/subscribe', async ({ params: { uri } }) => {
+      if (watched.size >= MAX_WATCHED) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `at most ${MAX_WATCHED} resources can be subscribed to`);
+      if (watched.has(uri)) return {};
+      watched.set(uri, () => {});
+      try {
+        const release = await this.watch(uri, () => void server.sendResourceUpdated({ uri }).catch(() => {}));
+        if (watched.has(uri) && this.#connected.has(server)) watched.set(uri, release);
+        else release(); // it changed its mind meanwhile
+      } catch (error) {
+        watched.delete(uri);
+        throw error;
+      }
+      return {};
     });
-    server.setRequestHandler('tools/call', ({ params: { name, arguments: input = {} } }) => answered(async () => {
-      const { db, workItemId } = await seat();
-      check(name, input);
-      return name === 'await_child_work' ? awaitChildren(db, workItemId, input) : db.abilityInvoke(name, input, workItemId);
-    }));
-    server.setRequestHandler('resources/list', () => ({ resources }));
-    server.setRequestHandler('resources/read', async ({ params: { uri } }) => {
-      if (!resources.some((resource) => resource.uri === uri)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `there is no resource ${uri}`);
-      const { db, workItemId } = await seat();
-      const text = uri.endsWith('digest') ? String(await db.abilityInvoke('awareness_digest', {}, workItemId)) : await db.ledgerReadFormatted(workItemId);
-      return { contents: [{ uri, mimeType: 'text/plain', text }] };
+    server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
+      watched.get(uri)?.();
+      watched.delete(uri);
+      return {};
     });
-    return server;
-  });
-  await gone;
-  await handle.close();
-  await opening?.then((taken) => taken.leave(), () => {});
+  }
 }
 
+/** What one client may watch at once. */
+export const MAX_WATCHED = 64;
+
+function subjectOf(uri: string, workItemId: string): Subject {
+  if (uri === DIGEST) return { kind: 'digest', workItemId };
+  if (uri === LEDGER) return { kind: 'ledger', workItemId };
+  const other = new RegExp(`^${LEDGER}/(${uuid.source})$`).exec(uri)?.[1];
+  if (other === undefined) throw new ResourceNotFoundError(uri);
+  return { kind: 'ledger', workItemId: other };
+}
+
+export const uuid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
+
 const toolOf = ({ name, description, input_schema }: BuiltinAbility): Tool => ({ name, description, inputSchema: input_schema as Tool['inputSchema'] });
+
+/** Progress for a client that gave a token for it. */
+function reportOf({ _meta, notify }: ServerContext['mcpReq']): Report {
+  const progressToken = _meta?.progressToken;
+  return async (progress, total, message) => {
+    if (progressToken !== undefined) await notify({ method: 'notifications/progress', params: { progressToken, progress, total, message } }).catch(() => {});
+  };
+}
 
 /** The result of an ability, or its error as a result that the model reads. */
 async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
@@ -103,16 +204,4 @@ async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
 function errorText(error: unknown): string {
   const hint = error instanceof LedgerError && error.hint !== '' ? `\n${error.hint}` : '';
   return `${messageOf(error)}${hint}`;
-}
-
-/** In a focus the loop waits; here the client waits, and nothing is held meanwhile. */
-async function awaitChildren(db: Db, workItemId: string, input: Record<string, unknown>): Promise<unknown> {
-  const { work_item_ids: ids, timeout_seconds: seconds = 300 } = waitInput.parse(input);
-  const deadline = Date.now() + seconds * 1000;
-  for (;;) {
-    const states = await Promise.all(ids.map(async (id) => (await db.workItem(id))?.state));
-    const said = await db.abilityInvoke('check_child_work', { work_item_ids: ids }, workItemId);
-    if (states.every((state) => state !== undefined && isFinal(state)) || Date.now() >= deadline) return said;
-    await sleep(500);
-  }
 }

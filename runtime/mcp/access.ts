@@ -1,0 +1,28 @@
+// Who may speak to the server over HTTP: whoever has the token, and no web page that a browser of this network was lured to.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+import { hostHeaderValidationResponse, localhostAllowedHostnames, OAuthError, OAuthErrorCode, originValidationResponse, requireBearerAuth } from '@modelcontextprotocol/server';
+
+/** What a request is refused with; null: it may pass. */
+export type Access = (request: Request) => Promise<Response | null>;
+
+/** `hostnames`: the names, besides those of this machine to itself, that a request's Host and Origin may have. */
+export function accessFor(token: string, hostnames: readonly string[]): Access {
+  const names = [...localhostAllowedHostnames(), ...hostnames.map((name) => new URL(`http://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}`).hostname)];
+  const expected = digest(token);
+  const verifier = {
+    async verifyAccessToken(given: string) {
+      if (!timingSafeEqual(digest(given), expected)) throw new OAuthError(OAuthErrorCode.InvalidToken, 'wrong token');
+      return { token: '', clientId: '', scopes: [], expiresAt: Infinity }; // nothing that is passed on knows the token
+    },
+  };
+  const authorize = requireBearerAuth({ verifier });
+  return async (request) => {
+    const refusal = hostHeaderValidationResponse(request, names) ?? originValidationResponse(request, names) ?? (await authorize(request));
+    return refusal instanceof Response ? refusal : null;
+  };
+}
+
+/** Of one length, whatever is compared. */
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

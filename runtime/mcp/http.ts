@@ -1,0 +1,166 @@
+// MCP over streamable HTTP, as a handler that any web server can mount. A client of 2025's revisions opens a session, which has
+// its state here; one of 2026-07-28 says with each request who it is. Both are served by the same Service.
+//
+// A client is known by the conversation or the work item in the address that it was given: …/mcp?conversation=NAME or
+// …/mcp?work_item=ID. A session without either is a conversation of its own; a request without both and without a session can
+// only look at what there is.
+
+import { randomUUID } from 'node:crypto';
+
+import { createMcpHandler, isInitializeRequest, isLegacyRequest, WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/server';
+import { z } from 'zod';
+
+import { LedgerError } from '../ledger/errors.ts';
+import { accessFor } from './access.ts';
+import { jsonBody, refused } from './body.ts';
+import { Guests, whenRead } from './guests.ts';
+import type { Guest } from './guests.ts';
+import { sentEvents } from './sentEvents.ts';
+import { MAX_WATCHED, Service, uuid } from './server.ts';
+import type { Seat } from './server.ts';
+
+export type Identity = { conversation: string } | { workItemId: string };
+
+export type McpHttpOptions = {
+  /** The bearer token of every client. */
+  token: string;
+  /** Names of this machine, besides localhost, that clients may ask for. */
+  hostnames?: readonly string[];
+  /** Opens the ledger for a client. */
+  seatFor(identity: Identity): Promise<Seat>;
+  /** How many clients are known at once; default 100. */
+  maxClients?: number;
+  /** After how many seconds without a request or an open stream a client is forgotten; default 1800. */
+  idleSeconds?: number;
+};
+
+const MAX_NAME = 200;
+const SESSION = 'mcp-session-id';
+const initialize = z.object({ params: z.object({ clientInfo: z.object({ name: z.string() }) }) });
+const listens = z.object({ method: z.literal('subscriptions/listen'), params: z.object({ notifications: z.object({ resourceSubscriptions: z.array(z.string()) }) }) });
+
+export class McpHttp {
+  readonly #options: McpHttpOptions;
+  readonly #access: (request: Request) => Promise<Response | null>;
+  readonly #guests: Guests;
+  #isClosed = false;
+
+  constructor(options: McpHttpOptions) {
+    this.#options = options;
+    this.#access = accessFor(options.token, options.hostnames ?? []);
+    this.#guests = new Guests(options.maxClients ?? 100, options.idleSeconds ?? 1800);
+  }
+
+  /** Answers a request, whatever its path; the stream of an answer may stay open for long. */
+  readonly fetch = async (request: Request): Promise<Response> => {
+    const refusal = await this.#access(request);
+    if (refusal) return refusal;
+    if (this.#isClosed) return refused(503, -32000, 'the server is stopping');
+    const identity = identityIn(request);
+    if (identity instanceof Response) return identity;
+    if (request.method !== 'POST') return this.#inSession(request, undefined, identity);
+    const body = await jsonBody(request);
+    if (body instanceof Response) return body;
+    if (await isLegacyRequest(request, body.json)) return this.#inSession(request, body.json, identity);
+    return this.#alone(request, body.json, identity);
+  };
+
+  /** Ends what waits and what streams, and leaves the ledger. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#guests.close();
+  }
+
+  /** A request of a session, or one that opens it. */
+  async #inSession(request: Request, body: unknown, identity: Identity | null): Promise<Response> {
+    const known = request.headers.get(SESSION);
+    if (known !== null) return this.#guests.has(known) ? this.#guests.fetch(known, request, body) : refused(404, -32001, 'Session not found');
+    if (request.method !== 'POST') return refused(405, -32000, 'Method not allowed.', { Allow: 'POST' });
+    if (!isInitializeRequest(body)) return refused(400, -32000, 'a session begins with initialize; then every request has its Mcp-Session-Id');
+    const id = randomUUID();
+    const session = await this.#session(id, identity ?? { conversation: ownConversation(body) });
+    if (!this.#guests.add(id, session)) {
+      await session.close();
+      return noRoom();
+    }
+    const response = await this.#guests.fetch(id, request, body);
+    if (!response.ok) this.#guests.forget(id);
+    return response;
+  }
+
+  async #session(id: string, identity: Identity): Promise<Guest> {
+    const service = new Service(() => this.#options.seatFor(identity), { isPrompt: false });
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => id,
+      onsessionclosed: () => this.#guests.forget(id),
+      eventStore: sentEvents(),
+    });
+    await service.server({ isConnected: true }).connect(transport);
+    return { fetch: (request, body) => transport.handleRequest(request, { parsedBody: body }), close: () => service.stop() };
+  }
+
+  /** A request that stands for itself. Those of one identity share a Service, as long as they come. */
+  async #alone(request: Request, body: unknown, identity: Identity | null): Promise<Response> {
+    const key = JSON.stringify(identity);
+    if (!this.#guests.has(key) && !this.#guests.add(key, this.#caller(identity))) return noRoom();
+    return this.#guests.fetch(key, request, body);
+  }
+
+  #caller(identity: Identity | null): Guest {
+    const service = new Service(() => (identity ? this.#options.seatFor(identity) : nobody()), { isPrompt: false, onToolsChanged: () => handler.notify.toolsChanged() });
+    const handler = createMcpHandler(() => service.server({ isConnected: false }), { legacy: 'reject', maxSubscriptions: MAX_WATCHED });
+    const watched = new Map<string, { listeners: number; watching: Promise<() => void> }>();
+    async function watch(uri: string): Promise<() => void> {
+      const entry = watched.get(uri) ?? { listeners: 0, watching: service.watch(uri, () => handler.notify.resourceUpdated(uri)).catch(() => () => {}) };
+      watched.set(uri, entry);
+      entry.listeners++;
+      const release = await entry.watching;
+      return () => {
+        if (--entry.listeners > 0) return;
+        watched.delete(uri);
+        release();
+      };
+    }
+    return {
+      async fetch(request, body) {
+        const { data } = listens.safeParse(body);
+        const uris = [...new Set(data?.params.notifications.resourceSubscriptions)];
+        if (uris.length > MAX_WATCHED) return refused(400, -32602, `at most ${MAX_WATCHED} resources can be listened to`);
+        const releases = await Promise.all(uris.map(watch)); // before it is told that it is heard
+        const release = (): void => {
+          for (const done of releases) done();
+        };
+        try {
+          return whenRead(await handler.fetch(request, { parsedBody: body }), release);
+        } catch (error) {
+          release();
+          throw error;
+        }
+      },
+      async close() {
+        await service.stop();
+        await handler.close();
+      },
+    };
+  }
+}
+
+/** Whom the address names; null: nobody. */
+function identityIn(request: Request): Identity | null | Response {
+  const { searchParams } = new URL(request.url);
+  const [conversation, workItemId] = [searchParams.get('conversation'), searchParams.get('work_item')];
+  if (workItemId !== null) return new RegExp(`^${uuid.source}$`).test(workItemId) ? { workItemId } : refused(400, -32602, 'work_item is no id of a work item');
+  if (conversation === null) return null;
+  return /\S/.test(conversation) && conversation.length <= MAX_NAME ? { conversation } : refused(400, -32602, `a conversation has a name of at most ${MAX_NAME} characters`);
+}
+
+/** Like no other, and says what the client is. */
+function ownConversation(body: unknown): string {
+  const name = initialize.safeParse(body).data?.params.clientInfo.name ?? '';
+  return `${name.replaceAll(/[^\w .-]/g, '').slice(0, 60) || 'client'} ${randomUUID()}`;
+}
+
+const nobody = (): Promise<Seat> =>
+  Promise.reject(new LedgerError('WL002', 'the address of this server names no conversation', '', 'Add ?conversation=NAME to it, with a name of your own, or ?work_item=ID.'));
+
+const noRoom = (): Response => refused(503, -32000, 'too many clients are connected', { 'Retry-After': '30' });

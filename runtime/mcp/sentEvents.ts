@@ -1,0 +1,36 @@
+// What was sent to a client that is away for a moment: it comes back with the id of the last event that it got, and is sent
+// what followed. Bounded: what is older is forgotten, and such a client starts a new stream.
+
+import type { EventStore, JSONRPCMessage } from '@modelcontextprotocol/server';
+
+const MAX_EVENTS = 256;
+const MAX_CHARS = 4 * 1024 * 1024;
+
+type Sent = { id: string; streamId: string; message: JSONRPCMessage; chars: number };
+
+/** The newest events of one session. */
+export function sentEvents(): EventStore {
+  const events: Sent[] = [];
+  let count = 0;
+  let chars = 0;
+  const isEvent = (message: JSONRPCMessage): boolean => Object.keys(message).length > 0; // the first of a stream only gives it an id
+  return {
+    async storeEvent(streamId, message) {
+      const sent = { id: String(++count), streamId, message, chars: JSON.stringify(message).length };
+      events.push(sent);
+      chars += sent.chars;
+      while (events.length > MAX_EVENTS || (chars > MAX_CHARS && events.length > 1)) chars -= events.shift()?.chars ?? 0;
+      return sent.id;
+    },
+    async getStreamIdForEventId(eventId) {
+      return events.find(({ id }) => id === eventId)?.streamId;
+    },
+    async replayEventsAfter(lastEventId, { send }) {
+      const at = events.findIndex(({ id }) => id === lastEventId);
+      const streamId = events[at]?.streamId;
+      if (streamId === undefined) throw new Error('this event is forgotten');
+      for (const sent of events.slice(at + 1)) if (sent.streamId === streamId && isEvent(sent.message)) await send(sent.id, sent.message);
+      return streamId;
+    },
+  };
+}

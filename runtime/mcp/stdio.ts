@@ -1,0 +1,72 @@
+// MCP over stdio: one client, which started this process. Nothing but the protocol goes to stdout. A client that starts many
+// servers waits for none of them: what every ledger offers is listed before the database is queried, or even reached.
+
+import { SUBSCRIPTION_ID_META_KEY } from '@modelcontextprotocol/server';
+import type { JSONRPCMessage, Server, Transport } from '@modelcontextprotocol/server';
+import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
+import { z } from 'zod';
+
+import { Service } from './server.ts';
+import type { Seat } from './server.ts';
+
+/** Serves until the client leaves. */
+export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
+  const gone = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve));
+  const service = new Service(open, { isPrompt: true });
+  let server: Server | null = null as Server | null; // type inference does not see the assignment in the factory
+  const transport = withListens(new StdioServerTransport(), (uri) => service.watch(uri, () => void server?.sendResourceUpdated({ uri }).catch(() => {})));
+  const handle = serveStdio(() => (server = service.server({ isConnected: true })), { transport });
+  await gone;
+  await handle.close();
+  await service.stop();
+}
+
+const acknowledged = z.object({
+  method: z.literal('notifications/subscriptions/acknowledged'),
+  params: z.object({
+    notifications: z.object({ resourceSubscriptions: z.array(z.string()) }),
+    _meta: z.object({ [SUBSCRIPTION_ID_META_KEY]: z.union([z.string(), z.number()]) }),
+  }),
+});
+const cancelled = z.object({ method: z.literal('notifications/cancelled'), params: z.object({ requestId: z.union([z.string(), z.number()]) }) });
+
+/**
+ * Watches what a client listens to. The SDK answers `subscriptions/listen` itself and tells no handler; what it acknowledged, and
+ * what the client cancels, passes here.
+ */
+function withListens(wire: Transport, watch: (uri: string) => Promise<() => void>): Transport {
+  const listens = new Map<string | number, Promise<() => void>[]>();
+  async function release(id: string | number): Promise<void> {
+    const watching = listens.get(id) ?? [];
+    listens.delete(id);
+    for (const done of await Promise.all(watching)) done();
+  }
+  function sent(message: JSONRPCMessage): void {
+    const { data } = acknowledged.safeParse(message);
+    if (!data) return;
+    const { _meta: { [SUBSCRIPTION_ID_META_KEY]: id }, notifications } = data.params;
+    listens.set(id, [...new Set(notifications.resourceSubscriptions)].map((uri) => watch(uri).catch(() => () => {})));
+  }
+  const transport: Transport = {
+    start() {
+      const onmessage: Transport['onmessage'] = (message, extra) => {
+        const { data } = cancelled.safeParse(message);
+        if (data) void release(data.params.requestId);
+        transport.onmessage?.(message, extra);
+      };
+      const onerror = (error: Error): void => transport.onerror?.(error);
+      const onclose = (): void => {
+        for (const id of listens.keys()) void release(id);
+        transport.onclose?.();
+      };
+      Object.assign(wire, { onmessage, onerror, onclose });
+      return wire.start();
+    },
+    send(message, options) {
+      sent(message);
+      return wire.send(message, options);
+    },
+    close: () => wire.close(),
+  };
+  return transport;
+}

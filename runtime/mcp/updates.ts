@@ -1,0 +1,121 @@
+// Tells when what a resource shows has changed, as long as somebody watches it: notifications make it prompt, polling makes it
+// reliable. While nobody watches there is no connection, no query, and no append of anybody notifies.
+
+import { LedgerError } from '../ledger/errors.ts';
+import type { Db } from '../ledger/db.ts';
+import { listen } from '../ledger/listener.ts';
+import type { Listener } from '../ledger/listener.ts';
+
+export type Subject = { kind: 'digest' | 'ledger'; workItemId: string };
+
+const POLL_MS = 2000;
+const WATCH_SECONDS = 60;
+/** Hints that come within this time are one. */
+const GATHER_MS = 100;
+
+type Watched = { subject: Subject; read(): Promise<string>; seen: string | null; checking: Promise<void> | null; isStale: boolean; told: Set<() => void> };
+
+export class Updates {
+  readonly #db: Db;
+  readonly #url: string;
+  readonly #watched = new Map<string, Watched>();
+  #listener: Listener | null = null;
+  #poll: NodeJS.Timeout | undefined;
+  #gather: NodeJS.Timeout | undefined;
+
+  /** `url`: the database of `db`, to listen to. */
+  constructor(db: Db, url: string) {
+    this.#db = db;
+    this.#url = url;
+  }
+
+  /** Calls `onUpdated` after each change from now on, until the returned function is called. Throws LedgerError WL001. */
+  async watch(subject: Subject, onUpdated: () => void): Promise<() => void> {
+    const key = `${subject.kind} ${subject.workItemId}`;
+    let watched = this.#watched.get(key);
+    if (!watched) this.#watched.set(key, (watched = { subject, read: this.#reader(subject), seen: null, checking: null, isStale: false, told: new Set() }));
+    const entry = watched;
+    const tell = (): void => onUpdated(); // its own, should the same function be given twice
+    const release = (): void => {
+      entry.told.delete(tell);
+      if (entry.told.size > 0) return;
+      if (this.#watched.get(key) === entry) this.#watched.delete(key);
+      if (this.#watched.size === 0) void this.close();
+    };
+    entry.told.add(tell);
+    this.#open();
+    try {
+      await check(entry);
+    } catch (error) {
+      if (!(error instanceof LedgerError)) return release; // out of reach: seen as soon as it is reached again
+      release();
+      throw error;
+    }
+    return release;
+  }
+
+  /** How much is being watched. */
+  get size(): number {
+    return this.#watched.size;
+  }
+
+  async close(): Promise<void> {
+    this.#watched.clear();
+    clearInterval(this.#poll);
+    clearTimeout(this.#gather);
+    this.#gather = undefined;
+    const listener = this.#listener;
+    this.#listener = null;
+    await listener?.close();
+  }
+
+  #open(): void {
+    if (this.#listener !== null) return;
+    this.#poll = setInterval(() => this.#wake(() => true), POLL_MS).unref();
+    this.#listener = listen(this.#url, ['work_ledger', 'work_item_completed'], {
+      onNotification: (_, workItemId) => this.#wake(({ kind, ...subject }) => kind === 'digest' || subject.workItemId === workItemId),
+      onConnected: () => this.#wake(() => true),
+    });
+  }
+
+  #wake(concerns: (subject: Subject) => boolean): void {
+    for (const watched of this.#watched.values()) if (concerns(watched.subject)) watched.isStale = true;
+    this.#gather ??= setTimeout(() => {
+      this.#gather = undefined;
+      for (const watched of this.#watched.values()) if (watched.isStale) check(watched).catch(() => {}); // the next poll will do
+    }, GATHER_MS).unref();
+  }
+
+  /** Something short that is another whenever the resource shows something else. */
+  #reader({ kind, workItemId }: Subject): () => Promise<string> {
+    if (kind === 'digest') return async () => withoutAges(await this.#db.awarenessDigest(workItemId));
+    let watchedUntil = 0;
+    return async () => {
+      if (performance.now() > watchedUntil) {
+        await this.#db.ledgerWatch(workItemId, WATCH_SECONDS);
+        watchedUntil = performance.now() + (WATCH_SECONDS * 1000) / 2;
+      }
+      const item = await this.#db.workItem(workItemId);
+      return `${item?.ledger_count} entries, attempt ${item?.attempts}`;
+    };
+  }
+}
+
+/** Reads, and tells if it is another than before; once more if a hint came meanwhile. */
+function check(watched: Watched): Promise<void> {
+  watched.isStale = true;
+  return (watched.checking ??= readWhileStale(watched).finally(() => (watched.checking = null)));
+}
+
+async function readWhileStale(watched: Watched): Promise<void> {
+  while (watched.isStale) {
+    watched.isStale = false;
+    const now = await watched.read();
+    const isNews = watched.seen !== null && watched.seen !== now;
+    watched.seen = now;
+    if (isNews) for (const tell of watched.told) tell();
+  }
+}
+
+/** That time passes is no news. */
+const withoutAges = (digest: string): string => digest.replaceAll(/\b(?:just now|\d+[mhd] ago)\)/g, ')');
