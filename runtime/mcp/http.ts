@@ -35,6 +35,8 @@ export type McpHttpOptions = {
 };
 
 const MAX_NAME = 200;
+/** After how long a client that lost a stream asks for the rest. */
+const RETRY_MS = 1000;
 const SESSION = 'mcp-session-id';
 const initialize = z.object({ params: z.object({ clientInfo: z.object({ name: z.string() }) }) });
 const listens = z.object({ method: z.literal('subscriptions/listen'), params: z.object({ notifications: z.object({ resourceSubscriptions: z.array(z.string()) }) }) });
@@ -94,6 +96,7 @@ export class McpHttp {
       sessionIdGenerator: () => id,
       onsessionclosed: () => this.#guests.forget(id),
       eventStore: sentEvents(),
+      retryInterval: RETRY_MS,
     });
     await service.server({ isConnected: true }).connect(transport);
     return { fetch: (request, body) => transport.handleRequest(request, { parsedBody: body }), close: () => service.stop() };
