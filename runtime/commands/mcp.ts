@@ -4,6 +4,8 @@
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 
+import type { ServerType } from '@hono/node-server';
+
 import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
@@ -12,6 +14,9 @@ import type { Seat } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
 import type { ClientOptions } from './hook.ts';
 import { exit, note } from './output.ts';
+
+/** How long a client may take to read the end of its answer when the server stops. */
+const GRACE_MS = 2000;
 
 export type McpOptions = ClientOptions & { workItem?: string };
 export type McpHttpSettings = Settings & { host: string; port: number; tokenFile?: string; allowHost?: string[] };
@@ -60,17 +65,22 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
       for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
     });
     await handler.close();
-    await new Promise<void>((resolve) => {
-      server.close(() => resolve());
-      if ('closeIdleConnections' in server) server.closeIdleConnections();
-      setTimeout(() => 'closeAllConnections' in server && server.closeAllConnections(), 2000).unref();
-    });
+    await closed(server);
   } finally {
     await handler.close();
     await updates.close();
     await db.close();
   }
   return exit.ok;
+}
+
+/** Connections end as soon as their answers have been sent. */
+async function closed(server: ServerType): Promise<void> {
+  const sweep = setInterval(() => 'closeIdleConnections' in server && server.closeIdleConnections(), 50);
+  const fuse = setTimeout(() => 'closeAllConnections' in server && server.closeAllConnections(), GRACE_MS);
+  await new Promise<unknown>((resolve) => server.close(resolve));
+  clearInterval(sweep);
+  clearTimeout(fuse);
 }
 
 /** From WORK_LEDGER_MCP_TOKEN, or from a file; it is never an argument, which everybody on the machine could read. */
