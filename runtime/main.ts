@@ -12,7 +12,7 @@ import { version } from '../sql/extensionSource.ts';
 import type { FileOptions } from './commands/files.ts';
 import type { ClientOptions } from './commands/hook.ts';
 import type { SubmitOptions } from './commands/items.ts';
-import type { McpHttpSettings, McpOptions } from './commands/mcp.ts';
+import type { McpHttpSettings } from './commands/mcp.ts';
 import { exit, note, print } from './commands/output.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { TraceOptions } from './commands/trace.ts';
@@ -201,7 +201,7 @@ command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on o
   .option('--port <n>', 'its port; 0: any', integer, 7717)
   .option('--allow-host <name...>', 'other names under which clients reach it, such as that of a reverse proxy')
   .addOption(new Option('--token-file <file>', 'where the token is read from').env('WORK_LEDGER_MCP_TOKEN_FILE'))
-  .action(async (options: McpOptions & McpHttpSettings & { http?: boolean }) => {
+  .action(async (options: McpHttpSettings & { http?: boolean }) => {
     const commands = await import('./commands/mcp.ts');
     exitCode = await (options.http ? commands.mcpHttp(options) : commands.mcp(options));
   });

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net';
 
 import type { ServerType } from '@hono/node-server';
 
-import type { Settings } from '../config.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { Identity } from '../mcp/http.ts';
@@ -19,7 +18,7 @@ import { exit, note } from './output.ts';
 const GRACE_MS = 2000;
 
 export type McpOptions = ClientOptions & { workItem?: string };
-export type McpHttpSettings = Settings & { host: string; port: number; tokenFile?: string; allowHost?: string[] };
+export type McpHttpSettings = McpOptions & { host: string; port: number; tokenFile?: string; allowHost?: string[] };
 
 /** Over stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {
@@ -48,6 +47,7 @@ export async function mcp(options: McpOptions): Promise<number> {
 
 /** Over HTTP, for clients on other machines, until a signal stops it. */
 export async function mcpHttp(options: McpHttpSettings): Promise<number> {
+  if (options.conversation !== undefined || options.workItem !== undefined) throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
   const token = mcpToken(options.tokenFile);
   const [{ createAdaptorServer }, { McpHttp }, { Updates: LedgerUpdates }, { openLedger }] = await Promise.all([
     import('@hono/node-server'), import('../mcp/http.ts'), import('../mcp/updates.ts'), import('./withLedger.ts'),

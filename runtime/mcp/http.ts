@@ -12,6 +12,7 @@ import { z } from 'zod';
 
 import { LedgerError } from '../ledger/errors.ts';
 import { accessFor } from './access.ts';
+import type { Access } from './access.ts';
 import { jsonBody, refused } from './body.ts';
 import { Guests, whenRead } from './guests.ts';
 import type { Guest } from './guests.ts';
@@ -43,7 +44,7 @@ const listens = z.object({ method: z.literal('subscriptions/listen'), params: z.
 
 export class McpHttp {
   readonly #options: McpHttpOptions;
-  readonly #access: (request: Request) => Promise<Response | null>;
+  readonly #access: Access;
   readonly #guests: Guests;
   #isClosed = false;
 

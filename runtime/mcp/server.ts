@@ -41,6 +41,7 @@ export class Service {
   readonly #stopping = new AbortController();
   #tools = builtinAbilities().map(toolOf);
   #opening: Promise<Seat> | null = null;
+  #complaint = '';
 
   /** `isPrompt`: a list of tools does not wait for the database; what users registered follows as a change. */
   constructor(open: () => Promise<Seat>, options: { isPrompt: boolean; onToolsChanged?: () => void }) {
@@ -106,7 +107,8 @@ export class Service {
       this.#onToolsChanged();
       await Promise.allSettled([...this.#connected].map((server) => server.sendToolListChanged()));
     } catch (error) {
-      process.stderr.write(`work-ledger: ${errorText(error)}\n`);
+      if (errorText(error) !== this.#complaint) process.stderr.write(`work-ledger: ${errorText(error)}\n`);
+      this.#complaint = errorText(error);
     }
   }
 

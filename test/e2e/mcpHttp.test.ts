@@ -100,6 +100,12 @@ describe('who may come in', () => {
     expect(await statusFor('ledger.example')).toBe(400);
   });
 
+  test('a server is not started with options that it would not heed', async () => {
+    for (const args of [['--conversation', 'x'], ['--work-item', 'x'], ['--allow-host', 'https://ledger.example'], ['--allow-host', 'ledger.example:443']]) {
+      await expect(startMcpHttp({ databaseUrl: database.url, token, args })).rejects.toThrow(/the address of each client|not the name of a machine/);
+    }
+  });
+
   test('a server without a token, or with a short one, does not start', async () => {
     for (const bad of ['', 'short', 'with spaces in it, but long']) await expect(startMcpHttp({ databaseUrl: database.url, token: bad })).rejects.toThrow(/openssl rand/);
   });
@@ -201,7 +207,7 @@ test('what is no request is refused, and the server goes on', async () => {
   const nested = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"ledger_append","arguments":{"content":${deep(500_000)}}}}`;
   for (const [name, body, status] of [
     ['a megabyte of lists', deep(500_000), 400], ['nested arguments', nested, 400], ['an unclosed one', '['.repeat(1_000_000), 400], ['at the limit', deep(64), 400],
-    ['bad UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), 400], ['nothing', '', 400], ['no JSON', '{"jsonrpc"', 400], ['null', 'null', 400], ['a number', '1', 400],
+    ['bad UTF-8', Buffer.from(initialize.replace('by hand', 'ÿ'), 'latin1'), 400], ['nothing', '', 400], ['no JSON', '{"jsonrpc"', 400], ['null', 'null', 400], ['a number', '1', 400],
     ['a batch of 100,000', `[${Array.from({ length: 100_000 }, () => '{}').join(',')}]`, 400], ['a batch of pings', `[${Array.from({ length: 5000 }, (_, id) => message('ping', {}, id)).join(',')}]`, 400],
     ['five megabytes', `"${'x'.repeat(5_000_000)}"`, 413],
   ] as const) {
