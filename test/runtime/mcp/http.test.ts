@@ -78,7 +78,7 @@ test.for([false, true])('a wait that its client cancels is over for the server, 
   const stop = new AbortController();
   const waiting = client.callTool({ name: 'await_child_work', arguments: { work_item_ids: [(content as { text: string }[])[0]?.text], timeout_seconds: 3600 } }, { signal: stop.signal, onprogress: () => stop.abort('enough') });
   await expect(waiting).rejects.toThrow();
-  await until(() => checks === 2); // one before it waited, one when it was over
+  await until(() => checks === 2, 60); // one before it waited, one when it was over
   await client.close();
 });
 

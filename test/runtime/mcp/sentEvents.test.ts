@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+
+import { sentEvents } from '../../../runtime/mcp/sentEvents.ts';
+
+const note = (text: string) => ({ jsonrpc: '2.0' as const, method: 'notifications/message', params: { text } });
+type Events = ReturnType<typeof sentEvents>;
+async function after(events: Events, id: string): Promise<string[]> {
+  const got: string[] = [];
+  await events.replayEventsAfter(id, { send: async (sent) => void got.push(sent) });
+  return got;
+}
+
+test('what follows an event on its stream is sent again, and nothing of other streams', async () => {
+  const events = sentEvents();
+  const first = await events.storeEvent('a', {} as never); // only gives the stream an id
+  const ids = [];
+  for (const stream of ['a', 'b', 'a']) ids.push(await events.storeEvent(stream, note(stream)));
+  expect(await after(events, first)).toEqual([ids[0], ids[2]]);
+  expect(await events.getStreamIdForEventId?.(ids[1] ?? '')).toBe('b');
+  expect(await events.getStreamIdForEventId?.('nonsense')).toBeUndefined();
+  await expect(after(events, 'nonsense')).rejects.toThrow('forgotten');
+});
+
+test('a client that never comes back takes a bounded room', async () => {
+  const events = sentEvents();
+  const first = await events.storeEvent('a', note('first'));
+  let last = '';
+  for (let n = 0; n < 256; n++) last = await events.storeEvent('a', note('more'));
+  expect(await events.getStreamIdForEventId?.(first)).toBeUndefined();
+  expect(await events.getStreamIdForEventId?.(last)).toBe('a');
+  for (let n = 0; n < 3; n++) await events.storeEvent('a', note('x'.repeat(2 * 1024 * 1024)));
+  expect(await events.getStreamIdForEventId?.(last)).toBeUndefined();
+});
