@@ -55,7 +55,7 @@ begin
   update models
      set input_price = p_input, output_price = p_output, cache_read_price = coalesce(p_cache_read, 0.1 * p_input),
          cache_write_price = coalesce(p_cache_write, cache_write * p_input),
-         cache_write = case when p_input > 0 then coalesce(least(p_cache_write / p_input, 100), cache_write) else cache_write end, updated_at = _now()
+         cache_write = case when p_input > 0 and p_cache_write is not null then least(p_cache_write / p_input, 100) else cache_write end, updated_at = _now()
    where name = p_name
   returning * into v_model;
   return v_model;

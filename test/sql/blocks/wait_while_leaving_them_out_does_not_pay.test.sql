@@ -1,6 +1,6 @@
 -- A cut that costs more to write again than it saves soon is put off, by the prices of the model.
 begin;
-select plan(8);
+select plan(9);
 
 select agent('{"tools": ["look"], "elide_budget": 0, "model": "some-model", "truncate_closed_blocks": true}');
 select submit('Fix it');
@@ -30,6 +30,7 @@ create function pg_temp.due(p_write numeric) returns elisions language sql as $$
 $$;
 select is(_breaks_even_after(pg_temp.due(1.25), 'some-model'), 14, 'at the usual price of writing the cut pays');
 select is((pg_temp.due(2.0)).id, null, 'where writing is dear the cut waits');
+select is((select cache_write from model_price_save('some-model', 3, 15)), 2.0, 'prices without one for writing leave it as it is');
 select is((select cache_write from model_price_save('some-model', 3, 15, p_cache_write => 6)), 2.0, 'prices in money say how dear writing is');
 select is((select cache_write_price from model_save('some-model', p_cache_write => 1.25)), 3.75, 'a price in money follows the ratio');
 
