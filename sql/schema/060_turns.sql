@@ -3,6 +3,9 @@
 create table turn_configs (
   content_hash text primary key,
   config json not null,
+  model text generated always as (config ->> 'model') stored,
+  system_hash text generated always as (md5(config ->> 'system')) stored,
+  tools_hash text generated always as (md5(config ->> 'tools')) stored,
   created_at timestamptz not null default _now()
 );
 
@@ -138,6 +141,7 @@ create index tool_calls_created on tool_calls (work_item_id, created_at);
 create index tool_calls_completed on tool_calls (work_item_id, completed_at);
 
 comment on table turn_configs is 'Everything in a request except its messages (model, limits, system prompt, tools), one row for each distinct content.';
+comment on column turn_configs.system_hash is 'Tells whether two requests have the same system prompt; tools_hash: the same tools. A provider''s cache serves the beginning of a request that is the same.';
 comment on table turns is 'One row for each model call: what was asked (config_hash, elision_id and the chain of parents), what came back, what it cost. Never deleted.';
 comment on column turns.status is 'pending: the model is being asked, or will be. streaming: the same, and the response is arriving while someone watches, see work_activity().';
 comment on column turns.block is 'The block that was open when this turn was asked. A step recorded beside other calls starts the next block with its own exchange.';

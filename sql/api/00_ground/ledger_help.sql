@@ -14,6 +14,7 @@ as $$
       ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork,tool_call_approve,tool_call_reject}'),
       ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_compact,context_replay,context_replay_turns,work_approaching_limit,work_trace}'),
       ('people', 'sessions', '{session_create,session_open,session_find,session_alias,session_fork,session_rollback,session_archive,session_head_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare,turn_workspace_set,turn_archive}'),
+      ('people', 'cost', '{cost_by,cost_cuts,work_metrics}'),
       ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,message_lints_save,json_schema_errors}'),
       ('people', 'versions', '{work_ledger_version,work_ledger_build,work_ledger_doctor}'),
       ('clients', 'ledger', '{ledger_append,ledger_append_batch,ledger_read,ledger_read_lines,awareness_digest,recall_block,artifact_read}'),
@@ -24,6 +25,7 @@ as $$
       ('workers', 'iterations', '{iteration_begin,turn_stream,turn_record,summary_record,iteration_fail,iteration_finish,iteration_release,hook_record}'),
       ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}'),
       ('workers', 'traces', '{trace_take,trace_record,trace_due}')
+      ('workers', 'metrics', '{work_metrics_take}'),
     ) as s(serves, subject, names)
     cross join lateral unnest(s.names) as n(name);
 $$;

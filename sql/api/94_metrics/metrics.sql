@@ -1,0 +1,244 @@
+-- Metrics: what the rows of a time say of it. A worker with telemetry takes them from time to time and counts them.
+
+create or replace function _metrics()
+  returns table (name text, type text, unit text, labels text[], says text)
+  language sql
+  immutable
+  parallel safe
+  rows 25
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  values
+    ('work.engage.iterations', 'histogram', '{iteration}', '{faculty}'::text[], 'Iterations of each attempt that ended'),
+    ('work.engage.parallel_tools', 'histogram', '{call}', '{faculty}', 'Tool calls of each response that made any'),
+    ('work.context.blocks_closed', 'counter', '{block}', '{faculty}', 'Blocks closed by a step'),
+    ('work.context.blocks_truncated', 'counter', '{block}', '{faculty}', 'Closed blocks that left the context'),
+    ('work.context.cache_read_ratio', 'histogram', '1', '{faculty}', 'Part of each request''s input that came from the provider''s cache'),
+    ('work.context.compactions', 'counter', '{compaction}', '{trigger,faculty}', 'Compactions, by what caused them'),
+    ('work.context.compaction.messages_removed', 'histogram', '{message}', '{}', 'Messages that each compaction removed'),
+    ('work.context.emergency_summarizations', 'counter', '{summary}', '{faculty}', 'Summaries that a model wrote because the ledger had too little'),
+    ('work.child.spawned', 'counter', '{child}', '{faculty,child_work_type}', 'Child work items, by the faculty that delegated them; work types that no faculty accepts: other'),
+    ('work.child.await_duration', 'histogram', 's', '{faculty}', 'Time of each call that waited for children'),
+    ('work.awareness.digest_size', 'histogram', '{token}', '{faculty}', 'Estimated tokens of each digest that was shown'),
+    ('work.awareness.digest_latency', 'histogram', 's', '{}', 'Time to assemble a digest'),
+    ('work.sandbox.executions', 'counter', '{execution}', '{faculty}', 'Executions of code'),
+    ('work.sandbox.duration', 'histogram', 's', '{faculty}', 'Time of each execution'),
+    ('work.sandbox.tool_calls', 'histogram', '{call}', '{faculty}', 'Tool calls that each execution made'),
+    ('work.sandbox.output_bytes', 'histogram', 'By', '{faculty}', 'Bytes that each execution returned to the context'),
+    ('work.sandbox.internal_bytes', 'histogram', 'By', '{faculty}', 'Bytes that the tools returned to the code of each execution'),
+    ('work.sandbox.compression_ratio', 'histogram', '1', '{faculty}', 'internal_bytes / output_bytes of each execution that returned anything'),
+    ('work.sandbox.timeouts', 'counter', '{execution}', '{faculty}', 'Executions stopped at their time limit'),
+    ('work.sandbox.errors', 'counter', '{execution}', '{faculty}', 'Executions that ended with an exception'),
+    ('work.ledger.entries', 'counter', '{entry}', '{entry_type,faculty}', 'Ledger entries; of a client without a faculty: none'),
+    ('work.ledger.soft_cap_warnings', 'counter', '{entry}', '{faculty}', 'Ledger entries over 4 KiB, which every reader pays for');
+$$;
+
+comment on function _metrics() is 'Every metric that is counted from rows: its name, type (counter or histogram), unit (UCUM), labels and meaning. The only list: instruments, v_metrics and the README''s table come from it.';
+
+create or replace view v_metrics with (security_invoker = true) as select name, type, unit, labels, says from _metrics();
+comment on view v_metrics is 'Every metric that work_metrics() computes from rows: name, type (counter, histogram), unit (UCUM), labels, meaning.';
+
+create or replace function work_metrics(p_from timestamptz, p_until timestamptz)
+  returns table (metric text, labels jsonb, value double precision, times bigint)
+  language sql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select o.metric, jsonb_strip_nulls(o.labels), o.value, count(*)
+    from (
+      select * from _metrics_of_turns(p_from, p_until)
+      union all
+      select * from _metrics_of_calls(p_from, p_until)
+      union all
+      select * from _metrics_of_the_ledger(p_from, p_until)
+      union all
+      select 'work.engage.iterations', jsonb_build_object('faculty', f.faculty), f.iteration
+        from foci f
+       where f.ended_at >= p_from and f.ended_at < p_until
+         and not exists (select from turns t where t.focus_id = f.id and t.external_id is not null)
+      union all
+      select 'work.child.spawned',
+             jsonb_build_object(
+               'faculty', _spawning_faculty(w),
+               'child_work_type', case when (_faculty_for(null, w.work_type)).name is null then 'other' else w.work_type end),
+             1
+        from work_items w
+       where w.created_at >= p_from and w.created_at < p_until and w.parent_id is not null and w.external_id is null
+    ) o(metric, labels, value)
+   group by 1, 2, 3;
+$$;
+
+comment on function work_metrics(timestamptz, timestamptz) is
+  'What the rows say of the time from p_from (included) to p_until (not included): select * from work_metrics(now() - interval ''1 day'', now()). One row for each metric of v_metrics, set of labels and value: of a counter, value times `times` is its increase; of a histogram, value was observed so many times. Imported sessions are left out. For totals: select metric, labels, sum(value * times), sum(times) … group by 1, 2.';
+
+create or replace function work_metrics_take()
+  returns table (metric text, labels jsonb, value double precision, times bigint)
+  language plpgsql
+  volatile
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_from timestamptz;
+  v_until timestamptz := _settled_until();
+begin
+  select until_at into v_from from metrics_taken for no key update skip locked;
+  if not found then
+    insert into metrics_taken (until_at) values (v_until) on conflict do nothing; -- or another worker takes just now
+    return;
+  end if;
+  v_until := least(v_until, v_from + interval '1 hour');
+  if v_until > v_from then
+    update metrics_taken set until_at = v_until;
+    return query select * from work_metrics(v_from, v_until); -- a new statement, so that it sees all that has committed since
+  end if;
+end
+$$;
+
+comment on function work_metrics_take() is
+  'What to count now: work_metrics() from where the last call ended, at most an hour at once, to the start of the oldest transaction that may still write. Each observation is given out once, to one caller, whoever else calls at the same time; what the caller has not exported when its process dies is lost. The first call of a ledger returns nothing: counting begins with it. Only a worker whose metrics go somewhere calls it. Returns the columns of work_metrics().';
+
+create or replace function _settled_until()
+  returns timestamptz
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  -- A row may carry the time at which its transaction began and be seen only when it has ended. So nothing is counted that is
+  -- newer than the start of a transaction that has written, waits for a lock, or has only just begun. Of other roles'
+  -- transactions, the start is hidden from a role without pg_read_all_stats: they are not waited for.
+  select least(_now(), min(a.xact_start))
+    from pg_stat_activity a
+   where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_type = 'client backend'
+     and (a.backend_xid is not null or (a.state = 'active' and (a.wait_event_type = 'Lock' or a.xact_start > clock_timestamp() - interval '1 minute')));
+$$;
+
+comment on function _settled_until() is 'The time before which no row will appear any more: the start of the oldest transaction that may still write.';
+
+create or replace function _metrics_of_turns(p_from timestamptz, p_until timestamptz)
+  returns table (metric text, labels jsonb, value double precision)
+  language sql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with answered as materialized (
+    select t, f.faculty, jsonb_build_object('faculty', f.faculty) as labels
+      from turns t
+      join foci f on f.id = t.focus_id
+     where t.completed_at >= p_from and t.completed_at < p_until and t.external_id is null
+  )
+  select 'work.engage.parallel_tools', a.labels, k.calls::double precision
+    from answered a
+    cross join lateral (select count(*) as calls from tool_calls k where k.turn_id = (a.t).id and k.parent_call_id is null) k
+   where (a.t).turn_type = 'normal' and (a.t).status = 'completed' and k.calls > 0
+  union all
+  select 'work.context.cache_read_ratio', a.labels, coalesce((a.t).cached_input_tokens, 0)::double precision / _input_total(a.t)
+    from answered a
+   where (a.t).turn_type = 'normal' and _input_total(a.t) > 0
+  union all
+  -- A cut counts with the first request that was answered with it.
+  select 'work.context.blocks_truncated', a.labels, e.last_block - greatest(e.first_block - 1, b.last_block)
+    from answered a
+    join elisions e on e.focus_id = (a.t).focus_id and e.iteration = (a.t).iteration
+    left join compactions k on k.elision_id = e.id
+    left join elisions b on b.id = k.base_elision_id
+   where (a.t).turn_type = 'normal' and (a.t).status = 'completed' and (a.t).elision_id is not null
+     and e.last_block > greatest(e.first_block - 1, b.last_block) and (k.is_applied or e.id = (a.t).elision_id)
+  union all
+  select v.metric, v.labels, v.value
+    from answered a
+    join awareness_digests d on d.turn_id = (a.t).id
+    cross join lateral (values
+      ('work.awareness.digest_size', a.labels, case when d.entries > 0 or not d.is_delta then d.tokens::double precision end),
+      ('work.awareness.digest_latency', '{}', d.duration_ms / 1000)) v(metric, labels, value)
+   where (a.t).status = 'completed' and v.value is not null
+  union all
+  select v.metric, v.labels, v.value
+    from answered a
+    join compactions c on c.turn_id = (a.t).id
+    cross join lateral (values
+      ('work.context.compactions', a.labels || jsonb_build_object('trigger', c.trigger), 1::double precision, c.is_applied),
+      ('work.context.compaction.messages_removed', '{}', greatest(c.messages_before - c.messages_after, 0), c.is_applied),
+      ('work.context.emergency_summarizations', a.labels, 1, c.compaction_type = 'summary' and (a.t).provider is not null)) v(metric, labels, value, is_due)
+   where v.is_due;
+$$;
+
+comment on function _metrics_of_turns(timestamptz, timestamptz) is 'The observations of answered requests and compactions, see work_metrics().';
+
+create or replace function _metrics_of_calls(p_from timestamptz, p_until timestamptz)
+  returns table (metric text, labels jsonb, value double precision)
+  language sql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with ended as materialized (
+    select k, jsonb_build_object('faculty', f.faculty) as labels
+      from tool_calls k
+      join turns t on t.id = k.turn_id
+      join foci f on f.id = t.focus_id
+     where k.completed_at >= p_from and k.completed_at < p_until and k.tool_name in ('execute_code', 'await_child_work') and k.external_id is null
+  )
+  select 'work.child.await_duration', e.labels, extract(epoch from (e.k).completed_at - (e.k).started_at)::double precision
+    from ended e
+   where (e.k).tool_name = 'await_child_work' and (e.k).started_at is not null and ((e.k).status = 'completed' or (e.k).wait_ends_at is not null)
+  union all
+  select v.metric, e.labels, v.value
+    from ended e
+    cross join lateral jsonb_to_record((e.k).code_run) r(verdict text, calls double precision, bytes_seen double precision,
+      bytes_returned double precision, duration_ms double precision)
+    cross join lateral (values
+      ('work.sandbox.executions', 1),
+      ('work.sandbox.duration', r.duration_ms / 1000),
+      ('work.sandbox.tool_calls', r.calls),
+      ('work.sandbox.output_bytes', r.bytes_returned),
+      ('work.sandbox.internal_bytes', r.bytes_seen),
+      ('work.sandbox.compression_ratio', r.bytes_seen / nullif(r.bytes_returned, 0)),
+      ('work.sandbox.timeouts', case r.verdict when 'timeout' then 1 end),
+      ('work.sandbox.errors', case r.verdict when 'error' then 1 end)) v(metric, value)
+   where (e.k).tool_name = 'execute_code' and (e.k).code_run is not null and v.value is not null;
+$$;
+
+comment on function _metrics_of_calls(timestamptz, timestamptz) is 'The observations of executed code and of waits for children, see work_metrics().';
+
+create or replace function _metrics_of_the_ledger(p_from timestamptz, p_until timestamptz)
+  returns table (metric text, labels jsonb, value double precision)
+  language sql
+  stable
+  rows 100
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with entry as materialized (
+    select l.work_item_id, l.seq, l.entry_type, l.turn_id, octet_length(l.content) as size, jsonb_build_object('faculty', coalesce(f.faculty, 'none')) as labels
+      from work_ledger l
+      left join foci f on f.id = l.focus_id
+     where l.created_at >= p_from and l.created_at < p_until and not l.is_inherited
+  )
+  select 'work.ledger.entries', e.labels || jsonb_build_object('entry_type', e.entry_type), 1::double precision from entry e
+  union all
+  select 'work.ledger.soft_cap_warnings', e.labels, 1 from entry e where e.size > 4096
+  union all
+  -- Several steps of one response close one block.
+  select 'work.context.blocks_closed', e.labels, 1
+    from entry e
+   where e.entry_type = 'step' and e.turn_id is not null
+     and not exists (select from work_ledger l where l.turn_id = e.turn_id and l.entry_type = 'step' and l.seq < e.seq and not l.is_inherited);
+$$;
+
+comment on function _metrics_of_the_ledger(timestamptz, timestamptz) is 'The observations of ledger entries, see work_metrics().';
+
+create or replace function _spawning_faculty(p_child work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(
+    (select f.faculty from tool_calls k join turns t on t.id = k.turn_id join foci f on f.id = t.focus_id where k.id = p_child.spawn_tool_call_id),
+    (select f.faculty from foci f where f.work_item_id = p_child.parent_id and f.created_at <= p_child.created_at order by f.attempt desc limit 1),
+    'none');
+$$;
+
+comment on function _spawning_faculty(work_items) is 'The faculty of the attempt that submitted a child; none: a client did.';

@@ -1,0 +1,14 @@
+-- How far metrics have been taken, and what finds the rows of a short time.
+
+create table metrics_taken (
+  is_only boolean primary key default true,
+  until_at timestamptz not null,
+  constraint there_is_only_one check (is_only)
+);
+
+create index turns_answered on turns (completed_at);
+create index tool_calls_measured on tool_calls (completed_at) where tool_name in ('execute_code', 'await_child_work');
+-- Costs an append next to nothing, and its rows are in the order of time.
+create index work_ledger_time on work_ledger using brin (created_at) with (pages_per_range = 32, autosummarize = on);
+
+comment on table metrics_taken is 'One row: until when work_metrics_take() has given out what to count; none: nobody counts.';
