@@ -19,7 +19,6 @@ select pg_extension_config_dump('awareness_digests', '');
 select pg_extension_config_dump('trace_exports', '');
 select pg_extension_config_dump('elisions', '');
 select pg_extension_config_dump('compactions', '');
-select pg_extension_config_dump('awareness_digests', '');
 select pg_extension_config_dump('messages', '');
 select pg_extension_config_dump('tool_calls', '');
 select pg_extension_config_dump('touches', '');

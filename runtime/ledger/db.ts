@@ -2,6 +2,7 @@
 // ledger in SQL; install/ creates it.
 
 import { control } from './control.ts';
+import { costs } from './cost.ts';
 import { entries } from './entries.ts';
 import { iteration } from './iteration.ts';
 import { journalQueries } from './journalQueries.ts';
@@ -27,6 +28,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     ...reads(calls),
     ...traces(calls),
     ...upkeep(calls),
+    ...costs(calls),
     journal: journalQueries(calls),
   };
 }

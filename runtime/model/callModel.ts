@@ -7,6 +7,7 @@
 import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 
 import { storableText } from '../../plv8/storable.ts';
+import { redact } from '../telemetry/redactions.ts';
 import type { ContentBlock, ModelClient, ModelError, ModelErrorClass } from './message.ts';
 import { Draft, MalformedError } from './messageDraft.ts';
 
@@ -108,7 +109,7 @@ function describe(error: unknown, requestId: string | null, secrets: readonly (s
   const isApiError = error instanceof APIError;
   return {
     class: classOf(error),
-    message: redact(said(error), secrets),
+    message: withoutSecrets(said(error), secrets),
     status: isApiError ? (error.status ?? null) : null,
     retryAfterSeconds: isApiError ? retryAfterSeconds(error.headers) : null,
     requestId: (isApiError ? error.requestID : null) ?? requestId,
@@ -151,12 +152,12 @@ function said(error: unknown): string {
   return `${message} (${'code' in root ? `${String(root.code)}: ` : ''}${root.message})`;
 }
 
-function redact(message: string, secrets: readonly (string | null)[]): string {
+function withoutSecrets(message: string, secrets: readonly (string | null)[]): string {
   let text = message;
   for (const secret of secrets) {
-    if (secret && secret.trim() !== '') text = text.replaceAll(secret, '[key]').replaceAll(secret.trim(), '[key]');
+    if (secret && secret.trim() !== '') text = redact(redact(text, secret, '[key]', 'model_error'), secret.trim(), '[key]', 'model_error');
   }
-  text = text.replaceAll(/sk-ant-[\w-]+/g, '[key]');
+  text = redact(text, /sk-ant-[\w-]+/g, '[key]', 'model_error');
   return storableText(text.length > maxErrorLength ? `${text.slice(0, maxErrorLength)}…` : text);
 }
 

@@ -8,6 +8,7 @@ import { BlockList, isIP } from 'node:net';
 
 import { z } from 'zod';
 
+import { redact } from '../telemetry/redactions.ts';
 import { pageModule } from './pageText.ts';
 import type { PageSettings } from './pageText.ts';
 import { Thread, TooSlow } from './thread.ts';
@@ -65,7 +66,7 @@ const headersFor = (url: URL, { webFetchHeaders }: ToolContext): Record<string, 
 function withoutSecrets(text: string, { webFetchHeaders }: ToolContext): string {
   // A scheme such as Bearer is not secret, what follows it is.
   const secrets = Object.values(webFetchHeaders ?? {}).flatMap((headers) => Object.values(headers)).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
-  return secrets.filter((secret) => secret.length >= 6).toSorted((a, b) => b.length - a.length).reduce((shown, secret) => shown.replaceAll(secret, '[redacted]'), text);
+  return secrets.filter((secret) => secret.length >= 6).toSorted((a, b) => b.length - a.length).reduce((shown, secret) => redact(shown, secret, '[redacted]', 'web_fetch'), text);
 }
 
 type Page = { url: string; status: number; isHtml: boolean; isCut: boolean; text: string };

@@ -14,8 +14,9 @@ import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
 import { whenReachable } from '../ledger/reachable.ts';
 import type { ModelClient } from '../model/message.ts';
-import type { Tool } from '../tools/tool.ts';
+import { startMetrics } from '../telemetry/metrics.ts';
 import { startTraces } from '../telemetry/traces.ts';
+import type { Tool } from '../tools/tool.ts';
 import { connectionsOf } from './connections.ts';
 import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
@@ -62,18 +63,20 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const close = async (): Promise<void> => {
     await traces?.stop();
     await containers?.close();
+    await counting?.stop();
     await heart.close();
     await db.close();
   };
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const watchers = new Watchers(db, log);
   const traces = await startTraces({ url, schema, log });
+  const counting = await startMetrics(url, schema, log);
   const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
   const newRunner = (): Promise<Runner> => startRunner({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
   let isCodeOffered: boolean;
   let runner: Runner;
   try {
-    await patiently(() => sayConnections(db, connectionsOf(concurrency, traces !== null), log));
+    await patiently(() => sayConnections(db, connectionsOf(concurrency, [traces, counting].filter((one) => one !== null).length), log));
     await patiently(() => registerTools(options.tools, db));
     isCodeOffered = await patiently(() => offerCode(docker, db));
     runner = await patiently(newRunner);
