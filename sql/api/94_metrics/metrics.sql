@@ -85,7 +85,8 @@ declare
 begin
   select until_at into v_from from metrics_taken for no key update skip locked;
   if not found then
-    insert into metrics_taken (until_at) values (v_until) on conflict do nothing; -- or another worker takes just now
+    -- Another worker takes just now, and this one does not wait for it; or nobody ever did.
+    insert into metrics_taken (until_at) select v_until where not exists (select from metrics_taken) on conflict do nothing;
     return;
   end if;
   v_until := least(v_until, v_from + interval '1 hour');
