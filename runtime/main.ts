@@ -9,6 +9,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 
 import { sandboxImage } from '../sandbox/image.ts';
 import { version } from '../sql/extensionSource.ts';
+import type { CostOptions } from './commands/cost.ts';
 import type { FileOptions } from './commands/files.ts';
 import type { ClientOptions } from './commands/hook.ts';
 import type { SubmitOptions } from './commands/items.ts';
@@ -160,6 +161,12 @@ command('cancel <id>', 'cancel a work item and everything below it')
 command('budget <id> [resource=amount...]', 'what a work item and everything below it may use: show it, or set it')
   .action(async (id: string, amounts: string[], options: Settings) => {
     exitCode = await (await items()).budget(id, amounts, options);
+  });
+
+command('cost [id]', 'what work cost: all of it, or a work item with everything below it')
+  .addOption(new Option('--by <grouping>', 'sums by: tree, item, child, faculty, model, day, cache').choices(['tree', 'item', 'child', 'faculty', 'model', 'day', 'cache']))
+  .action(async (id: string | undefined, options: CostOptions) => {
+    exitCode = await (await import('./commands/cost.ts')).cost(id, options);
   });
 
 command('message <id> <text>', 'say something to the agent of a work item, with its next request')

@@ -62,7 +62,7 @@ async function exported(): Promise<Map<string, MetricData>> {
 const pointsOf = (metric: MetricData | undefined): unknown[] => (metric?.dataPoints ?? [])
   .map(({ attributes, value }) => [attributes, rounded(typeof value === 'number' ? value : ((value as Histogram).sum ?? 0)), typeof value === 'number' ? null : (value as Histogram).count] as const)
   .toSorted((a, b) => (label(a[0]) < label(b[0]) ? -1 : 1));
-const label = (labels: object): string => JSON.stringify(Object.entries(labels).toSorted());
+const label = (labels: object): string => JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 const rounded = (value: number): number => Number(value.toPrecision(9));
 
 const look = defineTool({
@@ -114,6 +114,7 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
     await db.facultySave({ name: 'part', accepts: ['part'], engage: { ...engage, elide_budget: 0 }, awareness: { refresh_every: 2 } });
     await db.facultySave({ name: 'mute', accepts: ['mute'], engage: { ...engage, compact_every: 4, compact_keep_recent: 2 } });
     const code = (text: string, more = {}) => call('execute_code', { code: text, ...more });
+    // Counted here: a cut takes responses out of the request.
     let looks = 0;
     let refused = 0;
     const model = await startTeam({
@@ -123,13 +124,13 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
         calls(code('raise ValueError("no")')),
         calls(code('while True: pass', { timeout_seconds: 1 })),
       ][exchange] ?? done('All is done.'),
-      part: ({ exchange }) => (exchange === 0 && refused++ === 0 ? { error: { status: 500, type: 'api_error', message: 'not for sk-ant-12345 nor sk-ant-6789' } } : [
+      part: () => (refused++ === 0 ? { error: { status: 500, type: 'api_error', message: 'not for sk-ant-12345 nor sk-ant-6789' } } : [
         calls(call('look', { chars: 3000 }), call('look', { chars: 10 }), note('finding', `It is long: ${'y'.repeat(5000)}`)),
         calls(note('step', 'Looked'), note('step', 'Looked twice')),
         calls(call('look', { chars: 3000 })),
         calls(note('step', 'Looked again')),
         calls(call('look', { chars: 5 })),
-      ][exchange] ?? done('Done.')),
+      ][refused - 2] ?? done('Done.')),
       mute: ({ said }) => (said.some((text) => text.includes('Summarize the progress')) ? done('It looked at 20,000 letters x.') : looks++ < 6 ? calls(call('look', { chars: 20_000 })) : done('Done.')),
     });
     const start = (): Promise<Worker> => startWorker({ url: database.url, schema: 'ledger', tools: [look], log: quiet, concurrency: 4, docker, model: createModelClient({ apiKey: 'sk-ant-12345', baseURL: model.url }) });
@@ -189,7 +190,7 @@ test('what commits late is not passed over, and what commits meanwhile is not co
     await database.query(`select ledger.ledger_append('${early?.id}', 'finding', 'Written last, committed first')`);
     expect(await taken()).toEqual([]);
     await one.run('commit');
-    expect((await taken()).map(({ labels }) => labels['entry_type']).toSorted()).toEqual(['finding', 'note']);
+    expect(new Set((await taken()).map(({ labels }) => labels['entry_type']))).toEqual(new Set(['finding', 'note']));
     expect(await taken()).toEqual([]);
   } finally {
     await one.close();

@@ -1,0 +1,97 @@
+// `work-ledger cost`: what work cost, where its money went, and which models have no price. 80 columns.
+
+import { z } from 'zod';
+
+import type { Settings } from '../config.ts';
+import type { Cost, CostOfCut } from '../ledger/cost.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { exit, print, visible } from './output.ts';
+import { withLedger } from './withLedger.ts';
+
+export type CostOptions = Settings & { by?: 'tree' | 'item' | 'child' | 'faculty' | 'model' | 'day' | 'cache' };
+
+export const cost = (workItemId: string | undefined, options: CostOptions): Promise<number> =>
+  withLedger(options, async (db) => {
+    if (workItemId !== undefined && !z.guid().safeParse(workItemId).success) throw new UsageError(`"${workItemId}" is not a work item id`);
+    const item = workItemId ?? null;
+    const by = options.by ?? (item === null ? 'tree' : 'child');
+    if (by === 'child' && item === null) throw new UsageError('--by child needs a work item: work-ledger cost ID --by child');
+    const rows = await db.costBy(by, item);
+    const [total] = await db.costBy('total', item);
+    const cache = await db.costBy('cache', item);
+    const unpriced = (await db.costBy('model', item)).filter((model) => model.unpriced_requests > 0).map((model) => model.key);
+    const cuts = item === null ? [] : await db.costCuts(item);
+    print({ by, rows, total: total ?? null, cache, cuts, models_without_price: unpriced },
+      total ? report(by, rows, total, cache, cuts, unpriced) : 'no model was asked yet', options.json ?? false);
+    return exit.ok;
+  });
+
+function report(by: string, rows: readonly Cost[], total: Cost, cache: readonly Cost[], cuts: readonly CostOfCut[], unpriced: readonly string[]): string {
+  const isPartial = total.unpriced_requests > 0 && total.cost !== null;
+  return [
+    line(by, 'requests', 'input', 'cached', 'output', 'cost'),
+    ...rows.flatMap((row) => [costLine(row.key, row), ...(row.says === null ? [] : [`  ${cut(visible(row.says), 78)}`])]),
+    costLine('total', total),
+    '',
+    ...parts(total, cache),
+    ...(cuts.length > 0 ? ['', ...cutLines(cuts)] : []),
+    ...(isPartial ? ['', `+ and what ${count(total.unpriced_requests, 'request')} without a price cost`] : []),
+    ...unpriced.flatMap((model) => ['', `${visible(model)} has no price. Set those of a million tokens in and out:`, `  select model_price_save('${visible(model).replaceAll("'", "''")}', INPUT, OUTPUT);`]),
+  ].join('\n');
+}
+
+const line = (name: string, requests: string, input: string, cached: string, output: string, price: string): string =>
+  `${cut(name, 36).padEnd(36)}${requests.padStart(9)}${input.padStart(8)}${cached.padStart(8)}${output.padStart(8)}${price.padStart(11)}`;
+
+function costLine(name: string, row: Cost): string {
+  const input = row.input_tokens + row.cached_input_tokens + row.cache_write_tokens;
+  return line(visible(name), String(row.requests), tokens(input), input === 0 ? '–' : `${Math.floor((100 * row.cached_input_tokens) / input)} %`, tokens(row.output_tokens),
+    `${money(row.cost)}${row.unpriced_requests > 0 && row.cost !== null ? '+' : ''}`);
+}
+
+/** What of the total went where, and what the cache did. */
+function parts(total: Cost, cache: readonly Cost[]): string[] {
+  const spent = ([['steps', total.step_cost], ['summaries of compactions', total.summary_cost], ['missing the cache', total.missed_cost]] as const)
+    .flatMap(([name, amount]) => (amount ? [`${name} ${money(amount)}`] : []));
+  const why = cache.map(({ key, requests, missed_tokens: missed, missed_cost: more }) => `${key} ${requests}${missed > 0 ? ` (${tokens(missed)} tokens${more === null ? '' : `, ${money(more)} more`})` : ''}`);
+  return [...(spent.length > 0 ? wrapped('of that: ', spent) : []), ...wrapped('cache:   ', why)];
+}
+
+/** A list in lines of at most 80 characters. */
+function wrapped(head: string, words: readonly string[]): string[] {
+  const lines = [head];
+  for (const [n, word] of words.entries()) {
+    const last = lines.at(-1) ?? '';
+    const next = `${word}${n < words.length - 1 ? ', ' : ''}`;
+    if (`${last}${next}`.trimEnd().length > 80 && last.trim() !== '') lines.push(`${' '.repeat(head.length)}${next}`);
+    else lines[lines.length - 1] = last + next;
+  }
+  return lines.map((text) => text.trimEnd());
+}
+
+/** Of each cut what came and, in brackets, what was expected. */
+function cutLines(cuts: readonly CostOfCut[]): string[] {
+  const row = (...[what, at, left, rewritten, pays, requests, saved]: [string, string, string, string, string, string, string]): string =>
+    `${cut(what, 16).padEnd(16)}${at.padStart(5)}${left.padStart(16)}${rewritten.padStart(16)}${pays.padStart(9)}${requests.padStart(5)}${saved.padStart(13)}`;
+  const both = (came: string, expected: string): string => `${came} (${expected})`;
+  return [
+    row('cut (expected)', 'at', 'left', 'rewritten', 'pays', 'used', 'saved'),
+    ...cuts.map((one) => row(
+      one.cut === 'elision' ? `blocks ${one.blocks}` : one.cut, `${one.attempt}.${one.iteration}`, both(tokens(one.left_tokens), tokens(one.expected_left)),
+      both(tokens(one.rewritten_tokens), tokens(one.expected_rewritten)), both(one.paid_after === null ? '–' : String(one.paid_after), String(one.expected_after)), String(one.requests),
+      one.saved_cost === null ? `${tokens(one.saved_tokens)} tok` : money(one.saved_cost))),
+  ];
+}
+
+const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
+const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
+
+function tokens(n: number | null): string {
+  if (n === null) return '–';
+  const size = Math.abs(n);
+  if (size >= 999_950) return `${(n / 1_000_000).toFixed(1)}M`;
+  return size >= 1000 ? `${(n / 1000).toFixed(1)}k` : String(Math.round(n));
+}
+
+/** In the currency of model_price_save(). */
+const money = (amount: number | null): string => (amount === null ? '–' : amount.toFixed(Math.abs(amount) >= 1000 ? 2 : 4));
