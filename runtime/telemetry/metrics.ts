@@ -16,6 +16,7 @@ import type { Logger } from 'pino';
 
 import type { Metric } from '../ledger/cost.ts';
 import { openDb } from '../ledger/db.ts';
+import { startOtlpMetrics } from './otlpMetrics.ts';
 
 const INTERVAL_MS = 10_000;
 /** The most that a worker waits for its first and its last observations; what is left waits in the rows. */
@@ -24,8 +25,9 @@ const soon = (done: Promise<unknown>): Promise<unknown> => Promise.race([done, s
 
 type Record = (value: number, times: number, labels: { [label: string]: string }) => void;
 
-/** Counts from now on, every few seconds, until `stop()`. Null: no metrics SDK was registered before. */
+/** Counts from now on, every few seconds, until `stop()`: into the SDK that the program registered, else into one as OTEL_* say. Null: into none. */
 export async function startMetrics(url: string, schema: string, log: Logger, intervalMs = INTERVAL_MS): Promise<{ stop(): Promise<void> } | null> {
+  const own = metrics.getMeter('work-ledger') === createNoopMeter() ? await startOtlpMetrics(log) : null;
   const meter = metrics.getMeter('work-ledger');
   if (meter === createNoopMeter()) return null;
   const db = await openDb(url, schema, { maximumPoolSize: 1 });
@@ -47,6 +49,8 @@ export async function startMetrics(url: string, schema: string, log: Logger, int
       clearInterval(timer);
       await soon(Promise.resolve(taking).then(takeOne));
       await soon(db.close());
+      // A collector that is gone or does not answer keeps no worker from stopping.
+      await soon(own?.shutdown().catch((error: unknown) => log.warn({ err: error }, 'the last metrics were not exported')) ?? Promise.resolve());
     },
   };
 }

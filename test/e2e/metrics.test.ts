@@ -1,12 +1,17 @@
 // Metrics as an OpenTelemetry SDK gets them from real workers, each compared with what the rows say.
 
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 
 import { metrics } from '@opentelemetry/api';
 import { AggregationTemporality, DataPointType, InMemoryMetricExporter, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
 import type { Histogram, MetricData } from '@opentelemetry/sdk-metrics';
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { z } from 'zod';
 
 import { openDb } from '../../runtime/ledger/db.ts';
@@ -197,20 +202,20 @@ test('what commits late is not passed over, and what commits meanwhile is not co
   }
 });
 
-describe('the loop notices nothing', () => {
-  const works = async (): Promise<void> => {
-    await db.facultySave({ name: 'plain', accepts: ['plain'], engage: { workspace: 'none' } });
-    const model = await startTeam({ plain: () => done('Done.') });
-    const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: quiet, docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
-    try {
-      const item = await db.workSubmit({ workType: 'plain', description: 'plain' });
-      await until(async () => (await db.workItem(item.id))?.state === 'completed');
-    } finally {
-      await worker.stop();
-      await model.close();
-    }
-  };
+const works = async (): Promise<void> => {
+  await db.facultySave({ name: 'plain', accepts: ['plain'], engage: { workspace: 'none' } });
+  const model = await startTeam({ plain: () => done('Done.') });
+  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: quiet, docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  try {
+    const item = await db.workSubmit({ workType: 'plain', description: 'plain' });
+    await until(async () => (await db.workItem(item.id))?.state === 'completed');
+  } finally {
+    await worker.stop();
+    await model.close();
+  }
+};
 
+describe('the loop notices nothing', () => {
   test('of a ledger that cannot be counted', async () => {
     await database.query('drop function ledger.work_metrics_take()').catch(() => database.query('alter extension work_ledger drop function ledger.work_metrics_take(); drop function ledger.work_metrics_take()'));
     await works();
@@ -224,6 +229,42 @@ describe('the loop notices nothing', () => {
     } finally {
       await one.close();
     }
+  });
+});
+
+describe('with OTEL_EXPORTER_OTLP_ENDPOINT, to a collector', () => {
+  let collector: Server;
+  const arrived: { path: string; body: Buffer }[] = [];
+  let answers = true;
+  beforeEach(async () => {
+    metrics.disable();
+    const receive = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+      arrived.push({ path: request.url ?? '', body: await buffer(request) });
+      if (answers) response.writeHead(200).end();
+    };
+    collector = createServer((request, response) => void receive(request, response)).listen(0, '127.0.0.1');
+    await once(collector, 'listening');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `http://127.0.0.1:${(collector.address() as AddressInfo).port}`);
+  });
+  afterEach(() => {
+    vi.unstubAllEnvs();
+    collector.closeAllConnections();
+    collector.close();
+    metrics.setGlobalMeterProvider(provider);
+  });
+
+  test('the last observations arrive before the worker has stopped', async () => {
+    await works();
+    expect(arrived.map(({ path }) => path)).toContain('/v1/metrics');
+    expect(Buffer.concat(arrived.map(({ body }) => body)).includes('work.engage.iterations')).toBe(true);
+  });
+
+  test('that never answers, and to one that is not there: the work is done and the worker stops', async () => {
+    answers = false;
+    await works();
+    collector.closeAllConnections();
+    collector.close();
+    await works();
   });
 });
 
