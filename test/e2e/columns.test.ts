@@ -113,6 +113,7 @@ test('every column of the ledger is filled by somebody', async () => {
     select ledger_data_schema_save('note', '{"type": "object"}');
     select turn_archive(t.id) from turns t where t.status = 'completed' limit 1;
     select turn_workspace_set(t.id, 'abc') from turns t where t.status = 'completed' limit 1;
+    select work_metrics_take();
     select ledger_watch('${lead.id}')`);
   await client.query('analyze');
   const { rows } = await client.query<{ name: string }>(`

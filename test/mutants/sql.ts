@@ -929,4 +929,48 @@ export const sqlMutants: readonly Mutant[] = [
     to: 'order by l.seq desc',
     test: 'test/sql/trace_take/long_attempts.test.sql',
   },
+
+  // What work cost, and what is counted
+  {
+    name: 'prices without one for writing to the cache make it dear',
+    file: 'sql/api/10_faculty/models.sql',
+    from: 'when p_input > 0 and p_cache_write is not null then',
+    to: 'when p_input > 0 then',
+    test: 'test/sql/blocks/wait_while_leaving_them_out_does_not_pay.test.sql',
+  },
+  {
+    name: 'what was read from the cache counts as missed',
+    file: 'sql/api/95_views/cost.sql',
+    from: 'when p_turn.cached_input_tokens >= 0.9 * _cached_total(p_before) then',
+    to: 'when false then',
+    test: 'test/sql/cost_by/says_why_the_cache_was_missed.test.sql',
+  },
+  {
+    name: 'other reasons are blamed though the cache had expired',
+    file: 'sql/api/95_views/cost.sql',
+    from: 'when g.seconds > _cache_seconds((select m.cache_write from models m where m.name = c.model)) then',
+    to: 'when false then',
+    test: 'test/sql/cost_by/says_why_the_cache_was_missed.test.sql',
+  },
+  {
+    name: 'what commits late is not counted',
+    file: 'sql/api/94_metrics/metrics.sql',
+    from: 'where a.datname = current_database() and',
+    to: 'where false and',
+    test: 'test/e2e/metrics.test.ts',
+  },
+  {
+    name: 'a worker waits for another that takes metrics',
+    file: 'sql/api/94_metrics/metrics.sql',
+    from: 'for no key update skip locked;',
+    to: 'for no key update;',
+    test: 'test/e2e/metrics.test.ts',
+  },
+  {
+    name: 'metrics are given out twice',
+    file: 'sql/api/94_metrics/metrics.sql',
+    from: '    update metrics_taken set until_at = v_until;\n',
+    to: '',
+    test: 'test/sql/work_metrics_take/gives_each_observation_once.test.sql',
+  },
 ];
