@@ -958,6 +958,7 @@ export const sqlMutants: readonly Mutant[] = [
     from: 'where a.datname = current_database() and',
     to: 'where false and',
     test: 'test/e2e/metrics.test.ts',
+    title: 'what commits late',
   },
   {
     name: 'a worker waits for another that takes metrics',
@@ -965,6 +966,7 @@ export const sqlMutants: readonly Mutant[] = [
     from: 'for no key update skip locked;',
     to: 'for no key update;',
     test: 'test/e2e/metrics.test.ts',
+    title: 'one of several takers',
   },
   {
     name: 'metrics are given out twice',
