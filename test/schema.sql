@@ -347,6 +347,12 @@ create table messages (
 CREATE UNIQUE INDEX messages_external_id ON ledger.messages USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_time ON ledger.messages USING btree (turn_id, created_at, sequence);
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.messages FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table metrics_taken (
+  is_only boolean not null default true,
+  until_at timestamp with time zone not null,
+  constraint metrics_taken_pkey PRIMARY KEY (is_only),
+  constraint there_is_only_one CHECK (is_only),
+);
 create table model_calls (
   turn_id uuid not null,
   attempt integer not null,
@@ -495,6 +501,7 @@ CREATE INDEX tool_calls_completed ON ledger.tool_calls USING btree (work_item_id
 CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, created_at);
 CREATE UNIQUE INDEX tool_calls_external_id ON ledger.tool_calls USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tool_calls_in_flight ON ledger.tool_calls USING btree (created_at) WHERE ((external_id IS NOT NULL) AND (completed_at IS NULL));
+CREATE INDEX tool_calls_measured ON ledger.tool_calls USING btree (completed_at) WHERE (tool_name = ANY (ARRAY['execute_code'::text, 'await_child_work'::text]));
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
 CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE (status = 'uncertain'::text);
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
@@ -540,6 +547,9 @@ create table trace_exports (
 create table turn_configs (
   content_hash text not null,
   config json not null,
+  model text generated always as ((config ->> 'model'::text)) stored,
+  system_hash text generated always as (md5((config ->> 'system'::text))) stored,
+  tools_hash text generated always as (md5((config ->> 'tools'::text))) stored,
   created_at timestamp with time zone not null default _now(),
   constraint turn_configs_pkey PRIMARY KEY (content_hash),
 );
@@ -629,6 +639,7 @@ create table turns (
   constraint turns_pkey PRIMARY KEY (id),
   constraint turns_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 );
+CREATE INDEX turns_answered ON ledger.turns USING btree (completed_at);
 CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at);
 CREATE INDEX turns_depth ON ledger.turns USING btree (work_item_id, depth);
 CREATE UNIQUE INDEX turns_external_id ON ledger.turns USING btree (external_id) WHERE (external_id IS NOT NULL);
@@ -773,6 +784,7 @@ CREATE INDEX work_ledger_plans ON ledger.work_ledger USING btree (work_item_id, 
 CREATE INDEX work_ledger_root_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'error'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'finding'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'step'::text);
+CREATE INDEX work_ledger_time ON ledger.work_ledger USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'error'::text);
 CREATE TRIGGER notify_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN (new.is_watched) EXECUTE FUNCTION _notify_ledger();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -991,6 +1003,61 @@ create view v_cooldowns with (security_invoker=true) as
     cooldown_reason AS reason
    FROM models m
   WHERE cooldown_ends_at > _now();
+create view v_cost_turns with (security_invoker=true) as
+ SELECT t.id AS turn_id,
+    t.work_item_id,
+    w.root_id,
+    t.focus_id,
+    COALESCE(f.faculty, w.faculty) AS faculty,
+    t.iteration,
+        CASE t.turn_type
+            WHEN 'compaction'::text THEN 'summary'::text
+            ELSE 'turn'::text
+        END AS purpose,
+    n.model,
+    t.provider,
+    t.completed_at,
+    t.input_tokens,
+    t.cached_input_tokens,
+    t.cache_write_tokens,
+    t.output_tokens,
+    t.input_tokens::numeric * m.input_price / 1000000::numeric AS input_cost,
+    COALESCE(t.cached_input_tokens, 0)::numeric * m.cache_read_price / 1000000::numeric AS cache_read_cost,
+    COALESCE(t.cache_write_tokens, 0)::numeric * m.cache_write_price / 1000000::numeric AS cache_write_cost,
+    t.output_tokens::numeric * m.output_price / 1000000::numeric AS output_cost,
+    o.cost,
+    s.step_tokens,
+        CASE
+            WHEN s.is_alone THEN o.cost
+            ELSE COALESCE(s.step_tokens, 0)::numeric * m.output_price / 1000000::numeric
+        END AS step_cost,
+    k.cache,
+    k.seconds_since,
+    x.missed_tokens,
+    x.missed_tokens::numeric * (
+        CASE
+            WHEN t.cache_write_tokens > 0 THEN m.cache_write_price
+            ELSE m.input_price
+        END - m.cache_read_price) / 1000000::numeric AS missed_cost
+   FROM turns t
+     JOIN work_items w ON w.id = t.work_item_id
+     LEFT JOIN foci f ON f.id = t.focus_id
+     LEFT JOIN turn_configs c ON c.content_hash = t.config_hash
+     CROSS JOIN LATERAL ( SELECT COALESCE(c.model, t.model) AS "coalesce") n(model)
+     LEFT JOIN models m ON m.name = n.model
+     CROSS JOIN LATERAL ( SELECT (COALESCE(t.input_tokens, 0)::numeric * m.input_price + COALESCE(t.output_tokens, 0)::numeric * m.output_price + COALESCE(t.cached_input_tokens, 0)::numeric * m.cache_read_price + COALESCE(t.cache_write_tokens, 0)::numeric * m.cache_write_price) / 1000000::numeric AS "?column?") o(cost)
+     CROSS JOIN LATERAL ( SELECT sum(_tokens((char_length(l.content) + 60)::bigint, n.model))::integer AS sum,
+            count(*) > 0 AND _boundary(t.id) = 'after'::text AS "?column?"
+           FROM work_ledger l
+          WHERE l.turn_id = t.id AND l.entry_type::text = 'step'::text AND l.work_item_id = t.work_item_id AND NOT l.is_auto) s(step_tokens, is_alone)
+     LEFT JOIN LATERAL _asking_turn(t.parent_turn_id) b(id, parent_turn_id, depth, turn_type, status, work_item_id, focus_id, iteration, config_hash, block, elision_id, fork_turn_id, provider, model, role, stop_reason, response_id, request_id, call_count, error, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens, total_tokens, chain_tokens, reserved_tokens, reserved_money, duration_ms, first_token_ms, external_id, workspace_path, archived_at, started_at, completed_at) ON t.turn_type = 'normal'::text
+     CROSS JOIN LATERAL _cache_outcome(t.*, b.*) k(cache, seconds_since)
+     CROSS JOIN LATERAL ( SELECT
+                CASE
+                    WHEN k.cache <> ALL (ARRAY['hit'::text, 'first'::text, 'uncached'::text]) THEN GREATEST(LEAST(_cached_total(b.*), _input_total(t.*)) - COALESCE(t.cached_input_tokens, 0), 0)
+                    ELSE 0
+                END AS "case") x(missed_tokens)
+  WHERE t.total_tokens > 0;
 create view v_decisions with (security_invoker=true) as
  SELECT work_item_id,
     seq,
@@ -1115,6 +1182,13 @@ create view v_ledger with (security_invoker=true) as
     l.is_auto
    FROM work_ledger l
      JOIN work_items w ON w.id = l.work_item_id;
+create view v_metrics with (security_invoker=true) as
+ SELECT name,
+    type,
+    unit,
+    labels,
+    says
+   FROM _metrics() _metrics(name, type, unit, labels, says);
 create view v_missing_tools with (security_invoker=true) as
  SELECT f.name AS faculty,
     t.name AS tool
@@ -1909,6 +1983,12 @@ create function _budget_store(p_work_item_id uuid, p_resource text, p_amount num
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
   sql volatile; -- body 2046b576, comment c78201cc
+create function _cache_outcome(p_turn turns, p_before turns, OUT cache text, OUT seconds_since numeric) returns record
+  sql stable; -- body 5f4d873e, comment d5e07307
+create function _cache_seconds(p_cache_write numeric) returns integer
+  sql immutable parallel safe; -- body d41d8cd9, comment 38ca38b8
+create function _cached_total(p_turn turns) returns integer
+  sql immutable parallel safe; -- body d41d8cd9, comment 02901479
 create function _calibrate(p_turn turns) returns void
   plpgsql volatile; -- body 0b4efaeb, comment 0e86a466
 create function _call_children(p_item work_items, p_call tool_calls) returns jsonb
@@ -2335,6 +2415,14 @@ create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_q
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f4f8b7f5, comment 2dd58f27
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
   sql stable; -- body 4307b208, comment fa2f4c2b
+create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
+  sql immutable parallel safe; -- body 4e70a44f, comment 16f6994a
+create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body 4f423a21, comment 733901fa
+create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body 5463754a, comment 7a8b4e69
+create function _metrics_of_turns(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
+  sql stable; -- body 1b9cb4a3, comment 36c80f7d
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _ms(p_at timestamp with time zone) returns bigint
@@ -2412,7 +2500,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body eabeaa83, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body 857eb5b6, comment bdbe4538
+  sql immutable parallel safe; -- body a4936b6c, comment bdbe4538
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -2507,6 +2595,8 @@ create function _selected(p_turns turns[], p_cut elisions) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 95b2d83f, comment 94e3ab86
 create function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer) returns elisions
   plpgsql stable; -- body eb3b2114, comment d4f0eb15
+create function _sent_at(p_turn turns) returns timestamp with time zone
+  sql immutable parallel safe; -- body d41d8cd9, comment 2cd049e5
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
   plpgsql volatile; -- body 678bbfb4, comment 7cad3df8
 create function _session_advance(p_label text, p_turn_id uuid) returns void
@@ -2517,6 +2607,8 @@ create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _session_turns(p_session text) returns turns[]
   plpgsql stable; -- body 2b0b20bc, comment b0833212
+create function _settled_until() returns timestamp with time zone
+  sql volatile; -- body 099c24a8, comment 25583c15
 create function _shortened(p_call tool_calls, p_max_chars integer) returns json
   sql stable; -- body 020574d6, comment 8e7f091d
 create function _shortened_to(p_text text, p_chars integer) returns text
@@ -2539,6 +2631,8 @@ create function _span_id(p_name text, p_row text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1e1d4650
 create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment a5cbbbdb
+create function _spawning_faculty(p_child work_items) returns text
+  sql stable; -- body d993ad4e, comment e05cddae
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
   sql stable; -- body c72fff88, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
@@ -2743,6 +2837,10 @@ create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::js
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 7415e76a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql stable; -- body ad4cbf90, comment d0ef1c57
+create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
+  plpgsql stable; -- body 9524012f, comment b40cf25a
+create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
+  plpgsql stable; -- body e75ba3c2, comment 3e673dfb
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable; -- body 2fa0352d, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
@@ -2822,7 +2920,7 @@ create function markdown_file_references(p_text text) returns jsonb
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
   plpgsql volatile; -- body 046c1ece, comment 34b7aa7f
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
-  plpgsql volatile; -- body f56eb831, comment 357e8407
+  plpgsql volatile; -- body 7a6edc23, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body eff29f1f, comment d30859f4
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
@@ -2915,6 +3013,10 @@ create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
   plpgsql volatile; -- body 242aff16, comment 46ff613a
+create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
+  sql stable; -- body f978c0c4, comment 9e7cd078
+create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
+  plpgsql volatile; -- body 98114092, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 41bdfca7, comment 4ddbffbc
 create function work_resume(p_work_item_id uuid) returns work_items
