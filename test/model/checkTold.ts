@@ -24,8 +24,8 @@ export async function checkTold(play: Play, item: Item, sent: Sent, read: Read):
     expect(await isWhole(play, told, text), () => `what a person said is not in the request of ${item.isFork ? 'a fork' : item.attempt > 1 ? 'a later attempt' : 'an item'}${sent.cut.isCompacted ? ', which was compacted' : sent.elisionId ? ', of which something was elided' : ''}: ${told.text.slice(0, 100)}`);
     expect(count(said, told.mark) === 0 || item.head === null, `what a person said is told a second time: ${told.text.slice(0, 100)}`);
   }
-  // What it said itself is no forgery where it is quoted to it.
-  let own = '';
+  // What it said itself is no forgery where it is quoted to it, be it in a step that was drafted in an earlier attempt.
+  let own = item.entries.filter((entry) => entry.isAuto).map((entry) => entry.content).join('\n');
   for (let at = item.head; at; at = at.parent) own += JSON.stringify(at.content);
   checkForged(world.forged.filter((mark) => !own.includes(mark)), read);
   return { told: item.inbox, news: checkNews(play, item, said) };
