@@ -2500,7 +2500,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body eabeaa83, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body a4936b6c, comment bdbe4538
+  sql immutable parallel safe; -- body a3c365eb, comment bdbe4538
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void

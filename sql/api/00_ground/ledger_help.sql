@@ -24,8 +24,7 @@ as $$
       ('workers', 'leases', '{focus_claim,lease_renew,work_keep,worker_stop,work_sweep,workspaces_over}'),
       ('workers', 'iterations', '{iteration_begin,turn_stream,turn_record,summary_record,iteration_fail,iteration_finish,iteration_release,hook_record}'),
       ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}'),
-      ('workers', 'traces', '{trace_take,trace_record,trace_due}')
-      ('workers', 'metrics', '{work_metrics_take}'),
+      ('workers', 'telemetry', '{trace_take,trace_record,trace_due,work_metrics_take}')
     ) as s(serves, subject, names)
     cross join lateral unnest(s.names) as n(name);
 $$;
