@@ -9,6 +9,7 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 
 import { sandboxImage } from '../sandbox/image.ts';
 import { version } from '../sql/extensionSource.ts';
+import type { ConsoleSettings } from './commands/console.ts';
 import type { CostOptions } from './commands/cost.ts';
 import type { FileOptions } from './commands/files.ts';
 import type { ClientOptions } from './commands/hook.ts';
@@ -67,7 +68,9 @@ const workerOptions = (made: Command): Command =>
     .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)
     .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
 
-command('up', 'start the embedded database, install the ledger, print where it is').action(async (options: Settings) => {
+const consoleOptions = (made: Command): Command => made.option('--port <n>', 'the console\'s port on 127.0.0.1; 0: any that is free', integer, 4747).option('--read-only', 'nothing can be changed from the console');
+
+consoleOptions(command('up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(async (options: ConsoleSettings & { console?: boolean }) => {
   const { findLedger, shownUrl } = await import('./install/findLedger.ts');
   const { installLedger } = await import('./install/installLedger.ts');
   const place = await findLedger(options);
@@ -75,6 +78,11 @@ command('up', 'start the embedded database, install the ledger, print where it i
   const url = shownUrl(place.url);
   print({ url, ...installed }, url, options.json ?? false);
   note(`ledger ${installed.version} in schema ${installed.schema}. Try: psql '${url}'`);
+  if (options.console) exitCode = await (await import('./commands/console.ts')).serveConsole(place, options);
+});
+
+consoleOptions(command('console', 'look at the ledger in a browser, live, and act: pages on 127.0.0.1 until a signal stops it')).action(async (options: ConsoleSettings) => {
+  exitCode = await (await import('./commands/console.ts')).console(options);
 });
 
 command('down', 'stop the embedded database').action(async (options: Settings) => {

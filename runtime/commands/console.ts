@@ -1,0 +1,41 @@
+// `work-ledger console`: the pages of a ledger on 127.0.0.1, until a signal stops it.
+
+import type { Settings } from '../config.ts';
+import { startConsole } from '../console/server.ts';
+import type { Console } from '../console/server.ts';
+import { checkLedger } from '../install/checkLedger.ts';
+import { findLedger } from '../install/findLedger.ts';
+import type { Place } from '../install/findLedger.ts';
+import { sqlState, UsageError } from '../ledger/errors.ts';
+import { exit, note, print } from './output.ts';
+
+export type ConsoleSettings = Settings & { port: number; readOnly?: boolean };
+
+export async function console(options: ConsoleSettings): Promise<number> {
+  const place = await findLedger(options);
+  await checkLedger(place.url, place.schema);
+  return serveConsole(place, options);
+}
+
+/** Serves until a signal comes. The address with its token is printed once. */
+export async function serveConsole(place: Place, options: ConsoleSettings): Promise<number> {
+  const signalled = new Promise<NodeJS.Signals>((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
+  });
+  const running = await begin(place, options);
+  const address = options.readOnly ? running.address : `${running.address}?token=${running.token}`;
+  print({ address }, address, options.json ?? false);
+  note(options.readOnly ? 'Read-only: nothing can be changed from it.' : 'Whoever opens this address can act in your name; without the token it is read-only.');
+  await signalled;
+  await running.close();
+  return exit.ok;
+}
+
+async function begin(place: Place, options: ConsoleSettings): Promise<Console> {
+  try {
+    return await startConsole({ url: place.url, schema: place.schema, port: options.port, isReadOnly: options.readOnly ?? false });
+  } catch (error) {
+    if (sqlState(error) === 'EADDRINUSE') throw new UsageError(`port ${options.port} is taken: --port names another one, 0 any that is free`);
+    throw error;
+  }
+}

@@ -1,0 +1,93 @@
+// What a person changes: one public function of the ledger for each form. Where it goes afterwards is what each returns.
+
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+
+import type { ImportReport } from '../commands/import.ts';
+import { importFile } from '../commands/import.ts';
+import type { Db } from '../ledger/db.ts';
+import { LedgerError } from '../ledger/errors.ts';
+import { uuid } from './page.ts';
+
+type Fields = Record<string, unknown>;
+/** The address to go to; null: back to where the form was. */
+type Action = (db: Db, id: string, fields: Fields) => Promise<string | null>;
+
+const textOf = (fields: Fields, name: string): string => (typeof fields[name] === 'string' ? fields[name].trim() : '');
+const orNull = (text: string): string | null => (text === '' ? null : text);
+
+function needed(fields: Fields, name: string, says: string): string {
+  const text = textOf(fields, name);
+  if (text === '') throw new LedgerError('WL002', says, '', '');
+  return text;
+}
+
+const done = async (change: Promise<unknown>): Promise<null> => {
+  await change;
+  return null;
+};
+
+const onWork: Record<string, Action> = {
+  message: (db, id, fields) => done(db.workMessage(id, needed(fields, 'content', 'there is nothing to say'), textOf(fields, 'interrupt') !== '')),
+  pause: (db, id, fields) => done(db.workPause(id, orNull(textOf(fields, 'reason')))),
+  resume: (db, id) => done(db.workResume(id)),
+  continue: (db, id) => done(db.journal.sessionStatus(id, 'active')),
+  cancel: (db, id, fields) => done(db.workCancel(id, orNull(textOf(fields, 'reason')))),
+  compact: (db, id, fields) => done(db.console.compact(id, orNull(textOf(fields, 'instructions')))),
+  checkpoint: (db, id) => done(db.journal.checkpointCreate(id, 'manual')),
+  complete: (db, id, fields) => done(db.console.complete(id, needed(fields, 'summary', 'a summary is needed: what was done?'))),
+  feedback: (db, id, fields) => done(db.journal.log(id, 'user_feedback', { message: needed(fields, 'message', 'there is nothing to note'), isInterrupt: false }, 'high')),
+  async elsewhere(db, id, fields) {
+    const made = await db.console.resumeIn(id, needed(fields, 'conversation', 'the other conversation needs a name'), Number(textOf(fields, 'tokens')) || 2000);
+    return `/work/${made.id}`;
+  },
+};
+
+const onCall: Record<string, Action> = {
+  decide(db, id, fields) {
+    if (textOf(fields, 'decision') === 'approve') return done(db.console.approve(id, needed(fields, 'input_hash', 'which arguments were looked at is missing')));
+    if (textOf(fields, 'decision') === 'reject') return done(db.console.reject(id, orNull(textOf(fields, 'reason'))));
+    throw new LedgerError('WL002', 'approve or reject', '', '');
+  },
+};
+
+const onTurn: Record<string, Action> = {
+  async fork(db, id, fields) {
+    return `/work/${(await db.console.fork(id, orNull(textOf(fields, 'message')), null)).id}`;
+  },
+};
+
+const onEntry: Record<string, Action> = { delete: (db, id, fields) => done(db.console.entryDelete(id, orNull(textOf(fields, 'reason')))) };
+
+const actions: Record<string, Record<string, Action>> = { work: onWork, call: onCall, turn: onTurn, entry: onEntry };
+const pattern = new RegExp(`^/(?<what>work|call|turn|entry)/(?<id>${uuid})/(?<name>[a-z]+)$`);
+
+/** What the form at an address does; null: there is no such form. */
+export function actionAt(path: string): ((db: Db, fields: Fields) => Promise<string | null>) | null {
+  if (path === '/import') return importDropped;
+  const { what = '', id = '', name = '' } = pattern.exec(path)?.groups ?? {};
+  const action = Object.hasOwn(actions, what) && Object.hasOwn(actions[what] ?? {}, name) ? actions[what]?.[name] : undefined;
+  return action ? (db, fields) => action(db, id, fields) : null;
+}
+
+/** Stores recorded sessions; what cannot be read is refused, and what could be stays. */
+async function importDropped(db: Db, fields: Fields): Promise<string | null> {
+  const files = [fields['file']].flat().filter((file) => file instanceof File && file.size > 0) as File[];
+  if (files.length === 0) throw new LedgerError('WL002', 'no file was chosen', '', '');
+  const directory = await mkdtemp(join(tmpdir(), 'work-ledger-import-'));
+  try {
+    const reports: ImportReport[] = [];
+    for (const file of files) {
+      const path = join(directory, basename(file.name).replaceAll(/[^\w.-]/g, '_') || 'session');
+      await writeFile(path, file.stream());
+      reports.push({ ...(await importFile(db, path)), file: file.name });
+    }
+    const bad = reports.find((report) => 'error' in report);
+    if (bad && 'error' in bad) throw new LedgerError('WL002', `${bad.file}: ${bad.error}`, '', '');
+    const first = reports[0];
+    return first && 'sessions' in first && reports.length === 1 ? `/work/${first.sessions[0]?.workItemId}/context` : '/sessions#import';
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}

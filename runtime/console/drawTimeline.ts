@@ -1,0 +1,269 @@
+// The context timeline: three rows over one axis, one column for each model call. All that was ever said, oldest lowest, so that
+// a cut is a flat layer; what each request held, in request order; what the prompt cache gave.
+
+import { nice, r } from './draw.ts';
+import { k } from './format.ts';
+import { escaped, markup } from './html.ts';
+import type { Html } from './html.ts';
+
+/** The layers of a column, from the bottom up: what stands first in a request stands lowest. */
+export const layers = [
+  ['system', 'System and tools'], ['task', 'Task, digest'], ['stubs', 'Stubs of what was cut'],
+  ['closed', 'Closed blocks, still whole'], ['words', 'Open block: model'], ['results', 'Open block: results'], ['people', 'People'],
+] as const;
+export type Layer = (typeof layers)[number][0];
+
+/** n: of its first call; sent, cut, said: tokens of the request, of what is left out, of all that was said by then. written: to the cache, null if nobody knows. */
+export type Column = { n: number; at: Record<Layer, number>; sent: number; cut: number; said: number; written: number | null };
+export type Cut = { n: number; out: number; blocks: string; isCompaction: boolean };
+export type TimelinePicture = { columns: readonly Column[]; cuts: readonly Cut[]; selected: number | null; width: number; id?: string };
+
+const A = { top: 8, h: 232 };
+const B = { top: 296, h: 176 };
+const C = { top: 508, h: 44 };
+
+/** At most `most` columns: each is the largest request of those it stands for. A cut is never averaged away: it moves to the column that holds it. */
+export function bucketed(columns: readonly Column[], cuts: readonly Cut[], most: number): { columns: Column[]; cuts: Cut[]; each: number } {
+  const each = Math.ceil(columns.length / most);
+  if (each <= 1) return { columns: [...columns], cuts: [...cuts], each: 1 };
+  const buckets: Column[] = [];
+  for (let i = 0; i < columns.length; i += each) {
+    const some = columns.slice(i, i + each);
+    const largest = some.reduce((a, b) => (b.sent > a.sent ? b : a));
+    const last = some.at(-1) ?? largest;
+    buckets.push({ ...largest, n: some[0]?.n ?? largest.n, said: last.said, cut: last.cut, written: some.reduce<number | null>((sum, c) => (c.written === null ? sum : (sum ?? 0) + c.written), null) });
+  }
+  const first = columns[0]?.n ?? 1;
+  return { columns: buckets, cuts: cuts.map((cut) => ({ ...cut, n: first + Math.floor((cut.n - first) / each) * each })), each };
+}
+
+export function drawTimeline(picture: TimelinePicture): Html {
+  return markup(new Drawing(picture).svg());
+}
+
+class Drawing {
+  readonly #p: TimelinePicture;
+  readonly #out: string[] = [];
+  readonly #left: number;
+  readonly #right: number;
+  readonly #step: number;
+  readonly #gap: number;
+  readonly #isNarrow: boolean;
+  readonly #hasLegend: boolean;
+  readonly #maxA: number;
+  readonly #maxB: number;
+  readonly #index: Map<number, number>;
+  readonly #id: string;
+
+  constructor(picture: TimelinePicture) {
+    this.#p = picture;
+    const { columns, width } = picture;
+    this.#isNarrow = width < 600;
+    this.#hasLegend = width > 1000;
+    this.#left = this.#isNarrow ? 34 : 44;
+    this.#right = this.#isNarrow ? 2 : 8;
+    this.#step = (width - this.#left - this.#right) / Math.max(columns.length, 1);
+    this.#gap = this.#step > 4 ? 1 : 0;
+    this.#maxA = Math.max(...columns.map((c) => Math.max(c.said, c.sent)), 1) * 1.03;
+    this.#maxB = Math.max(...columns.map((c) => c.sent), 1) * 1.1;
+    this.#index = new Map(columns.map((c, i) => [c.n, i]));
+    this.#id = `${picture.id ?? 'tl'}${width}`;
+  }
+
+  svg(): string {
+    const { columns, cuts, width } = this.#p;
+    const last = columns.at(-1);
+    const { left, right, step } = { left: this.#left, right: this.#right, step: this.#step };
+    this.#put(`<svg class="tl w${width}" viewBox="0 0 ${width} 576" role="img" aria-labelledby="t-${this.#id} d-${this.#id}" data-left="${left}" data-right="${right}" data-step="${step}" data-width="${width}">`);
+    this.#put(`<title id="t-${this.#id}">Context timeline</title><desc id="d-${this.#id}">${columns.length} columns of model calls. Without cuts the last request would have had ${k(last?.said ?? 0)} tokens; it had ${k(last?.sent ?? 0)}. ${cuts.length} cuts. The table below has the same figures.</desc>`);
+    this.#put(`<defs><pattern id="hatch-${this.#id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatchline" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`);
+    this.#grid(this.#maxA, this.#yA);
+    this.#grid(this.#maxB, this.#yB);
+    this.#allThatWasSaid();
+    this.#headline();
+    this.#eachRequest();
+    this.#marks();
+    this.#cache();
+    this.#axis();
+    this.#put('</svg>');
+    return this.#out.join('');
+  }
+
+  #put(text: string): void {
+    this.#out.push(text);
+  }
+
+  #x = (i: number): number => this.#left + i * this.#step;
+  #yA = (v: number): number => A.top + A.h - (v / this.#maxA) * A.h;
+  #yB = (v: number): number => B.top + B.h - (v / this.#maxB) * B.h;
+  #yC = (v: number): number => C.top + C.h - (v / this.#maxB) * C.h;
+  get #hatch(): string {
+    return `fill="url(#hatch-${this.#id})"`;
+  }
+
+  #line(y: number, label: string, isBase = false): void {
+    this.#put(`<line class="${isBase ? 'base' : 'grid'}" x1="${this.#left}" x2="${this.#p.width - this.#right}" y1="${r(y)}" y2="${r(y)}"/><text x="${this.#left - 8}" y="${r(y) + 4}" text-anchor="end">${label}</text>`);
+  }
+
+  #grid(max: number, y: (v: number) => number): void {
+    const unit = nice(max / 3.4);
+    for (const v of [unit, 2 * unit, 3 * unit]) if (v < max) this.#line(y(v), k(v));
+  }
+
+  /** Between two levels, in the columns from first to before last, clipped to what was said by then. */
+  #piece(from: number, to: number, first: number, last: number): string {
+    const inside = this.#p.columns.map((c, i) => ({ c, i })).filter(({ c, i }) => i >= first && i < last && c.said > from);
+    const start = inside[0];
+    if (!start || to <= from) return '';
+    const top = inside.map(({ c, i }) => `${r(this.#x(i))} ${r(this.#yA(Math.min(to, c.said)))}H${r(this.#x(i) + this.#step)}`).join('L');
+    return `M${top}V${r(this.#yA(from))}H${r(this.#x(start.i))}Z`;
+  }
+
+  #allThatWasSaid(): void {
+    const { columns, cuts, width } = this.#p;
+    const first = columns[0];
+    if (!first) return;
+    const base = Math.min(first.at.system + first.at.task, first.said);
+    this.#put(`<path class="f-system" d="${this.#piece(0, base, 0, columns.length)}"/>`);
+    let level = base;
+    for (const cut of cuts) {
+      const at = this.#index.get(cut.n) ?? 0;
+      const to = Math.max(level, base + (columns[at]?.cut ?? 0));
+      this.#put(`<path class="f-words" d="${this.#piece(level, to, 0, at)}"/>`);
+      const d = this.#piece(level, to, at, columns.length);
+      this.#put(`<path class="stratum f-out" d="${d}"/><path ${this.#hatch} d="${d}"/><path class="cutline" d="M${r(this.#x(at))} ${r(this.#yA(level))}V${r(this.#yA(to))}"/>`);
+      if (((to - level) / this.#maxA) * A.h > 12.3) {
+        const blocks = cut.blocks === '' ? '' : `${cut.blocks.includes('–') ? 'blocks' : 'block'} ${escaped(cut.blocks)} · `;
+        this.#put(`<text class="layerlab" x="${width - this.#right - 8}" y="${r((this.#yA(level) + this.#yA(to)) / 2) + 4}" text-anchor="end">${this.#isNarrow ? '' : blocks}${k(cut.out)}</text>`);
+      }
+      level = to;
+    }
+    this.#put(`<path class="f-words" d="${this.#piece(level, Infinity, 0, columns.length)}"/>`);
+    if (!this.#isNarrow) this.#put(`<path class="never" d="M${columns.map((c, i) => `${r(this.#x(i))} ${r(this.#yA(c.said))}H${r(this.#x(i) + this.#step)}`).join('L')}"/>`);
+    this.#line(this.#yA(0), '0', true);
+  }
+
+  #headline(): void {
+    const last = this.#p.columns.at(-1);
+    if (!last) return;
+    const at = this.#left + (this.#hasLegend ? 14 : 8);
+    const says = last.cut > 0 ? `${k(last.cut)} of ${k(last.said)} tokens` : `All ${k(last.said)} tokens`;
+    const goesOn = last.cut > 0 ? 'are left out of the last request' : 'are in the last request';
+    if (!this.#hasLegend) {
+      this.#put(`<text class="big" x="${at}" y="${A.top + 26}">${says}</text><text class="sub" x="${at}" y="${A.top + 43}">${goesOn}</text>`);
+      this.#put(`<rect class="f-words" x="${at}" y="${A.top + 56}" width="12" height="9" rx="1"/><text x="${at + 17}" y="${A.top + 65}">sent</text><rect class="f-out" x="${at + 50}" y="${A.top + 56}" width="12" height="9" rx="1"/><rect ${this.#hatch} x="${at + 50}" y="${A.top + 56}" width="12" height="9" rx="1"/><text x="${at + 67}" y="${A.top + 65}">cut</text>`);
+      return;
+    }
+    this.#put(`<text class="big" x="${at}" y="${A.top + 34}">${says} ${goesOn}</text>`);
+    const key = (x: number, y: number, shape: string, label: string): void => this.#put(`${shape}<text class="sub" x="${x + 26}" y="${A.top + y + 9}">${label}</text>`);
+    const box = (name: string, x: number, y: number, fill = ''): string => `<rect class="${name}" ${fill} x="${x}" y="${A.top + y}" width="18" height="9" rx="1"/>`;
+    key(at, 48, box('f-words', at, 48), 'in the request');
+    key(at + 120, 48, box('f-out', at + 120, 48) + box('', at + 120, 48, this.#hatch), 'cut: a line stands for it, recall_block() brings it back');
+    key(at, 68, box('f-system', at, 68), 'always there');
+    key(at + 120, 68, `<path class="never" d="M${at + 120} ${A.top + 73}h18"/>`, 'all that was said so far');
+  }
+
+  #eachRequest(): void {
+    const { columns, selected } = this.#p;
+    const left = this.#left;
+    this.#put(`<text class="lab" x="${left}" y="${B.top - 18}">What each request held</text>`);
+    if (this.#hasLegend) {
+      let at = left + 148;
+      for (const [name, label] of layers) {
+        this.#put(`<rect class="f-${name}" x="${r(at)}" y="${B.top - 27}" width="10" height="10" rx="2"/><text x="${r(at + 15)}" y="${B.top - 18}">${label}</text>`);
+        at += 15 + label.length * 5.35 + 14;
+      }
+      this.#put(`<circle class="cutdot" cx="${r(at + 4)}" cy="${B.top - 22}" r="3"/><text x="${r(at + 13)}" y="${B.top - 18}">a cut</text>`);
+    }
+    const s = selected === null ? undefined : this.#index.get(selected);
+    if (s !== undefined) {
+      const [x, w] = [r(this.#x(s)) - 1, r(this.#step) + 1];
+      this.#put(`<path class="selband" d="M${x} ${r(this.#yA(columns[s]?.said ?? 0))}h${w}V${r(this.#yA(0))}h${-w}zM${x} ${B.top}h${w}V${C.top + C.h}h${-w}z"/>`);
+    }
+    const paths = new Map<Layer, string[]>(layers.map(([name]) => [name, []]));
+    columns.forEach((c, i) => {
+      let y = this.#yB(0);
+      for (const [name] of layers) {
+        const tokens = c.at[name];
+        if (tokens <= 0) continue;
+        const exact = (tokens / this.#maxB) * B.h;
+        const h = name === 'stubs' ? Math.max(exact, 2) : exact; // never thinner than can be seen
+        const w = name === 'system' ? this.#step + 0.2 : this.#step - this.#gap; // what never changes is one calm band
+        paths.get(name)?.push(`M${r(this.#x(i))} ${r(y - h)}h${r(w)}v${r(h)}h${r(-w)}z`);
+        y -= h;
+      }
+    });
+    for (const [name, d] of paths) if (d.length > 0) this.#put(`<path class="f-${name}" d="${d.join('')}"/>`);
+    this.#line(this.#yB(0), '0', true);
+  }
+
+  #marks(): void {
+    const { columns, cuts, selected, width } = this.#p;
+    let until = -Infinity;
+    cuts.forEach((cut, n) => {
+      const i = this.#index.get(cut.n);
+      const here = i === undefined ? undefined : columns[i];
+      if (i === undefined || !here) return;
+      const before = Math.max(columns[i - 1]?.sent ?? here.sent, here.sent);
+      const [x, y] = [r(this.#x(i)), r(this.#yB(before)) - 5];
+      const isSelected = cut.n === selected;
+      const line = (at: number): string => `<path class="cutline" d="M${r(at)} ${y + 2}V${r(this.#yB(here.sent))}"/>`;
+      this.#put(`${line(x)}${cut.isCompaction ? line(x + 3) : ''}<circle class="cutdot" cx="${x}" cy="${y}" r="${isSelected ? 4 : 2.5}"/>`);
+      if (isSelected) this.#put(`<circle class="seldot" cx="${x}" cy="${y}" r="7"/>`);
+      const next = cuts[n + 1]; // a label gives way to the left where the next cut is close
+      const isEnd = x > width - 60 || (next !== undefined && this.#x(this.#index.get(next.n) ?? 0) - x < 46);
+      if (!isSelected && (this.#isNarrow || x - (isEnd ? 44 : 0) <= until)) return;
+      this.#put(`<text class="${isSelected ? 'sel' : 'cutlab'}" x="${x + (isEnd ? -7 : isSelected ? 11 : 6)}" y="${y + (isEnd ? -3 : 2)}"${isEnd ? ' text-anchor="end"' : ''}>−${k(cut.out)}</text>`);
+      until = x + 40;
+    });
+  }
+
+  #cache(): void {
+    const { columns } = this.#p;
+    const w = this.#step;
+    this.#put(`<text class="lab" x="${this.#left}" y="${C.top - 10}">Prompt cache</text>`);
+    if (columns.every((c) => c.written === null)) {
+      this.#put(`<text x="${this.#left + 86}" y="${C.top - 10}">nobody counted it</text>`);
+    } else {
+      this.#put(`<text x="${this.#left + 86}" y="${C.top - 10}">${this.#isNarrow ? 'read, and written anew' : 'read (cheap) and written anew (dear)'}</text>`);
+      this.#put(`<path class="f-read" d="${columns.map((c, i) => `M${r(this.#x(i))} ${r(this.#yC(c.sent))}h${r(w + 0.2)}V${C.top + C.h}h${r(-w - 0.2)}z`).join('')}"/>`);
+      const written = columns.map((c, i) => {
+        const h = Math.min(Math.max(((c.written ?? 0) / this.#maxB) * C.h, 1), C.h);
+        return `M${r(this.#x(i))} ${r(this.#yC(c.sent))}h${r(w - this.#gap)}v${r(h)}h${r(this.#gap - w)}z`;
+      });
+      this.#put(`<path class="f-written" d="${written.join('')}"/>`);
+    }
+    this.#line(C.top + C.h, '', true);
+  }
+
+  #axis(): void {
+    const { columns, selected, width } = this.#p;
+    const y = C.top + C.h + 16;
+    const first = columns[0]?.n ?? 1;
+    const s = selected === null ? undefined : this.#index.get(selected);
+    const unit = nice(((columns.at(-1)?.n ?? 1) - first + 1) / (this.#isNarrow ? 4 : 8));
+    const label = (i: number, n: number, kind = ''): void => this.#put(`<text${kind} x="${r(this.#x(i) + this.#step / 2)}" y="${y}" text-anchor="middle">${n}</text>`);
+    let until = -Infinity;
+    columns.forEach((c, i) => {
+      const isRound = i === 0 || (unit >= 1 && Math.floor(c.n / unit) > Math.floor((columns[i - 1]?.n ?? 0) / unit));
+      const x = this.#x(i);
+      if (!isRound || x < until || x > width - 70 || Math.abs(x - (s === undefined ? -99 : this.#x(s))) <= 24) return;
+      label(i, c.n);
+      until = x + 28;
+    });
+    if (s !== undefined && selected !== null) label(s, selected, ' class="sel"');
+    if (s === undefined || this.#x(s) < width - 80) this.#put(`<text x="${width - this.#right}" y="${y}" text-anchor="end">model call</text>`);
+  }
+}
+
+/** The requests of one policy: what the cache gave, what was written anew; two of them on one scale make a comparison. */
+export function drawRequests({ sizes, cached, max, label }: { sizes: readonly number[]; cached: readonly number[]; max: number; label: string }): Html {
+  const [width, height, left] = [540, 120, 34];
+  const step = (width - left) / Math.max(sizes.length, 1);
+  const y = (v: number): number => height - 14 - (v / Math.max(max, 1)) * (height - 22);
+  const unit = nice(max / 2);
+  const lines = [1, 2].map((n) => `<line class="grid" x1="${left}" x2="${width}" y1="${r(y(n * unit))}" y2="${r(y(n * unit))}"/><text x="${left - 6}" y="${r(y(n * unit)) + 4}" text-anchor="end">${k(n * unit)}</text>`).join('');
+  const column = (from: (v: number, i: number) => number, to: (v: number, i: number) => number): string =>
+    sizes.map((v, i) => `M${r(left + i * step)} ${r(y(to(v, i)))}h${r(step + 0.2)}V${r(y(from(v, i)))}h${r(-step - 0.2)}z`).join('');
+  return markup(`<svg class="tl" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(label)}">${lines}<path class="f-read" d="${column(() => 0, (_, i) => cached[i] ?? 0)}"/><path class="f-written" d="${column((_, i) => cached[i] ?? 0, (v) => v)}"/><line class="base" x1="${left}" x2="${width}" y1="${height - 14}" y2="${height - 14}"/></svg>`);
+}

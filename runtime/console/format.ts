@@ -1,0 +1,52 @@
+// How figures, times and ids are written.
+
+/** 950, 12.3k, 280k, 1.23M. */
+export function k(n: number): string {
+  if (n >= 1e6) return `${(n / 1e6).toFixed(2)}M`;
+  if (n >= 99_500) return `${Math.round(n / 1000)}k`;
+  return n >= 1000 ? `${(n / 1000).toFixed(1).replace(/\.0$/, '')}k` : String(Math.round(n));
+}
+
+/** 28,307. */
+export const num = (n: number): string => n.toLocaleString('en-US');
+
+export function money(dollars: number): string {
+  return `$${dollars.toFixed(dollars < 1 ? 3 : 2)}`;
+}
+
+export const percent = (part: number, whole: number, digits = 0): string => (whole > 0 ? `${((100 * part) / whole).toFixed(digits)} %` : '–');
+
+/** 20:39:27, in the time zone of this machine. */
+export const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
+
+/** 20:39 today, 22 Nov before. */
+export function moment(at: string): string {
+  const date = new Date(at);
+  return date.toDateString() === new Date().toDateString() ? clock(at).slice(0, 5) : date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' });
+}
+
+/** 22 November 2026, 20:39:27: for the title of a short one. */
+export const exactly = (at: string): string => new Date(at).toLocaleString('en-GB', { dateStyle: 'long', timeStyle: 'medium' });
+
+/** 14 s, 5 min, 2 h 59 min, 3 d. */
+export function lasting(seconds: number): string {
+  const s = Math.max(0, Math.round(seconds));
+  if (s < 90) return `${s} s`;
+  if (s < 5400) return `${Math.round(s / 60)} min`;
+  if (s < 172_800) return `${Math.floor(s / 3600)} h ${Math.floor((s % 3600) / 60)} min`;
+  return `${Math.round(s / 86_400)} d`;
+}
+
+export const since = (at: string): number => (Date.now() - Date.parse(at)) / 1000;
+
+/** An id by its last six characters. */
+export const short = (id: string): string => id.slice(-6);
+
+/** The first words of a text, on one line. */
+export function brief(text: string, length: number): string {
+  const line = text.slice(0, length * 4).replaceAll(/\s+/g, ' ').trim();
+  return line.length > length ? `${line.slice(0, length - 1).trimEnd()}…` : line;
+}
+
+/** 1 child, 3 children. */
+export const count = (n: number, one: string, many = `${one}s`): string => `${num(n)} ${n === 1 ? one : many}`;

@@ -1,0 +1,109 @@
+// A page: where it is, what it is made of, and what of it changes while it is looked at. A part is rendered alone when it changed,
+// with the same function that renders it in the page.
+
+import type { Db } from '../ledger/db.ts';
+import { LedgerError, messageOf, sqlState } from '../ledger/errors.ts';
+import { count } from './format.ts';
+import { html } from './html.ts';
+import type { Html } from './html.ts';
+
+/** What a page is rendered from. */
+export type View = {
+  db: Db;
+  path: string;
+  /** The id in the address, where there is one. */
+  id: string;
+  query: URLSearchParams;
+  /** The token for forms; null: nothing can be changed from here. */
+  formToken: string | null;
+  /** What was refused just now, to be said beside its control. */
+  refused: { action: string; says: string } | null;
+};
+
+export type Part = (view: View) => Promise<Html>;
+export type Page = {
+  pattern: RegExp;
+  /** Which link of the sidebar it belongs to. */
+  section: 'now' | 'work' | 'sessions' | 'knowledge' | 'keys';
+  parts: Record<string, Part>;
+  /** The whole page; `part(name)` is one of its parts. Null: there is no such thing. */
+  whole(view: View, part: (name: string) => Promise<Html>): Promise<{ title: string; body: Html } | null>;
+  /** The work items whose agents are listened to while the page is open. */
+  watches?(view: View): Promise<readonly string[]>;
+};
+
+export const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+
+/** A part of a page. One that fails says so in its place, and the page stays. */
+export async function renderPart(page: Page, name: string, view: View): Promise<Html> {
+  try {
+    const body = await page.parts[name]?.(view);
+    return html`<div class="part" data-part="${name}">${body}</div>`;
+  } catch (error) {
+    return html`<div class="part" data-part="${name}">${failed(name, error)}</div>`;
+  }
+}
+
+const failed = (name: string, error: unknown): Html => html`<section class="panel failed-part"><header><h2 class="bad">This part could not be read</h2><span class="quiet">${name}</span></header>
+<div class="body"><p>${errorWords(error)}</p></div></section>`;
+
+/** What failed, in the words of the database, with its code and what to do. */
+export function errorWords(error: unknown): string {
+  const code = error instanceof LedgerError ? error.code : sqlState(error);
+  const deepest = error instanceof LedgerError ? error.message : rootMessage(error);
+  const hint = error instanceof LedgerError && error.hint !== '' ? ` ${error.hint}` : '';
+  return `${deepest}${code ? ` (${code})` : ''}.${hint}`.replace('..', '.');
+}
+
+function rootMessage(error: unknown): string {
+  let message = messageOf(error);
+  for (let cause = error; cause instanceof Error; cause = cause.cause) message = cause.message;
+  return message;
+}
+
+export const panel = (title: string, note: string | Html | null, body: Html): Html =>
+  html`<section class="panel" aria-label="${title}"><header><h2>${title}</h2>${note ? html`<span class="quiet">${note}</span>` : ''}</header>${body}</section>`;
+
+export const empty = (says: string | Html): Html => html`<p class="empty">${says}</p>`;
+
+const logo = html`<svg viewBox="0 0 18 18" aria-hidden="true"><rect class="f-out" x="1" y="1" width="16" height="3" rx="1"/><rect class="f-out" x="1" y="5.5" width="16" height="3" rx="1"/><rect class="f-stubs" x="1" y="10" width="16" height="2" rx="1"/><rect class="f-words" x="1" y="13.5" width="16" height="3.5" rx="1"/></svg>`;
+
+export type Shell = { version: string; schema: string; approvals: number; open: number; resumable: number };
+
+/** The frame around every page. */
+export function frame(title: string, section: Page['section'], shell: Shell, canAct: boolean, body: Html): Html {
+  const link = (to: string, name: Page['section'], label: string, n: Html | string): Html =>
+    html`<li><a href="${to}"${section === name ? html` aria-current="page"` : ''}><span>${label}</span>${n}</a></li>`;
+  const some = (n: number): Html | string => (n > 0 ? html`<span class="n">${n >= 1000 ? '999+' : n}</span>` : '');
+  return html`<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark"><title>${title} · Work Ledger</title><link rel="icon" href="/assets/icon.svg"><link rel="stylesheet" href="/assets/style.css"><script src="/assets/console.js" type="module"></script></head>
+<body>
+<a class="skip" href="#main">To the content</a>
+<div class="app">
+<nav class="side" aria-label="Console">
+<a class="brand" href="/">${logo}<span>Work Ledger</span></a>
+<div class="part" data-part="nav"><ul class="nav">
+${link('/', 'now', 'Now', shell.approvals > 0 ? html`<span class="n due" title="${count(shell.approvals, 'call waits', 'calls wait')} for approval">${shell.approvals}</span>` : '')}
+${link('/work', 'work', 'Work', some(shell.open))}
+${link('/sessions', 'sessions', 'Sessions', some(shell.resumable))}
+${link('/knowledge', 'knowledge', 'Knowledge', '')}
+</ul></div>
+<div class="foot"><p><a href="/knowledge"><kbd>/</kbd> search</a><br><a href="/keys"><kbd>?</kbd> keys</a></p>
+<p>ledger ${shell.version} · ${shell.schema}<br>${canAct ? '' : html`<span class="strong">read-only</span><br>`}<span id="connection" role="status"><span class="faint">○</span> as of <time>${new Date().toTimeString().slice(0, 8)}</time></span></p></div>
+</nav>
+<main class="main" id="main">
+${body}
+</main>
+</div>
+</body>
+</html>
+`;
+}
+
+/** A form that changes something. `action` is its address; what was refused is said beside its controls. */
+export function form(view: View, action: string, fields: Html, options: { refusal?: string } = {}): Html {
+  if (view.formToken === null) return html``;
+  const refused = view.refused?.action === (options.refusal ?? action) ? view.refused.says : '';
+  return html`<form method="post" action="${action}" data-act><input type="hidden" name="form_token" value="${view.formToken}"><input type="hidden" name="back" value="${view.path}${view.query.size > 0 ? `?${view.query.toString()}` : ''}">${fields}<p class="refused bad" role="alert">${refused}</p></form>`;
+}

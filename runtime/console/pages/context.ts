@@ -1,0 +1,226 @@
+// What was in the context: the timeline of a session's model calls, one request part by part and its difference to the one
+// before, and the same conversation under other policies.
+
+import type { ContextColumn, RequestPart } from '../../ledger/console.ts';
+import { spark, swatch } from '../draw.ts';
+import { bucketed, drawRequests, drawTimeline, layers } from '../drawTimeline.ts';
+import type { Column, Cut, Layer } from '../drawTimeline.ts';
+import { brief, k, num, percent } from '../format.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import { empty, panel, uuid } from '../page.ts';
+import type { Page, View } from '../page.ts';
+import { head, itemFrame } from './item.ts';
+import { forkLine } from './itemViews.ts';
+import { address } from './journal.ts';
+
+const MOST_CALLS = 10_000;
+const MOST_COLUMNS = 280;
+const widths = [1120, 740, 350];
+
+export const context: Page = {
+  pattern: new RegExp(`^/work/(?<id>${uuid})/context$`),
+  section: 'work',
+  parts: { head, figures, timeline, request, policies },
+  async whole(view, part) {
+    const names = ['figures', 'timeline', 'request', ...(view.query.has('policy') ? ['policies'] : [])];
+    const [top, picture, one, others] = await Promise.all(names.map(part));
+    return itemFrame(view, '/context', part, html`${top}${picture}${one}${others ?? later(view)}`);
+  },
+};
+
+/** Policies take seconds: they are asked for when the page stands. */
+const later = (view: View): Html => html`<div class="part" data-part="policies" data-later>${panel('The same conversation under other policies', 'no model is asked', html`<p class="empty tall" aria-busy="true"><a class="accent" href="${address(view, { policy: 'never' })}#policies">replay it under other policies</a></p>`)}</div>`;
+
+async function sessionOf(view: View): Promise<string | null> {
+  return view.query.get('session') ?? view.db.console.sessionOf(view.id);
+}
+
+const columnsOf = async (view: View): Promise<readonly ContextColumn[]> => {
+  const session = await sessionOf(view);
+  return session === null ? [] : view.db.console.timeline(session, null, null, MOST_CALLS);
+};
+
+const sum = (...some: (number | null)[]): number => some.reduce<number>((all, one) => all + (one ?? 0), 0);
+
+/** How the layers of the picture are made from the parts of a request. */
+function pictured(one: ContextColumn): Column {
+  const at: Record<Layer, number> = {
+    system: sum(one.system, one.tools), task: sum(one.task, one.digest), stubs: sum(one.stubs), closed: sum(one.closed, one.kept), words: sum(one.words), results: sum(one.results), people: sum(one.people, one.engine),
+  };
+  const isCounted = one.written_tokens !== null || one.new_tokens !== null;
+  return { n: one.n, at, sent: one.sent, cut: one.cut, said: one.said, written: isCounted ? sum(one.written_tokens, one.new_tokens) : null };
+}
+
+const cutsOf = (columns: readonly ContextColumn[]): Cut[] => columns.flatMap((one) => (one.marks ?? []).map((mark) => ({
+  n: one.n, out: mark.tokens_elided ?? 0, blocks: (mark.blocks ?? '').replace('-', '–'), isCompaction: mark.kind !== 'elision' && mark.kind !== 'cut',
+})));
+
+const costOf = (one: { sent: number; cached: number; written: number }): number => 0.1 * one.cached + 1.25 * one.written + Math.max(0, one.sent - one.cached - one.written);
+
+async function figures(view: View): Promise<Html> {
+  const columns = await columnsOf(view);
+  const last = columns.at(-1);
+  if (!last) return html``;
+  const cuts = columns.flatMap((one) => one.marks ?? []);
+  const largest = Math.max(...columns.map((one) => one.sent));
+  const [cached, read, written] = [columns.filter((one) => one.cached_tokens !== null), sum(...columns.map((one) => one.cached_tokens)), sum(...columns.map((one) => one.written_tokens))];
+  const input = cached.reduce((all, one) => all + sum(one.cached_tokens, one.written_tokens, one.new_tokens), 0);
+  // Never cutting: every request holds all that was said so far, all but what is new of it from the cache.
+  const never = columns.reduce((all, one, i) => all + costOf({ sent: one.said, cached: columns[i - 1]?.said ?? 0, written: one.said - (columns[i - 1]?.said ?? 0) }), 0);
+  const own = columns.reduce((all, one) => all + (one.cached_tokens === null ? one.sent : 0.1 * one.cached_tokens + 1.25 * sum(one.written_tokens) + sum(one.new_tokens)), 0);
+  return html`<dl class="figs"><div><dt>Cost of its input, about</dt><dd>${percent(own, never)} <small>of never cutting</small></dd></div>
+<div><dt>Largest request</dt><dd>${k(largest)} <small>instead of ${k(last.said)} tokens</small></dd></div>
+<div><dt>Cut out, and what stands for it</dt><dd>${k(sum(...cuts.map((cut) => cut.tokens_elided ?? 0)))} <small>tokens as ${k(sum(...cuts.map((cut) => cut.stub_tokens ?? 0)))} of stubs</small></dd></div>
+<div><dt>Read from the cache</dt><dd>${input > 0 ? percent(read, input, 1) : '–'} <small>${input > 0 ? 'of all input' : 'not counted'}${written > 0 && input > 0 ? '' : ''}</small></dd></div></dl>`;
+}
+
+/** The calls that are looked at: all, or from one to another. */
+function zoom(view: View, columns: readonly ContextColumn[]): readonly ContextColumn[] {
+  const [from, to] = [Number(view.query.get('from')) || 1, Number(view.query.get('to')) || Infinity];
+  const inside = columns.filter((one) => one.n >= from && one.n <= to);
+  return inside.length > 0 ? inside : columns;
+}
+
+function selectedOf(view: View, columns: readonly ContextColumn[]): ContextColumn | undefined {
+  const wanted = view.query.get('turn');
+  if (wanted !== null) return columns.find((one) => one.turn_id === wanted || String(one.n) === wanted);
+  const largest = columns.reduce<{ one: ContextColumn | undefined; out: number }>((best, one) => {
+    const out = sum(...(one.marks ?? []).map((mark) => mark.tokens_elided ?? 0));
+    return out > best.out ? { one, out } : best;
+  }, { one: undefined, out: 0 });
+  return largest.one ?? columns.at(-1);
+}
+
+async function timeline(view: View): Promise<Html> {
+  const all = await columnsOf(view);
+  if (all.length === 0) return panel('What was in the context', null, empty('No model call yet.'));
+  const shown = zoom(view, all);
+  const { columns, cuts, each } = bucketed(shown.map(pictured), cutsOf(shown), MOST_COLUMNS);
+  const selected = selectedOf(view, all);
+  const at = selected && columns.findLast((one) => one.n <= selected.n)?.n;
+  const first = shown[0]?.n ?? 1;
+  const last = shown.at(-1)?.n ?? 1;
+  const outOf = (n: number): number => cuts.filter((cut) => cut.n === n).reduce((out, cut) => out + cut.out, 0);
+  return html`<section class="panel" aria-label="Context timeline"><header><h2>What was in the context</h2><span class="quiet"><output class="told" data-told></output><span class="hide-s" data-keys>${num(shown.length)}${shown.length < all.length ? ` of ${num(all.length)}` : ''} model calls, oldest first${each > 1 ? `, ${each} a column` : ''} · <kbd>←</kbd> <kbd>→</kbd> · next cut <kbd>c</kbd> · zoom <kbd>+</kbd> <kbd>-</kbd> <kbd>0</kbd></span></span></header>
+<div class="body"><div class="picture" data-timeline data-first="${first}" data-last="${last}" data-all="${all.length}" data-each="${each}" data-selected="${at ?? ''}">${widths.map((width) => drawTimeline({ columns, cuts, selected: at ?? null, width }))}</div><div class="legend narrow">${layers.map(([name, label]) => html`<span>${swatch(name)}${label}</span>`)}</div>
+<details class="table"><summary class="quiet small">The figures of the picture</summary><div class="wide" tabindex="0"><table data-columns><caption class="sr">Model calls: tokens by part</caption><thead><tr><th>Call</th>${layers.map(([name, label]) => html`<th class="n">${swatch(name)} ${label}</th>`)}<th class="n">Sent</th><th class="n">Cut</th><th class="n">All said</th></tr></thead><tbody>${columns.map((one) => html`<tr data-n="${one.n}" data-sent="${one.sent}" data-out="${outOf(one.n)}"><td><a href="${address(view, { turn: String(one.n) })}#request">${one.n}</a></td>${layers.map(([name]) => html`<td class="n">${num(one.at[name])}</td>`)}<td class="n">${num(one.sent)}</td><td class="n">${outOf(one.n) > 0 ? num(outOf(one.n)) : ''}</td><td class="n">${num(one.said)}</td></tr>`)}</tbody></table></div></details></div></section>`;
+}
+
+const layerOf: Record<string, Layer> = {
+  system: 'system', tools: 'system', task: 'task', digest: 'task', nudge: 'task', hook: 'task', engine: 'task', stubs: 'stubs', kept: 'closed', response: 'words', result: 'results', image: 'results', child_result: 'results', message: 'people',
+};
+const partNames: Record<string, string> = { system: 'System', tools: 'Tools', task: 'Task', digest: 'Digest', nudge: 'Reminder', hook: 'Hook', engine: 'Engine', stubs: 'Stub', kept: 'Kept', response: 'model', result: 'result', image: 'image', child_result: 'child', message: 'a person' };
+const SHOWN = 120;
+
+async function request(view: View): Promise<Html> {
+  const columns = await columnsOf(view);
+  const one = selectedOf(view, columns);
+  if (!one) return html``;
+  const i = columns.indexOf(one);
+  const [before, after] = [columns[i - 1], columns[i + 1]];
+  const [parts, partsBefore] = await Promise.all([view.db.console.requestParts(one.turn_id), before ? view.db.console.requestParts(before.turn_id) : []]);
+  const step = (to: ContextColumn | undefined, label: string): Html | string => (to ? html`<a class="btn small" href="${address(view, { turn: String(to.n) })}#request">${label}</a>` : '');
+  const hidden = parts.length > SHOWN && !view.query.has('all') ? parts.slice(Math.floor(SHOWN / 2), parts.length - SHOWN / 2) : [];
+  const rows = parts.filter((part) => !hidden.includes(part));
+  const gapAt = hidden.length > 0 ? Math.floor(SHOWN / 2) : -1;
+  return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(sum(...parts.map((part) => part.tokens)))} tokens, estimated${before ? ` · the one before had ${num(sum(...partsBefore.map((part) => part.tokens)))}` : ''}</span></header><div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${rows.map((shown, n) => html`${n === gapAt ? html`<tr class="sub"><td></td><td><a class="accent" href="${address(view, { all: 'yes' })}#request">${hidden.length} parts more, ${num(sum(...hidden.map((part) => part.tokens)))} tokens</a></td><td></td><td class="hide-s"></td></tr>` : ''}${partRow(shown)}`)}</tbody></table></div></section>
+<div class="stack">${cutPanel(view, one, columns)}${difference(before, parts, partsBefore)}
+${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model</dt><dd>${one.model}</dd><dt>Attempt, iteration</dt><dd>${one.attempt}, ${one.iteration}</dd><dt>From the cache</dt><dd>${one.cached_tokens === null ? 'not counted' : num(one.cached_tokens)}</dd><dt>Written to it</dt><dd>${one.written_tokens === null ? 'not counted' : num(one.written_tokens)}</dd><dt>Answer</dt><dd>${one.output_tokens === null ? '–' : num(one.output_tokens)}</dd></dl><div class="actions">${step(before, 'The one before')}${step(after, 'The next one')}<a class="btn" href="/turn/${one.turn_id}/request">Exact bytes</a>${one.status === 'completed' && view.formToken !== null ? forkLine(view, one.turn_id) : ''}</div></div>`)}</div></div>`;
+}
+
+function partRow(part: RequestPart): Html {
+  const layer = layerOf[part.part] ?? 'task';
+  const isStub = part.part === 'stubs';
+  const label = isStub ? (part.block === null ? 'Stubs' : `block ${part.block}`) : part.iteration === null ? partNames[part.part] ?? part.part : `call ${part.iteration}, ${partNames[part.part] ?? part.part}`;
+  const content = part.content ?? '';
+  const text = brief(content, isStub ? 400 : 220);
+  const body = content.length > 220 ? html`<details><summary dir="auto">${text}</summary><pre class="fence" dir="auto" tabindex="0">${content.length > 20_000 ? `${content.slice(0, 20_000)}… (${num(content.length - 20_000)} characters more: see the exact bytes)` : content}</pre></details>` : html`<span dir="auto">${text}</span>`;
+  return html`<tr class="${isStub ? 'out' : ''}"><td>${swatch(layer)}${label}</td><td class="wrapped">${body}${part.why ? html`<span class="why">${part.why}</span>` : ''}</td><td class="n">${num(part.tokens)}</td><td class="hide-s ${part.cache === 'written' ? 'accent' : 'quiet'}">${part.cache ?? ''}</td></tr>`;
+}
+
+/** The last cut before this request, or at it: what it left out, and what it saved. */
+function cutPanel(view: View, one: ContextColumn, columns: readonly ContextColumn[]): Html {
+  const at = columns.findLast((column) => column.n <= one.n && (column.marks ?? []).length > 0);
+  const mark = at?.marks?.at(-1);
+  if (!at || !mark) return html``;
+  const until = columns.find((column) => column.n > at.n && (column.marks ?? []).length > 0)?.n ?? (columns.at(-1)?.n ?? at.n) + 1;
+  const since = until - at.n;
+  const [out, stub, behind] = [mark.tokens_elided ?? 0, mark.stub_tokens ?? 0, mark.tokens_kept ?? 0];
+  const saved = out * 0.1 * since - (behind + stub) * 1.15;
+  const name = mark.kind === 'elision' ? 'closed blocks became stubs' : `compaction: ${mark.kind}`;
+  return panel(at.n === one.n ? 'The cut before it' : `The last cut, at call ${at.n}`, null, html`<div class="body stack"><p class="small quiet">${name}${mark.blocks ? `, blocks ${mark.blocks.replace('-', '–')}` : ''}</p><dl class="kv"><dt>Left the context</dt><dd>${num(out)}</dd><dt>Stands for it</dt><dd>${num(stub)}</dd><dt>Written again behind it</dt><dd>${num(behind)}</dd>${mark.breaks_even_after === null || mark.breaks_even_after === undefined ? '' : html`<dt>Pays after</dt><dd>${mark.breaks_even_after} requests</dd>`}<dt>Requests since, until the next cut</dt><dd>${since}</dd><dt>Saved in those, as full-price tokens, about</dt><dd class="strong">${saved >= 0 ? k(saved) : `−${k(-saved)}`}</dd></dl>${at.n === one.n ? '' : html`<div class="actions"><a class="btn" href="${address(view, { turn: String(at.n) })}#request">Request ${at.n}</a></div>`}</div>`);
+}
+
+/** What left and what came, part by part. */
+function difference(before: ContextColumn | undefined, parts: readonly RequestPart[], partsBefore: readonly RequestPart[]): Html {
+  if (!before) return html``;
+  const keyOf = (part: RequestPart): string => `${part.part}/${part.iteration ?? ''}/${part.block ?? ''}/${part.content ?? ''}`;
+  const counted = (some: readonly RequestPart[]): Map<string, number> => {
+    const counts = new Map<string, number>();
+    for (const part of some) counts.set(keyOf(part), (counts.get(keyOf(part)) ?? 0) + 1);
+    return counts;
+  };
+  const without = (some: readonly RequestPart[], others: Map<string, number>): RequestPart[] => some.filter((part) => {
+    const left = others.get(keyOf(part)) ?? 0;
+    if (left > 0) others.set(keyOf(part), left - 1);
+    return left === 0;
+  });
+  const gone = without(partsBefore, counted(parts));
+  const came = without(parts, counted(partsBefore));
+  const line = (part: RequestPart): string => `${part.iteration === null ? '' : `call ${part.iteration} `}${part.part === 'stubs' ? '' : `${partNames[part.part] ?? part.part}: `}${brief(part.content ?? '', 90)}`;
+  const some = (all: readonly RequestPart[], kind: 'add' | 'del', mark: string): Html => html`${all.slice(0, 30).map((part) => html`<div class="${kind}" dir="auto">${mark} ${line(part)}</div>`)}${all.length > 30 ? html`<div class="${kind}">${mark} ${all.length - 30} parts more</div>` : ''}`;
+  const of = (all: readonly RequestPart[]): number => sum(...all.map((part) => part.tokens));
+  return panel(`Difference to request ${before.n}`, `−${k(of(gone))}, +${k(of(came))}`, html`<div class="body diff"><div class="same">  ${parts.length - came.length} parts as before</div>${some(gone, 'del', '−')}${some(came, 'add', '+')}</div>`);
+}
+
+const policyNames: Record<string, { name: string; says: string; policy: object }> = {
+  asrun: { name: 'As it ran', says: 'its own policy', policy: {} },
+  every: { name: 'Cut at every step', says: 'elide_budget 0', policy: { elide_budget: 0 } },
+  clear: { name: 'Clear old results', says: 'beyond 60k, the newest 3 kept', policy: { clear_results_over: 60_000, clear_keep: 3 } },
+  never: { name: 'Never cut', says: 'everything is sent again', policy: { truncate_closed_blocks: false, context_window: 2_000_000_000 } },
+  window: { name: 'Sliding window', says: 'the newest 40 messages', policy: { keep_messages: 40 } },
+};
+
+type Replayed = { sizes: number[]; cached: number[]; cost: number; peak: number; cuts: number };
+
+/** A replay takes seconds and depends on nothing but the turns there are: kept until another turn comes. */
+const kept = new Map<string, Promise<Replayed>>();
+
+function replay(view: View, session: string, name: string, turns: number): Promise<Replayed> {
+  const key = `${session}/${name}/${turns}`;
+  const known = kept.get(key);
+  if (known) return known;
+  const policy = policyNames[name]?.policy ?? {};
+  const made = (async () => {
+    const rows = await view.db.console.replayTurns(session, policy);
+    const sizes = rows.map((row) => row.input_tokens);
+    const cached = rows.map((row) => row.cached_tokens ?? 0);
+    return { sizes, cached, cost: sizes.reduce((all, size, i) => all + 0.1 * (cached[i] ?? 0) + 1.25 * (size - (cached[i] ?? 0)), 0), peak: Math.max(0, ...sizes), cuts: rows.filter((row) => row.is_cut).length };
+  })();
+  kept.set(key, made);
+  made.catch(() => kept.delete(key));
+  if (kept.size > 100) kept.delete(kept.keys().next().value ?? '');
+  return made;
+}
+
+async function policies(view: View): Promise<Html> {
+  const session = await sessionOf(view);
+  if (session === null) return html``;
+  const turns = (await columnsOf(view)).length;
+  const wanted = view.query.get('policy') ?? 'clear';
+  const other = wanted in policyNames && wanted !== 'asrun' ? wanted : 'clear';
+  const results = new Map<string, Replayed>();
+  for (const name of Object.keys(policyNames)) results.set(name, await replay(view, session, name, turns));
+  const never = results.get('never');
+  const share = (one: Replayed | undefined): string => percent(one?.cost ?? 0, never?.cost ?? 0);
+  const peak = Math.max(...[...results.values()].map((one) => one.peak), 1);
+  const card = ([name, { name: label, says }]: [string, { name: string; says: string }]): Html => {
+    const one = results.get(name);
+    return html`<a href="${address(view, { policy: name })}#policies"${name === 'asrun' || name === other ? html` aria-current="true"` : ''}><span class="strong">${label}</span><span class="small quiet">${says}</span>${spark(one?.sizes ?? [], peak)}<span class="row spread"><span class="cost">${share(one)}</span><span class="small quiet num">largest ${k(one?.peak ?? 0)}</span></span></a>`;
+  };
+  const pair = ['asrun', other].map((name) => ({ name, one: results.get(name) }));
+  const max = Math.max(...pair.flatMap(({ one }) => one?.sizes ?? []), 1);
+  return html`<section class="panel" id="policies" aria-label="Other policies"><header><h2>The same conversation under other policies</h2><span class="quiet">cost of the input against never cutting, prompt cache included; no model is asked</span></header><div class="rows policies">${Object.entries(policyNames).map(card)}</div>
+<div class="beside">${pair.map(({ name, one }) => html`<div><div class="row spread"><h3 class="strong">${policyNames[name]?.name}</h3><span class="num"><b class="strong">${share(one)}</b> <span class="quiet small">${k(one?.cost ?? 0)} full-price tokens</span></span></div>${drawRequests({ sizes: one?.sizes ?? [], cached: one?.cached ?? [], max, label: `${policyNames[name]?.name}: ${policyNames[name]?.says}` })}<p class="small quiet">${one?.cuts ?? 0} of ${one?.sizes.length ?? 0} requests changed what had been sent before; all that stood behind it was written again.</p></div>`)}</div></section>`;
+}

@@ -1,0 +1,125 @@
+// One work item: where it is now, what happened, what it may use and was told, and all that a person can do about it.
+
+import { isFinal } from '../../ledger/answers.ts';
+import { bar, shapeOf, sign } from '../draw.ts';
+import { drawTurns } from '../drawTurns.ts';
+import { brief, clock, count, k, money, num, percent, short } from '../format.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import { empty, form, panel, uuid } from '../page.ts';
+import type { Page, View } from '../page.ts';
+import { approvalPanel, at, cost } from '../work.ts';
+import { journal } from './journal.ts';
+import { doing } from './now.ts';
+
+type Item = NonNullable<Awaited<ReturnType<View['db']['console']['item']>>>;
+
+const views = [['', 'Journal'], ['/ledger', 'Ledger'], ['/turns', 'Turns'], ['/context', 'Context'], ['/cost', 'Cost']] as const;
+
+/** The head of every page of an item: what it is, its tabs. */
+export async function itemFrame(view: View, tab: string, part: (name: string) => Promise<Html>, rest: Html): Promise<{ title: string; body: Html } | null> {
+  const item = await view.db.workItem(view.id);
+  if (!item) return null;
+  return {
+    title: brief(item.description, 60),
+    body: html`<div class="head">${await part('head')}</div>
+<nav class="tabs" aria-label="Views of this work">${views.map(([path, label]) => html`<a href="/work/${view.id}${path}"${path === tab ? html` aria-current="page"` : ''}>${label}</a>`)}</nav>${rest}`,
+  };
+}
+
+export const item: Page = {
+  pattern: new RegExp(`^/work/(?<id>${uuid})$`),
+  section: 'work',
+  parts: { head, approvals, turns, journal, budget, ledger, children, told },
+  async whole(view, part) {
+    const [ask, tree, log, use, entries, below, said] = await Promise.all(['approvals', 'turns', 'journal', 'budget', 'ledger', 'children', 'told'].map(part));
+    return itemFrame(view, '', part, html`<div class="cols"><div class="stack">${ask ?? ''}${tree ?? ''}${log ?? ''}</div><div class="stack">${use ?? ''}${entries ?? ''}${below ?? ''}${said ?? ''}</div></div>`);
+  },
+  watches: async (view) => [view.id],
+};
+
+export async function head(view: View): Promise<Html> {
+  const [one, now, tree] = await Promise.all([view.db.console.item(view.id), view.db.console.underWayOf(view.id), view.db.console.treeCost(view.id)]);
+  if (!one) return html``;
+  const state = now?.waits_for === 'approval' ? 'approval' : now?.doing === 'waits' || now?.doing === 'next' ? 'waiting' : one.state;
+  const says = now ? doing(now) : html`<span class="strong">${one.state}</span>${one.state_reason && !isFinal(one.state) ? html` · <span dir="auto">${brief(one.state_reason, 120)}</span>` : ''}`;
+  const outcome = one.outcome_data?.['summary'] ?? one.outcome_data?.['error'] ?? (isFinal(one.state) ? one.state_reason : null);
+  return html`<p class="crumb"><a href="/work">Work</a> / <a href="/work?type=${encodeURIComponent(one.work_type)}">${one.work_type}</a> / ${one.parent_id ? html`<a class="mono" href="/work/${one.parent_id}" title="its parent">${short(one.parent_id)}</a> / ` : ''}<span class="mono" title="${one.id}">${short(one.id)}</span>${one.fork_turn_id ? html` · <a class="accent" href="/turn/${one.fork_turn_id}">forked from a turn</a>` : ''}</p>
+<h1 dir="auto">${brief(one.description, 400)}</h1>
+<div class="row spread wrap top"><p class="meta"><span class="state is-${shapeOf(state)}">${sign(state)}<span class="cut">${says}</span></span><span>${one.current_faculty ?? one.faculty}</span>${
+  one.attempt && one.attempt > 1 ? html`<span>attempt <b>${one.attempt}</b></span>` : ''}${one.tokens ? html`<span><b title="${num(one.tokens)}">${k(one.tokens)}</b> tokens${one.cached ? html`, ${percent(one.cached, one.input ?? 0)} from the cache` : ''}</span>` : ''}${
+  tree.cost ? html`<span><b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''}${one.is_pausing ? html`<span class="warn">pauses when its iteration is over</span>` : ''}</p>
+${view.formToken === null ? html`<p class="actions"><a class="btn" href="/work/${one.id}/export">Export</a></p>` : actions(view, one)}</div>
+${typeof outcome === 'string' && outcome !== '' ? html`<p class="outcome" dir="auto">${brief(outcome, 600)}</p>` : ''}`;
+}
+
+/** What a person can do: one line opens at a time, and says what it will do before it does it. */
+function actions(view: View, one: Item): Html {
+  const to = (action: string): string => `/work/${one.id}/${action}`;
+  const line = (label: Html | string, name: string, body: Html, kind = ''): Html =>
+    html`<details class="act" name="act" data-action="${name}"${view.refused?.action === to(name) ? html` open` : ''}><summary class="btn ${kind}">${label}</summary>${form(view, to(name), body)}</details>`;
+  const button = (label: string, name: string, key = ''): Html => html`<div class="act" data-action="${name}">${form(view, to(name), html`<button class="btn">${label}${key ? html` <kbd class="hide-s">${key}</kbd>` : ''}</button>`)}</div>`;
+  const isOver = isFinal(one.state);
+  const isDriven = one.session_label !== null && !isOver && one.state !== 'created';
+  return html`<div class="actions">${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request; “Interrupt” breaks off what is under way and says it now"></textarea><div class="row wrap"><button class="btn primary">Say it</button><button class="btn" name="interrupt" value="yes">Interrupt</button></div>`, 'primary')}${
+    isOver ? '' : one.state === 'paused' ? button('Resume', 'resume', 'p') : line(html`Pause <kbd class="hide-s">p</kbd>`, 'pause', html`<p class="says">Stops between two iterations; holds no worker until it is resumed.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, shown to whoever resumes it"><button class="btn primary">Pause</button></div>`)}${
+    button('Checkpoint', 'checkpoint')}<details class="act more"><summary class="btn">More</summary><div class="actions">${
+    line('Feedback…', 'feedback', html`<p class="says">Noted in the journal; the agent is not told.</p><textarea class="field" name="message" rows="2" required aria-label="Feedback"></textarea><div class="row"><button class="btn primary">Note it</button></div>`)}${
+    isDriven ? line('Compact…', 'compact', html`<p class="says">With its next request the ledger takes the place of old turns; with instructions, a model writes a summary.</p><div class="row wrap"><input class="field grow" name="instructions" aria-label="Instructions" placeholder="What a summary should keep above all"><button class="btn primary">Compact</button></div>`) : ''}${
+    isOver ? '' : line('Complete…', 'complete', html`<p class="says">Completes it by hand; nobody may be driving it.</p><textarea class="field" name="summary" rows="2" required aria-label="Summary" placeholder="What was done"></textarea><div class="row"><button class="btn primary">Complete</button></div>`)}<a class="btn" href="/work/${one.id}/export">Export</a><a class="btn" href="/sessions?packet=${one.id}">Packet</a>${
+    isOver ? '' : line('Cancel…', 'cancel', html`<p class="says bad">Cancels this work item${one.open_below > 0 ? ` and ${one.open_below === 1 ? 'the child below it that is not over' : `the ${one.open_below} below it that are not over`}` : ''}. That is final.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason"><button class="btn danger">Cancel it${one.open_below > 0 ? ` and ${count(one.open_below, 'child', 'children')}` : ''}</button></div>`, 'danger')}</div></details></div>`;
+}
+
+async function approvals(view: View): Promise<Html> {
+  const asked = await view.db.console.approvals(view.id);
+  return html`<div class="stack" aria-live="polite">${asked.map((one) => approvalPanel(view, one))}</div>`;
+}
+
+export async function turns(view: View): Promise<Html> {
+  const around = view.query.get('around');
+  const [nodes, now] = await Promise.all([view.db.console.turnTree(view.id, around, 60), view.db.console.underWayOf(view.id)]);
+  if (nodes.length === 0) return panel('Turns', null, empty('No model call yet.'));
+  const picture = drawTurns(nodes, now !== null, (turn) => `/turn/${turn}`, (id) => `/work/${id}`);
+  return panel('Turns', 'dots are model calls; filled violet: a step closed a block', html`<div class="body wide" id="turns" data-roving tabindex="-1">${picture}</div>`);
+}
+
+const units: Record<string, (v: number) => string> = { tokens: k, money: (v) => `$${v.toFixed(2)}`, seconds: (v) => `${Math.round(v)} s` };
+
+export async function budget(view: View): Promise<Html> {
+  const budgets = await view.db.console.budgets(view.id);
+  if (budgets.length === 0) return html``;
+  return panel('Budget', 'with its children', html`<div class="body stack gap-s">${budgets.map(({ resource, amount, spent, reserved }) => {
+    const unit = units[resource] ?? ((v: number) => num(v));
+    const [whole, used, held] = [amount ?? 0, spent ?? 0, reserved ?? 0];
+    return html`<div><div class="row spread"><span>${resource}</span><span class="num small"><b class="strong">${unit(used)}</b> <span class="quiet">of ${unit(whole)}${held > 0 ? `, ${unit(held)} held` : ''}</span></span></div>${bar(used / Math.max(whole, 1e-9), held / Math.max(whole, 1e-9))}</div>`;
+  })}</div>`);
+}
+
+export async function ledger(view: View): Promise<Html> {
+  const entries = await view.db.console.ledgerPage(view.id, null, 12);
+  if (entries.length === 0) return panel('Ledger', null, empty('Nothing has been recorded yet.'));
+  return html`<section class="panel" id="ledger" aria-label="Ledger"><header><h2>Ledger</h2><span class="quiet"><a href="/work/${view.id}/ledger">${count(entries[0]?.seq ?? 0, 'entry', 'entries')}</a></span></header><ol class="rows">${entries.map(ledgerEntry)}</ol></section>`;
+}
+
+type Entry = Awaited<ReturnType<View['db']['console']['ledgerPage']>>[number];
+
+export const ledgerEntry = (entry: Entry): Html => html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${brief(entry.content, 1200)}</div><span class="ev">${
+  entry.is_inherited ? 'from before the fork' : entry.iteration === null ? clock(entry.created_at) : `call ${entry.iteration}`}${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}</span></li>`;
+
+async function children(view: View): Promise<Html> {
+  const all = await view.db.console.children(view.id, 50);
+  if (all.length === 0) return html``;
+  const over = all.filter((one) => isFinal(one.state)).length;
+  return panel('Children', `${over} of ${all.length} over`, html`<ul class="rows">${all.map((one) => {
+    const state = one.asks ? 'approval' : one.state;
+    return html`<li class="line is-${shapeOf(state)}" data-key="${one.id}"><span class="state cut">${sign(state)}<span class="sr">${state}: </span><a class="cut" dir="auto" href="/work/${one.id}">${brief(one.description, 80)}</a></span><span class="num small quiet">${cost(one.cost)}</span></li>`;
+  })}</ul>`);
+}
+
+async function told(view: View): Promise<Html> {
+  const [shown, inbox] = await Promise.all([view.db.console.told(view.id, 8), view.db.console.inbox(view.id, 5)]);
+  if (shown.length + inbox.length === 0) return html``;
+  return panel('What it was told', 'by whom, and when', html`<ul class="rows">${inbox.map((one) => html`<li class="line"><span dir="auto">“${brief(one.content, 140)}”</span><span class="faint small">${one.is_waiting ? 'next' : one.iteration === null ? at(one.created_at) : `call ${one.iteration}`}</span><span class="quiet">you${one.is_interrupt ? ', an interruption' : ''}${one.is_waiting ? ', waits for the next call' : ''}</span></li>`)}${
+    shown.map((one) => html`<li class="line"><span dir="auto">${brief(one.content ?? '', 120)}</span><span class="faint small">call ${one.iteration}</span><span class="quiet">${one.kind}${one.source_id ? html` of <a class="mono" href="/work/${one.source_id}">${short(one.source_id)}</a>` : ''}</span></li>`)}</ul>`);
+}
+

@@ -1,0 +1,22 @@
+// The keys of the console.
+
+import { html } from '../html.ts';
+import { panel } from '../page.ts';
+import type { Page } from '../page.ts';
+
+const groups: [string, [string[], string][]][] = [
+  ['Everywhere', [[['/'], 'search'], [['?'], 'this list'], [['g n'], 'now'], [['g w'], 'work'], [['g s'], 'sessions'], [['g k'], 'knowledge'], [['j', '↓'], 'next row'], [['k', '↑'], 'row before'], [['Home', 'End'], 'first row, last row'], [['Enter'], 'open'], [['o'], 'fold'], [['Esc'], 'back out'], [['d'], 'dark, light, as the system']]],
+  ['On an approval', [[['a'], 'approve'], [['x'], 'reject: asks for the reason']]],
+  ['On an item', [[['m'], 'say something'], [['p'], 'pause or resume'], [['f'], 'fork from the selected turn']]],
+  ['In the timeline', [[['←', '→'], 'call before, next call'], [['c'], 'next cut'], [['C'], 'cut before'], [['+', '-', '0'], 'zoom in, out, all'], [['Home', 'End'], 'first call, last call'], [['Enter'], 'the request part by part']]],
+];
+
+export const keys: Page = {
+  pattern: /^\/keys$/,
+  section: 'keys',
+  parts: {},
+  whole: async () => ({
+    title: 'Keys',
+    body: html`<header class="head"><h1>Keys</h1><p class="quiet">They do nothing while a field has the focus.</p></header><div class="cols even">${groups.map(([title, some]) => panel(title, null, html`<div class="body"><dl class="kv keys">${some.map(([names, says]) => html`<dt>${names.map((name) => html`<kbd>${name}</kbd> `)}</dt><dd>${says}</dd>`)}</dl></div>`))}</div>`,
+  }),
+};

@@ -1,0 +1,116 @@
+// Now: does anything wait for a person, what runs, what waits and why.
+
+import type { UnderWay } from '../../ledger/console.ts';
+import { bar, sign } from '../draw.ts';
+import { brief, count, k, lasting, money, since } from '../format.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import { empty, panel } from '../page.ts';
+import type { Page, View } from '../page.ts';
+import { approvalPanel, colhead, counting, listedRow, workRow } from '../work.ts';
+
+const TREES = 30;
+
+export const now: Page = {
+  pattern: /^\/$/,
+  section: 'now',
+  parts: { figures, approvals, underWay, lately, queue, workers, places, doctor },
+  async whole(_, part) {
+    const [top, ask, way, over, wait, who, slot, found] = await Promise.all(['figures', 'approvals', 'underWay', 'lately', 'queue', 'workers', 'places', 'doctor'].map(part));
+    return {
+      title: 'Now',
+      body: html`<header class="head"><div class="row spread wrap"><h1>Now</h1>${top ?? ''}</div></header>
+<div class="cols"><div class="stack">${ask ?? ''}${way ?? ''}${over ?? ''}</div><div class="stack">${wait ?? ''}${who ?? ''}${slot ?? ''}${found ?? ''}</div></div>`,
+    };
+  },
+  watches: async ({ db }) => (await db.console.underWay(TREES)).filter((one) => one.doing === 'model').map((one) => one.work_item_id),
+};
+
+async function figures({ db }: View): Promise<Html> {
+  const items = await db.console.underWay(TREES);
+  const [calls, waits] = [items.filter((one) => one.doing === 'model').length, items.filter((one) => one.doing === 'waits').length];
+  const roots = [...new Map(items.map((one) => [one.root_id, one])).values()];
+  const sum = (of: (one: UnderWay) => number | null): number => roots.reduce((all, one) => all + (of(one) ?? 0), 0);
+  return html`<p class="meta"><span><b>${calls}</b> model calls under way</span><span><b>${waits}</b> wait</span><span><b>${k(sum((one) => one.tree_tokens))}</b> tokens${sum((one) => one.tree_cost) > 0 ? html`, <b>${money(sum((one) => one.tree_cost))}</b>` : ''} so far</span></p>`;
+}
+
+async function approvals(view: View): Promise<Html> {
+  const asked = await view.db.console.approvals(null);
+  return html`<div class="stack" aria-live="polite" aria-relevant="additions">${asked.map((one) => approvalPanel(view, one))}</div>`;
+}
+
+async function underWay({ db }: View): Promise<Html> {
+  const items = await db.console.underWay(TREES);
+  if (items.length === 0) return panel('Under way', null, empty(html`Nothing runs. <code>work-ledger submit '…' --type task</code>`));
+  const trees = [...Map.groupBy(items, (one) => one.root_id).values()];
+  return panel('Under way', trees.length === 1 ? 'one tree' : `${trees.length} trees${trees.length === TREES ? ', those that wait for a person first' : ''}`,
+    html`<ul class="rows list" data-list>${colhead('For')}${trees.map((tree) => tree.map((one, i) => rowOf(one, one.depth > 0, i === tree.length - 1)))}</ul>`);
+}
+
+function rowOf(one: UnderWay, isChild: boolean, isLast: boolean): Html {
+  const asks = one.waits_for === 'approval';
+  const state = asks ? 'approval' : one.doing === 'waits' || one.doing === 'next' ? 'waiting' : one.state;
+  const words = one.doing === 'model' ? html`<p class="stream" dir="auto" data-words="${one.work_item_id}"><span class="said">${brief(one.last_words ?? '', 300)}</span><span class="caret" aria-hidden="true"></span></p>` : '';
+  return workRow({
+    id: one.work_item_id, state, description: one.description, who: one.faculty ?? one.work_type, tokens: one.tokens, cost: one.cost, when: counting(one.attempt_started_at ?? one.started_at),
+    className: isChild ? `child${isLast ? ' last' : ''}` : '',
+    now: html`<span class="cut">${doing(one)}</span>${words}`,
+  });
+}
+
+/** What it does now, in one line. */
+export function doing(one: UnderWay): Html {
+  const context = one.context_tokens && one.context_window ? html` · context ${k(one.context_tokens)} of ${k(one.context_window)}` : '';
+  const attempt = (one.attempt ?? 1) > 1 ? html` · attempt ${one.attempt}` : '';
+  const step = one.last_step ? html` · last step: <span dir="auto">${brief(one.last_step, 160)}</span>` : '';
+  const tools = one.open_calls ?? [];
+  switch (one.doing ?? '') {
+    case 'model':
+      return html`<span class="kind">model call ${one.iteration}</span> · ${one.model}${context}${attempt}`;
+    case 'tools':
+      return html`<span class="kind">${tools.length === 1 ? html`runs ${tools[0]?.tool ?? ''}` : `runs ${tools.length} calls`}</span>${tools.map((call) => html` · <span class="mono">${call.tool}</span>${call.label ? html` <span dir="auto">${brief(call.label, 80)}</span>` : ''}`)}${context}`;
+    case 'paused':
+      return html`<span class="kind">paused</span>${one.state_reason ? html` · <span dir="auto">${brief(one.state_reason, 200)}</span>` : ''}${step}`;
+    case 'waits':
+      return one.waits_for === 'approval'
+        ? html`<span class="kind warn">waits for approval</span>${tools.filter((call) => call.status === 'waiting').map((call) => html` on <span class="mono">${call.tool}</span>`)} · holds no worker`
+        : html`<span class="kind">${one.waits_for ? `waits for ${one.waits_for}` : 'waits'}</span>${one.why ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''} · iteration ${one.iteration}${attempt}${step}`;
+    default:
+      return html`<span class="kind">${one.state}</span>${one.why ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''} · iteration ${one.iteration}${attempt}${step}`;
+  }
+}
+
+async function lately({ db }: View): Promise<Html> {
+  const over = await db.console.lately(8);
+  if (over.length === 0) return html``;
+  return panel('Lately over', html`<a href="/work">all work</a>`, html`<ul class="rows list" data-list>${over.map(listedRow)}</ul>`);
+}
+
+async function queue({ db }: View): Promise<Html> {
+  const waiting = await db.console.queue(12);
+  return panel('Queue', waiting.length === 0 ? 'nothing waits' : `${waiting.length === 12 ? 'the first 12' : waiting.length} wait`,
+    html`<ul class="rows">${waiting.map((one) => html`<li class="line" data-key="${one.work_item_id}"><a class="cut" dir="auto" href="/work/${one.work_item_id}">${brief(one.description, 120)}</a><span class="faint small">p${one.priority}</span><span class="quiet">${one.waits_for === 'faculty' ? html`<span class="warn">${one.why}</span>` : one.why ?? 'ready'}</span></li>`)}</ul>`);
+}
+
+async function workers({ db }: View): Promise<Html> {
+  const all = await db.console.workers();
+  const alive = all.filter((one) => one.is_alive).length;
+  if (all.length === 0) return panel('Workers', null, empty(html`No worker has ever run here. <code>work-ledger work</code>`));
+  return panel('Workers', `${alive} alive`, html`<ul class="rows">${all.map((one) => html`<li class="line" data-key="${one.id}"><span class="mono cut">${one.id}</span><span class="num small">${one.is_alive ? `${one.busy}${one.concurrency === null ? '' : ` of ${one.concurrency}`}` : html`<span class="faint">gone</span>`}</span><span class="quiet">${
+    one.seen_at === null ? '' : html`heard from ${counting(one.seen_at)} ago`}${one.busy === 0 && one.is_alive ? ' · idle' : ''}${one.lease_ends_at && one.is_alive ? html` · lease ${lasting(-since(one.lease_ends_at))}` : ''}</span></li>`)}</ul>`);
+}
+
+async function places({ db }: View): Promise<Html> {
+  const [slots, models] = await Promise.all([db.console.slots(), db.console.models()]);
+  const shown = slots.filter((one) => one.places !== null || one.used > 0 || (one.queued ?? 0) > 0).slice(0, 8);
+  if (shown.length === 0 && models.length === 0) return html``;
+  return panel('Slots and models', null, html`<div class="body stack">${shown.length > 0 ? html`<dl class="kv">${shown.map((one) => html`<dt class="cut">${one.faculty}</dt><dd>${one.places === null ? `${one.used} under way` : `${one.used} of ${one.places}`}</dd>${one.places === null ? '' : html`<dd class="bar-cell">${bar(Math.min(one.used / Math.max(one.places, 1), 0.9))}</dd>`}`)}</dl>` : ''}${
+    models.length > 0 ? html`<dl class="kv">${models.map((one) => html`<dt class="cut">${one.name}</dt><dd>${one.ends_at === null || since(one.ends_at) > 0 ? html`<span class="good">answers</span>` : html`<span class="warn" title="${one.reason ?? ''}">again in ${lasting(-since(one.ends_at))}</span>`}</dd>`)}</dl>` : ''}</div>`);
+}
+
+async function doctor({ db }: View): Promise<Html> {
+  const findings = await db.console.doctor();
+  const wrong = findings.filter((one) => one.severity !== 'fine');
+  const fine = findings.length - wrong.length;
+  return panel('Doctor', wrong.length === 0 ? 'no findings' : count(wrong.length, 'finding'), html`<ul class="rows">${wrong.slice(0, 12).map((one) => html`<li class="line"><span class="${one.severity === 'error' ? 'bad' : 'warn'} strong" dir="auto">${one.says}</span>${one.work_item_id ? html`<a class="small accent" href="/work/${one.work_item_id}">look</a>` : ''}<span class="quiet">${one.remedy}</span></li>`)}<li class="line"><span class="good">${sign('completed')} ${count(fine, 'check is fine', 'checks are fine')}</span></li></ul>`);
+}

@@ -1,0 +1,60 @@
+// All work, newest first, in pages; the whole of one call.
+
+import { num } from '../format.ts';
+import { html } from '../html.ts';
+import type { Html } from '../html.ts';
+import { empty, panel, uuid } from '../page.ts';
+import type { Page, View } from '../page.ts';
+import { argumentsOf, colhead, listedRow } from '../work.ts';
+import { address } from './journal.ts';
+
+const PAGE = 50;
+const states = ['open', 'running', 'waiting', 'queued', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
+
+export const workList: Page = {
+  pattern: /^\/work$/,
+  section: 'work',
+  parts: { list },
+  whole: async (view, part) => {
+    const { query } = view;
+    const [state, type, faculty] = ['state', 'type', 'faculty'].map((name) => query.get(name) ?? '');
+    const chip = (label: string, value: string): Html => html`<a class="chip" href="${address(view, { state: value, before: '' })}"${state === value ? html` aria-current="true"` : ''}>${label}</a>`;
+    return {
+      title: 'Work',
+      body: html`<header class="head"><h1>Work</h1></header>
+<form class="stack gap-s" method="get"><div class="row wrap"><input class="field narrow" name="type" value="${type ?? ''}" placeholder="any type" aria-label="Work type"><input class="field narrow" name="faculty" value="${faculty ?? ''}" placeholder="any faculty" aria-label="Faculty">${state ? html`<input type="hidden" name="state" value="${state}">` : ''}<button class="btn">Filter</button></div><div class="chips">${chip('all', '')}${states.map((one) => chip(one, one))}</div></form>
+${await part('list')}`,
+    };
+  },
+};
+
+async function list(view: View): Promise<Html> {
+  const { query } = view;
+  const before = query.get('before');
+  const items = await view.db.console.workPage({
+    state: query.get('state') || null, type: query.get('type') || null, faculty: query.get('faculty') || null, parentId: null,
+    before: before && new RegExp(`^${uuid}$`).test(before) ? before : null,
+  }, PAGE);
+  if (items.length === 0) return panel('Items', null, empty(query.size > 0 ? 'No item like that.' : html`No work yet. <code>work-ledger submit '…' --type task</code>`));
+  const last = items.at(-1);
+  return panel('Items', 'newest first', html`<ul class="rows list" data-list>${colhead('When')}${items.map(listedRow)}</ul>${items.length === PAGE && last ? html`<p class="newer"><a href="${address(view, { before: last.id })}" data-more>older items</a></p>` : ''}`);
+}
+
+const LARGE = 200_000;
+
+export const callPage: Page = {
+  pattern: new RegExp(`^/call/(?<id>${uuid})$`),
+  section: 'work',
+  parts: {},
+  async whole(view) {
+    const call = await view.db.console.callWhole(view.id);
+    if (!call) return null;
+    const result = call.result ?? '';
+    return {
+      title: call.tool_name,
+      body: html`<header class="head"><p class="crumb"><a href="/work">Work</a> / <a class="mono" href="/work/${call.work_item_id}">${(call.work_item_id ?? '').slice(-6)}</a> / call</p><h1 class="mono">${call.tool_name}</h1><p class="meta"><span>${call.status}</span><span><a class="accent" href="/turn/${call.turn_id}">the request that made it</a></span></p></header>
+${panel('Arguments', null, html`<div class="body">${view.query.has('all') ? html`<pre class="args" dir="auto" tabindex="0">${JSON.stringify(call.input, null, 2)}</pre>` : argumentsOf(call.input)}</div>`)}
+${panel('Result', call.artifact ? `whole, from its artifact ${call.artifact.slice(0, 12)}` : `${num(result.length)} characters`, html`<div class="body"><pre class="fence" dir="auto" tabindex="0">${view.query.has('all') ? result : result.slice(0, LARGE)}</pre>${result.length > LARGE && !view.query.has('all') ? html`<p class="newer"><a href="?all">all ${num(result.length)} characters</a></p>` : ''}</div>`)}`,
+    };
+  },
+};

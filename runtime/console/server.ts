@@ -1,0 +1,193 @@
+// The console's server: pages, their parts, their events, and the forms that change something. It answers to programs of this
+// machine only; safety.ts says who may do what.
+
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+
+import { createAdaptorServer } from '@hono/node-server';
+import { Hono } from 'hono';
+import type { Context } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { streamSSE } from 'hono/streaming';
+
+import { openDb } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
+import { actionAt } from './actions.ts';
+import { follow, Hints } from './events.ts';
+import { html } from './html.ts';
+import { errorWords, frame, renderPart, uuid } from './page.ts';
+import type { Page, View } from './page.ts';
+import { context } from './pages/context.ts';
+import { item } from './pages/item.ts';
+import { costView, ledgerView, turnsView } from './pages/itemViews.ts';
+import { keys } from './pages/keys.ts';
+import { knowledge } from './pages/knowledge.ts';
+import { now } from './pages/now.ts';
+import { compare, sessions } from './pages/sessions.ts';
+import { callPage, workList } from './pages/workList.ts';
+import { Keys, onlyLoopback, withHeaders } from './safety.ts';
+
+const pages: readonly Page[] = [now, workList, callPage, item, ledgerView, turnsView, context, costView, sessions, compare, knowledge, keys];
+const MOST_BYTES = 512 * 1024 * 1024;
+
+export type ConsoleOptions = {
+  url: string;
+  schema: string;
+  /** 0: any that is free. */
+  port: number;
+  /** Nothing can be changed from this console, whatever the database would allow. */
+  isReadOnly?: boolean;
+  /** Answers at /mcp; it checks for itself who asks. */
+  mcp?: (request: Request) => Response | Promise<Response>;
+};
+
+export type Console = { port: number; /** Without the token. */ address: string; token: string; close(): Promise<void> };
+
+/** Serves the console on 127.0.0.1 until it is closed. */
+export async function startConsole(options: ConsoleOptions): Promise<Console> {
+  const db = await openDb(options.url, options.schema, { maximumPoolSize: 6 });
+  const hints = new Hints(options.url);
+  const over = new AbortController();
+  let app = new Hono();
+  const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(options.port, '127.0.0.1', resolve);
+    });
+  } catch (error) {
+    await hints.close();
+    await db.close();
+    throw error;
+  }
+  const bound = server.address();
+  const port = typeof bound === 'object' && bound !== null ? bound.port : options.port;
+  const token = randomBytes(24).toString('base64url');
+  app = routes(db, hints, new Keys(token, port), options, over.signal);
+  return {
+    port,
+    token,
+    address: `http://127.0.0.1:${port}/`,
+    async close() {
+      over.abort();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        if ('closeAllConnections' in server) server.closeAllConnections();
+      });
+      await hints.close();
+      await db.close();
+    },
+  };
+}
+
+function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, over: AbortSignal): Hono {
+  const app = new Hono();
+  const { mcp } = options;
+  if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
+  app.use(onlyLoopback, withHeaders, keysOf.exchange);
+  for (const [name, type] of [['style.css', 'text/css'], ['console.js', 'text/javascript'], ['icon.svg', 'image/svg+xml']] as const) {
+    const body = readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
+    app.get(`/assets/${name}`, (c) => c.body(body, 200, { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' }));
+  }
+
+  const shellOf = async () => ({ ...(await db.console.shell()), schema: options.schema });
+  const viewOf = (c: Context, path: string, page: Page | undefined, query: URLSearchParams, isReadOnly: boolean, refused: View['refused'] = null): View => ({
+    db, path, query, refused,
+    id: page?.pattern.exec(path)?.groups?.['id'] ?? '',
+    formToken: keysOf.holds(c) && !isReadOnly ? keysOf.formToken : null,
+  });
+  const pageAt = (path: string): Page | undefined => pages.find(({ pattern }) => pattern.test(path));
+
+  /** The whole page at an address. */
+  async function show(c: Context, path: string, query: URLSearchParams, status: 200 | 409 = 200, refused: View['refused'] = null): Promise<Response> {
+    const page = pageAt(path);
+    const shell = await shellOf();
+    const view = viewOf(c, path, page, query, shell.is_read_only || (options.isReadOnly ?? false), refused);
+    const whole = page ? await page.whole(view, (name) => renderPart(page, name, view)) : null;
+    if (!page || !whole) {
+      return c.html(frame('Not here', 'keys', shell, view.formToken !== null, html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address. <a class="accent" href="/">Now</a></p></header>`), 404);
+    }
+    return c.html(frame(whole.title, page.section, shell, view.formToken !== null, whole.body), status);
+  }
+
+  app.get('/events', async (c) => {
+    const { pathname: path, searchParams: query } = new URL(c.req.query('page') ?? '/', 'http://127.0.0.1');
+    const page = pageAt(path);
+    if (!page) return c.text('no such page', 404);
+    const isReadOnly = (options.isReadOnly ?? false) || (await db.console.shell()).is_read_only;
+    const view = viewOf(c, path, page, query, isReadOnly);
+    const isListed = (name: string): boolean => !(name === 'policies' && !query.has('policy'));
+    return streamSSE(c, async (stream) => {
+      const gone = new AbortController();
+      stream.onAbort(() => gone.abort());
+      const signal = AbortSignal.any([gone.signal, over]);
+      const watched = {
+        isReadOnly,
+        render: async () => new Map(await Promise.all([
+          ...Object.keys(page.parts).filter(isListed).map(async (name) => [name, String(await renderPart(page, name, view))] as const),
+          shellOf().then((shell) => ['nav', JSON.stringify(shell)] as const),
+        ])),
+        watched: async () => page.watches?.(view) ?? [],
+      };
+      for await (const { event, data } of follow(watched, db, hints, signal)) await stream.writeSSE({ event, data: JSON.stringify(data) });
+    });
+  });
+
+  app.get('/turn/:id', async (c) => {
+    const at = new RegExp(`^${uuid}$`).test(c.req.param('id')) ? await db.console.turnAt(c.req.param('id')) : null;
+    return at ? c.redirect(`/work/${at.work_item_id}/context?turn=${at.id}${at.session === null ? '' : `&session=${encodeURIComponent(at.session)}`}#request`, 303) : c.notFound();
+  });
+  app.get('/turn/:id/request', async (c) => {
+    if (!new RegExp(`^${uuid}$`).test(c.req.param('id'))) return c.notFound();
+    return c.text(await db.contextAt(c.req.param('id')), 200, { 'content-type': 'text/plain; charset=utf-8' });
+  });
+  app.get('/work/:id/export', async (c) => {
+    const id = c.req.param('id');
+    if (!new RegExp(`^${uuid}$`).test(id)) return c.notFound();
+    return c.body(JSON.stringify(await db.journal.export(id), null, 2), 200, { 'content-type': 'application/json; charset=utf-8', 'content-disposition': `attachment; filename="journal-${id}.json"` });
+  });
+
+  app.get('*', async (c) => {
+    const { pathname, searchParams } = new URL(c.req.url);
+    const [, path = pathname, name] = /^(.*?)\/part\/(\w+)$/.exec(pathname) ?? [];
+    if (name === undefined) return show(c, pathname, searchParams);
+    const page = pageAt(path || '/');
+    const shell = await shellOf();
+    if (name === 'nav') return c.html(frame('', page?.section ?? 'keys', shell, keysOf.holds(c), html``));
+    if (!page || !Object.hasOwn(page.parts, name)) return c.notFound();
+    return c.html(await renderPart(page, name, viewOf(c, path || '/', page, searchParams, shell.is_read_only || (options.isReadOnly ?? false))));
+  });
+
+  app.post('*', bodyLimit({ maxSize: MOST_BYTES }), async (c) => {
+    const path = new URL(c.req.url).pathname;
+    const action = actionAt(path);
+    const wantsJson = c.req.header('accept') === 'application/json';
+    const back = (): string => (typeof fields['back'] === 'string' ? fields['back'] : '/');
+    const refuse = (says: string, status: 403 | 404 | 409): Response | Promise<Response> => {
+      if (wantsJson) return c.json({ says }, status);
+      const from = new URL(back(), 'http://127.0.0.1');
+      return status === 409 ? show(c, from.pathname, from.searchParams, 409, { action: path, says }) : c.text(`${says}\n`, status);
+    };
+    // Nothing of a request is read before it is known to come from a page of the console.
+    const early = keysOf.objection(c, { form_token: keysOf.formToken });
+    let fields: Record<string, unknown> = {};
+    if (early !== null) return refuse(early, 403);
+    fields = await c.req.parseBody({ all: true });
+    const objection = keysOf.objection(c, fields);
+    if (objection !== null) return refuse(objection, 403);
+    if (options.isReadOnly) return refuse('This console is read-only.', 403);
+    if (!action) return refuse('There is no such form.', 404);
+    try {
+      const to = (await action(db, fields)) ?? back();
+      const { pathname, search, hash } = new URL(to, 'http://127.0.0.1');
+      const address = `${pathname.replace(/^\/+/, '/')}${search}${hash}`;
+      return wantsJson ? c.json({ to: address }) : c.redirect(address, 303);
+    } catch (error) {
+      return refuse(errorWords(error), 409);
+    }
+  });
+
+  app.notFound((c) => show(c, '/nowhere', new URLSearchParams()));
+  app.onError((error, c) => c.html(html`<!doctype html><html lang="en"><head><title>Work Ledger</title><link rel="stylesheet" href="/assets/style.css"></head><body><main class="main"><h1>The ledger does not answer</h1><p class="bad">${errorWords(error)}</p><p class="quiet">This page can be loaded again when the database is back.</p></main></body></html>`, 503));
+  return app;
+}
