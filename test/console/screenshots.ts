@@ -1,0 +1,50 @@
+// Pictures of every page: node test/console/screenshots.ts [DIRECTORY] takes all of them, in three widths and both modes;
+// with --docs those that the README shows, into docs/.
+
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { parseRecordedRuns } from '../../plv8/readers/recordedRun.ts';
+import { replayRun } from '../../runtime/commands/replay.ts';
+import { launch } from './browser.ts';
+import { play } from './play.ts';
+
+const isForDocs = process.argv.includes('--docs');
+const directory = isForDocs ? new URL('../../docs/', import.meta.url).pathname : process.argv[2] ?? 'build/shots';
+await mkdir(directory, { recursive: true });
+
+const playing = await play();
+const { crew, running, url } = playing;
+const { root, paused } = crew.ids;
+
+/** A recorded session of many calls, if there is one beside the repository. */
+const recorded = new URL('../../../shared/transcripts/marot-spotter/', import.meta.url).pathname;
+const file = process.env['RECORDED'] ?? (existsSync(recorded) ? readdirSync(recorded).filter((name) => name.endsWith('.jsonl')).map((name) => join(recorded, name))[0] : undefined);
+const [run] = file === undefined ? [] : parseRecordedRuns(await readFile(file, 'utf8'));
+const replayed = run ? (await replayRun(run, url, 'ledger', 5)).workItemId : root;
+
+const pages: [name: string, path: string][] = [
+  ['now', '/'], ['work', '/work'], ['item', `/work/${root}`], ['ledger', `/work/${root}/ledger`], ['turns', `/work/${root}/turns`], ['cost', `/work/${root}/cost`],
+  ['timeline', `/work/${replayed}/context?policy=clear`], ['crew-timeline', `/work/${root}/context`], ['sessions', `/sessions?packet=${paused}`], ['knowledge', '/knowledge?q=import%20lock'], ['keys', '/keys'],
+];
+const wanted = isForDocs
+  ? [['now', 1280, 'light'], ['item', 1280, 'light'], ['timeline', 1280, 'light']] as const
+  : pages.flatMap(([name]) => ([[name, 1440, 'light'], [name, 1440, 'dark'], [name, 820, 'light'], [name, 400, 'light'], [name, 400, 'dark']] as const));
+
+const browser = await launch();
+try {
+  for (const [name, width, mode] of wanted) {
+    const path = pages.find(([one]) => one === name)?.[1] ?? '/';
+    const page = await browser.newPage({ viewport: { width, height: width < 500 ? 860 : 900 }, colorScheme: mode, reducedMotion: 'reduce' });
+    await page.goto(`${running.address}?token=${running.token}`);
+    await page.goto(new URL(path, running.address).href);
+    await page.waitForFunction(() => document.querySelector('#connection')?.textContent?.includes('live') && document.querySelectorAll('[data-later]').length === 0);
+    await page.screenshot({ path: join(directory, isForDocs ? `console-${name}.png` : `${name}-${width}-${mode}.png`), fullPage: !isForDocs });
+    process.stdout.write(`${name} ${width} ${mode}\n`);
+    await page.close();
+  }
+} finally {
+  await browser.close();
+  await playing.close();
+}
