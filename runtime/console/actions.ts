@@ -29,7 +29,8 @@ const done = async (change: Promise<unknown>): Promise<null> => {
 };
 
 const onWork: Record<string, Action> = {
-  message: (db, id, fields) => done(db.workMessage(id, needed(fields, 'content', 'there is nothing to say'), textOf(fields, 'interrupt') !== '')),
+  message: (db, id, fields) => done(db.workMessage(id, needed(fields, 'content', 'there is nothing to say'), false)),
+  interrupt: (db, id, fields) => done(db.workMessage(id, needed(fields, 'content', 'an interruption needs words'), true)),
   pause: (db, id, fields) => done(db.workPause(id, orNull(textOf(fields, 'reason')))),
   resume: (db, id) => done(db.workResume(id)),
   continue: (db, id) => done(db.journal.sessionStatus(id, 'active')),

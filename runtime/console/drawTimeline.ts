@@ -64,7 +64,9 @@ class Drawing {
     this.#right = this.#isNarrow ? 2 : 8;
     this.#step = (width - this.#left - this.#right) / Math.max(columns.length, 1);
     this.#gap = this.#step > 4 ? 1 : 0;
-    this.#maxA = Math.max(...columns.map((c) => Math.max(c.said, c.sent)), 1) * 1.03;
+    // The headline stands over the first columns: where those are high the scale leaves it room.
+    const under = columns.filter((_, i) => this.#left + i * this.#step < this.#left + (this.#hasLegend ? 440 : 240)).map((c) => c.said);
+    this.#maxA = Math.max(Math.max(...columns.map((c) => Math.max(c.said, c.sent)), 1) * 1.03, (Math.max(...under, 1) * A.h) / (A.h - (this.#hasLegend ? 92 : 76)));
     this.#maxB = Math.max(...columns.map((c) => c.sent), 1) * 1.1;
     this.#index = new Map(columns.map((c, i) => [c.n, i]));
     this.#id = `${picture.id ?? 'tl'}${width}`;
@@ -247,7 +249,7 @@ class Drawing {
     columns.forEach((c, i) => {
       const isRound = i === 0 || (unit >= 1 && Math.floor(c.n / unit) > Math.floor((columns[i - 1]?.n ?? 0) / unit));
       const x = this.#x(i);
-      if (!isRound || x < until || x > width - 70 || Math.abs(x - (s === undefined ? -99 : this.#x(s))) <= 24) return;
+      if (!isRound || x < until || x + this.#step / 2 > width - 90 || Math.abs(x - (s === undefined ? -99 : this.#x(s))) <= 24) return;
       label(i, c.n);
       until = x + 28;
     });

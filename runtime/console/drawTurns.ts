@@ -17,14 +17,13 @@ type Placed = TurnNode & { x: number; y: number };
 export function drawTurns(nodes: readonly TurnNode[], isLive: boolean, contextOf: (turnId: string) => string, itemOf: (id: string) => string): Html {
   const placed = place(nodes);
   const byId = new Map(placed.map((node) => [node.node_id, node]));
-  const width = Math.max(760, ...placed.map((node) => node.x + (node.kind === 'item' ? 240 : 90)));
+  const width = Math.max(200, ...placed.map((node) => node.x + (node.kind === 'item' ? 240 : 90)));
   const height = Math.max(...placed.map((node) => node.y)) + 48;
   const edges = placed.map((node) => edge(node, byId.get(node.parent_node_id ?? '')));
   const circles = placed.map((node) => circle(node, isLive, contextOf, itemOf));
-  const attempts = [...new Map(placed.filter((node) => node.attempt !== null && node.kind !== 'item').map((node) => [`${node.attempt}/${node.lane}`, node])).values()]
-    .filter((node) => node.marks?.includes('first') || node.parent_node_id === null);
-  const attemptLabels = attempts.map((node) => `<text x="0" y="${node.y + 4}"${node.lane === 0 ? ' class="on"' : ''}>attempt ${node.attempt}</text>`);
-  return markup(`<svg class="tree${width > 800 ? ' long' : ''}" viewBox="0 0 ${r(width)} ${height}" width="${r(width)}" height="${height}" role="group" aria-label="Tree of turns: ${placed.reduce((sum, node) => sum + (node.kind === 'item' ? 0 : node.turns ?? 1), 0)} turns, ${placed.filter((node) => node.kind === 'item').length} forks">${attemptLabels.join('')}${edges.join('')}${circles.join('')}</svg>`);
+  const begins = placed.filter((node) => node.kind !== 'item' && !byId.has(node.parent_node_id ?? ''));
+  const attemptLabels = begins.map((node) => `<text x="0" y="${node.y + 4}"${node.lane === 0 ? ' class="on"' : ''}>${node.attempt === null ? '' : `attempt ${node.attempt}`}</text>`);
+  return markup(`<svg class="tree" viewBox="0 0 ${r(width)} ${height}" width="${r(width)}" height="${height}" role="group" aria-label="Tree of turns: ${placed.reduce((sum, node) => sum + (node.kind === 'item' ? 0 : node.turns ?? 1), 0)} turns, ${placed.filter((node) => node.kind === 'item').length} forks">${attemptLabels.join('')}${edges.join('')}${circles.join('')}</svg>`);
 }
 
 /** From left to right by how far a node is from its root; a lane each for branches. */

@@ -50,3 +50,6 @@ export function brief(text: string, length: number): string {
 
 /** 1 child, 3 children. */
 export const count = (n: number, one: string, many = `${one}s`): string => `${num(n)} ${n === 1 ? one : many}`;
+
+/** A text with the ids in it cut to their last six characters. */
+export const withShortIds = (text: string): string => text.replaceAll(/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{6}([0-9a-f]{6})\b/g, '$1');

@@ -107,7 +107,9 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
     if (!page || !whole) {
       return c.html(frame('Not here', 'keys', shell, view.formToken !== null, html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address. <a class="accent" href="/">Now</a></p></header>`), 404);
     }
-    return c.html(frame(whole.title, page.section, shell, view.formToken !== null, whole.body), status);
+    // Its control may be gone by now: a finished item is not spoken to.
+    const isSaid = refused === null || String(whole.body).includes(`action="${refused.action}"`);
+    return c.html(frame(whole.title, page.section, shell, view.formToken !== null, html`${isSaid ? '' : html`<p class="bad" role="alert">${refused.says}</p>`}${whole.body}`), status);
   }
 
   app.get('/events', async (c) => {

@@ -82,231 +82,235 @@ const resumable = z.object({
 const replayed = z.object({ model_calls: z.number(), input_tokens: figure, cached_input_tokens: figure, extra_output_tokens: figure, peak_tokens: figure, cuts: z.number(), cost: figure });
 const replayedTurn = z.object({ turn_id: z.string(), input_tokens: z.number(), cached_tokens: number, is_cut: z.boolean() });
 
-export const consoleReads = ({ call, row, rows, run, one, named, invoked }: Calls) => ({
-  shell: () => one(() => sql.type(shell)`
-    select ${invoked('work_ledger_version', [])} as version, pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only,
-           (select count(*)::int from ${named('v_approvals')}) as approvals,
-           (select count(*)::int from (select from ${named('work_items')} where resolved_at is null and state <> 'created' limit 1000) o) as open,
-           (select count(*)::int from (select from ${named('work_items')} where state in ('paused', 'dead') limit 100) o) as resumable`),
+export function consoleReads({ call, row, rows, run, one, named, invoked }: Calls) {
+  /** f: the newest attempt at w. */
+  const newestFocus = sql.fragment`left join lateral (select * from ${named('foci')} f where f.work_item_id = w.id order by f.attempt desc limit 1) f on true`;
+  return {
+    shell: () => one(() => sql.type(shell)`
+      select ${invoked('work_ledger_version', [])} as version, pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only,
+             (select count(*)::int from ${named('v_approvals')}) as approvals,
+             (select count(*)::int from (select from ${named('work_items')} where resolved_at is null and state <> 'created' limit 1000) o) as open,
+             (select count(*)::int from (select from ${named('work_items')} where state in ('paused', 'dead') limit 100) o) as resumable`),
 
-  /** Those that wait for approval first, then the oldest tree; whole trees, at most `limit` of them. */
-  underWay: (limit: number) => run(() => sql.type(underWay)`
-    with now as materialized (select * from ${named('v_now')}),
-         roots as (select root_id, bool_or(waits_for = 'approval') as asks, min(started_at) as began from now group by root_id order by 2 desc, 3, 1 limit ${limit})
-    select n.* from now n join roots r using (root_id) order by r.asks desc, r.began, n.root_id, n.depth, n.started_at nulls last, n.work_item_id`),
+    /** Those that wait for approval first, then the oldest tree; whole trees, at most `limit` of them. */
+    underWay: (limit: number) => run(() => sql.type(underWay)`
+      with now as materialized (select * from ${named('v_now')}),
+           roots as (select root_id, bool_or(coalesce(waits_for = 'approval', false)) as asks, min(started_at) as began from now group by root_id order by 2 desc, 3, 1 limit ${limit})
+      select n.* from now n join roots r using (root_id) order by r.asks desc, r.began, n.root_id, n.depth, n.started_at nulls last, n.work_item_id`),
 
-  underWayOf: async (workItemId: string) => (await run(() => sql.type(underWay)`select * from ${named('v_now')} where work_item_id = ${workItemId}::uuid`))[0] ?? null,
+    underWayOf: async (workItemId: string) => (await run(() => sql.type(underWay)`select * from ${named('v_now')} where work_item_id = ${workItemId}::uuid`))[0] ?? null,
 
-  queue: (limit: number) => run(() => sql.type(queued)`select * from ${named('v_queue')} order by priority desc, run_at limit ${limit}`),
+    queue: (limit: number) => run(() => sql.type(queued)`select * from ${named('v_queue')} order by priority desc, run_at limit ${limit}`),
 
-  slots: () => run(() => sql.type(slots)`select * from ${named('v_slots')} order by used desc, faculty`),
+    slots: () => run(() => sql.type(slots)`select * from ${named('v_slots')} order by used desc, faculty`),
 
-  workers: () => run(() => sql.type(worker)`select * from ${named('v_workers')} order by is_alive desc, started_at limit 50`),
+    workers: () => run(() => sql.type(worker)`select * from ${named('v_workers')} order by is_alive desc, started_at limit 50`),
 
-  models: () => run(() => sql.type(z.object({ name: z.string(), ends_at: text, reason: text }))`
-    select m.name, c.ends_at, c.reason from ${named('models')} m left join ${named('v_cooldowns')} c on c.model = m.name
-     where m.sample_count > 0 or c.model is not null order by c.ends_at nulls last, m.updated_at desc limit 12`),
+    models: () => run(() => sql.type(z.object({ name: z.string(), ends_at: text, reason: text }))`
+      select m.name, c.ends_at, c.reason from ${named('models')} m left join ${named('v_cooldowns')} c on c.model = m.name
+       where m.sample_count > 0 or c.model is not null order by c.ends_at nulls last, m.updated_at desc limit 12`),
 
-  doctor: () => rows('work_ledger_doctor', [], finding),
+    doctor: () => rows('work_ledger_doctor', [], finding),
 
-  /** With what the model said before the call. */
-  approvals: (workItemId: string | null) => run(() => sql.type(approval)`
-    select a.tool_call_id, a.work_item_id, left(a.description, 300) as description, a.tool_name, a.risk, k.effect, a.input, a.input_hash, a.expires_at,
-           left((select string_agg(b ->> 'text', E'\n') from ${named('messages')} m cross join lateral json_array_elements(m.content) b where m.id = k.message_id and b ->> 'type' = 'text'), 1000) as said
-      from ${named('v_approvals')} a join ${named('tool_calls')} k on k.id = a.tool_call_id
-     where ${workItemId}::uuid is null or a.work_item_id = ${workItemId}::uuid
-     order by a.requested_at limit 50`),
+    /** With what the model said before the call. */
+    approvals: (workItemId: string | null) => run(() => sql.type(approval)`
+      select a.tool_call_id, a.work_item_id, left(a.description, 300) as description, a.tool_name, a.risk, k.effect, a.input, a.input_hash, a.expires_at,
+             left((select string_agg(b ->> 'text', E'\n') from ${named('messages')} m cross join lateral json_array_elements(m.content) b where m.id = k.message_id and b ->> 'type' = 'text'), 1000) as said
+        from ${named('v_approvals')} a join ${named('tool_calls')} k on k.id = a.tool_call_id
+       where ${workItemId}::uuid is null or a.work_item_id = ${workItemId}::uuid
+       order by a.requested_at limit 50`),
 
-  lately: (limit: number) => run(() => sql.type(listed)`
-    select w.id, w.parent_id, w.work_type, left(w.description, 300) as description, coalesce(f.faculty, w.faculty) as faculty, w.state, left(w.state_reason, 300) as state_reason, w.created_at, w.resolved_at,
-           left(coalesce(w.outcome_data ->> 'summary', w.outcome_data ->> 'error'), 400) as outcome, u.total_tokens as tokens, u.cost, u.turns
-      from (select * from ${named('work_items')} where resolved_at is not null and parent_id is null and work_type not in ('journal', 'imported') order by resolved_at desc limit ${limit}) w
-      left join ${named('foci')} f on f.id = w.focus_id
-      left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
-     order by w.resolved_at desc`),
+    lately: (limit: number) => run(() => sql.type(listed)`
+      select w.id, w.parent_id, w.work_type, left(w.description, 300) as description, coalesce(f.faculty, w.faculty) as faculty, w.state, left(w.state_reason, 300) as state_reason, w.created_at, w.resolved_at,
+             left(coalesce(w.outcome_data ->> 'summary', w.outcome_data ->> 'error'), 400) as outcome, u.total_tokens as tokens, u.cost, u.turns
+        from (select * from ${named('work_items')} where resolved_at is not null and parent_id is null and work_type not in ('journal', 'import') order by resolved_at desc limit ${limit}) w
+        ${newestFocus}
+        left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
+       order by w.resolved_at desc`),
 
-  workPage: (filter: { state: string | null; type: string | null; faculty: string | null; parentId: string | null; before: string | null }, limit: number) => run(() => sql.type(listed)`
-    select w.id, w.parent_id, w.work_type, left(w.description, 300) as description, coalesce(f.faculty, w.faculty) as faculty, w.state, left(w.state_reason, 300) as state_reason, w.created_at, w.resolved_at,
-           left(coalesce(w.outcome_data ->> 'summary', w.outcome_data ->> 'error'), 400) as outcome, u.total_tokens as tokens, u.cost, u.turns
-      from (select w.* from ${named('work_items')} w left join ${named('foci')} f on f.id = w.focus_id
-             where (${filter.state}::text is null or w.state = ${filter.state} or (${filter.state} = 'open' and w.resolved_at is null))
-               and (${filter.type}::text is null or w.work_type = ${filter.type})
-               and (${filter.faculty}::text is null or coalesce(f.faculty, w.faculty) = ${filter.faculty})
-               and (${filter.parentId}::uuid is null or w.parent_id = ${filter.parentId}::uuid)
-               and (${filter.before}::uuid is null or (w.created_at, w.id) < (select b.created_at, b.id from ${named('work_items')} b where b.id = ${filter.before}::uuid))
-             order by w.created_at desc, w.id desc limit ${limit}) w
-      left join ${named('foci')} f on f.id = w.focus_id
-      left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
-     order by w.created_at desc, w.id desc`),
+    workPage: (filter: { state: string | null; type: string | null; faculty: string | null; parentId: string | null; before: string | null }, limit: number) => run(() => sql.type(listed)`
+      select w.id, w.parent_id, w.work_type, left(w.description, 300) as description, coalesce(f.faculty, w.faculty) as faculty, w.state, left(w.state_reason, 300) as state_reason, w.created_at, w.resolved_at,
+             left(coalesce(w.outcome_data ->> 'summary', w.outcome_data ->> 'error'), 400) as outcome, u.total_tokens as tokens, u.cost, u.turns
+        from (select w.* from ${named('work_items')} w ${newestFocus}
+               where (${filter.state}::text is null or w.state = ${filter.state} or (${filter.state} = 'open' and w.resolved_at is null))
+                 and (${filter.type}::text is null or w.work_type = ${filter.type})
+                 and (${filter.faculty}::text is null or coalesce(f.faculty, w.faculty) = ${filter.faculty})
+                 and (${filter.parentId}::uuid is null or w.parent_id = ${filter.parentId}::uuid)
+                 and (${filter.before}::uuid is null or (w.created_at, w.id) < (select b.created_at, b.id from ${named('work_items')} b where b.id = ${filter.before}::uuid))
+               order by w.created_at desc, w.id desc limit ${limit}) w
+        ${newestFocus}
+        left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
+       order by w.created_at desc, w.id desc`),
 
-  /** The item, and what stands at the top of its page. */
-  item: async (workItemId: string) => (await run(() => sql.type(workItem.extend({
-    root_id: z.string(), started_at: text, is_pausing: z.boolean(), fork_turn_id: text, current_faculty: text, session_label: text, attempt: number, iteration: number, model: text, origin: text,
-    tokens: figure, cached: figure, input: figure, output: figure, cost: figure, turns: figure, open_below: z.number(), entries: z.number(),
-  }))`
-    select w.*, f.faculty as current_faculty, coalesce(f.session_label, i.label) as session_label, f.attempt, f.iteration, coalesce(y.config #>> '{engage,model}', t.model) as model,
-           i.origin, u.total_tokens as tokens, u.cached_input_tokens as cached,
-           coalesce(u.input_tokens, 0) + coalesce(u.cached_input_tokens, 0) + coalesce(u.cache_write_tokens, 0) as input, u.output_tokens as output, u.cost, u.turns, w.ledger_count as entries,
-           (with recursive below as (select c.id, c.resolved_at from ${named('work_items')} c where c.parent_id = w.id
-              union all select c.id, c.resolved_at from below b join ${named('work_items')} c on c.parent_id = b.id)
-            select count(*)::int from below where resolved_at is null) as open_below
-      from ${named('work_items')} w
-      left join ${named('foci')} f on f.id = w.focus_id
-      left join ${named('faculties')} y on y.content_hash = f.faculty_hash
-      left join lateral (select s.label, s.origin from ${named('sessions')} s where s.label = coalesce(f.session_label, w.id::text)) i on true
-      left join lateral (select t.model from ${named('turns')} t where t.work_item_id = w.id order by t.id desc limit 1) t on true
-      left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
-     where w.id = ${workItemId}::uuid`))[0] ?? null,
+    /** The item, and what stands at the top of its page. */
+    item: async (workItemId: string) => (await run(() => sql.type(workItem.extend({
+      root_id: z.string(), started_at: text, is_pausing: z.boolean(), fork_turn_id: text, current_faculty: text, session_label: text, attempt: number, iteration: number, model: text, origin: text,
+      tokens: figure, cached: figure, input: figure, output: figure, cost: figure, turns: figure, open_below: z.number(), entries: z.number(),
+    }))`
+      select w.*, f.faculty as current_faculty, coalesce(f.session_label, i.label) as session_label, f.attempt, f.iteration, coalesce(y.config #>> '{engage,model}', t.model) as model,
+             i.origin, u.total_tokens as tokens, u.cached_input_tokens as cached,
+             coalesce(u.input_tokens, 0) + coalesce(u.cached_input_tokens, 0) + coalesce(u.cache_write_tokens, 0) as input, u.output_tokens as output, u.cost, u.turns, w.ledger_count as entries,
+             (with recursive below as (select c.id, c.resolved_at from ${named('work_items')} c where c.parent_id = w.id
+                union all select c.id, c.resolved_at from below b join ${named('work_items')} c on c.parent_id = b.id)
+              select count(*)::int from below where resolved_at is null) as open_below
+        from ${named('work_items')} w
+        ${newestFocus}
+        left join ${named('faculties')} y on y.content_hash = f.faculty_hash
+        left join lateral (select s.label, s.origin from ${named('sessions')} s where s.label = f.session_label) i on true
+        left join lateral (select t.model from ${named('turns')} t where t.work_item_id = w.id order by t.id desc limit 1) t on true
+        left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
+       where w.id = ${workItemId}::uuid`))[0] ?? null,
 
-  treeCost: (workItemId: string) => one(() => sql.type(z.object({ items: z.number(), tokens: figure, cost: figure }))`
-    with recursive tree as (select w.id from ${named('work_items')} w where w.id = ${workItemId}::uuid union all select c.id from tree t join ${named('work_items')} c on c.parent_id = t.id)
-    select count(distinct tree.id)::int as items, sum(u.total_tokens) as tokens, sum(u.cost) as cost from tree left join lateral (select * from ${named('v_usage')} u where u.work_item_id = tree.id) u on true`),
+    treeCost: (workItemId: string) => one(() => sql.type(z.object({ items: z.number(), tokens: figure, cost: figure }))`
+      with recursive tree as (select w.id from ${named('work_items')} w where w.id = ${workItemId}::uuid union all select c.id from tree t join ${named('work_items')} c on c.parent_id = t.id)
+      select count(distinct tree.id)::int as items, sum(u.total_tokens) as tokens, sum(u.cost) as cost from tree left join lateral (select * from ${named('v_usage')} u where u.work_item_id = tree.id) u on true`),
 
-  journalPage: (workItemId: string, filter: { before: string | null; types: readonly string[] | null; importance: readonly string[] | null; query: string | null }, limit: number) =>
-    rows('journal_page', [workItemId, filter.before, limit, filter.types && sql.array(filter.types, 'text'), filter.importance && sql.array(filter.importance, 'text'), filter.query], journalRow),
+    journalPage: (workItemId: string, filter: { before: string | null; types: readonly string[] | null; importance: readonly string[] | null; query: string | null }, limit: number) =>
+      rows('journal_page', [workItemId, filter.before, limit, filter.types && sql.array(filter.types, 'text'), filter.importance && sql.array(filter.importance, 'text'), filter.query], journalRow),
 
-  /** Where a turn's request is shown: its item, and the session whose timeline has it. */
-  turnAt: async (turnId: string) => (await run(() => sql.type(z.object({ id: z.string(), work_item_id: z.string(), session: text }))`
-    select t.id, t.work_item_id, f.session_label as session from ${named('turns')} t left join ${named('foci')} f on f.id = t.focus_id where t.id = ${turnId}::uuid and t.work_item_id is not null`))[0] ?? null,
+    /** Where a turn's request is shown: its item, and the session whose timeline has it. */
+    turnAt: async (turnId: string) => (await run(() => sql.type(z.object({ id: z.string(), work_item_id: z.string(), session: text }))`
+      select t.id, t.work_item_id, f.session_label as session from ${named('turns')} t left join ${named('foci')} f on f.id = t.focus_id where t.id = ${turnId}::uuid and t.work_item_id is not null`))[0] ?? null,
 
-  /** A call, with its result in full. */
-  callWhole: async (toolCallId: string) => (await run(() => sql.type(z.object({ id: z.string(), work_item_id: text, turn_id: z.string(), tool_name: z.string(), status: z.string(), input: z.unknown(), result: text, artifact: text }))`
-    select k.id, k.work_item_id, k.turn_id, k.tool_name, k.status, coalesce(k.rewritten_input, k.input) as input, coalesce(left(a.content, 1000000), ${named('_result_text')}(k.result)) as result, k.artifact_hash as artifact
-      from ${named('tool_calls')} k left join ${named('artifacts')} a on a.content_hash = k.artifact_hash where k.id = ${toolCallId}::uuid`))[0] ?? null,
+    /** A call, with its result in full. */
+    callWhole: async (toolCallId: string) => (await run(() => sql.type(z.object({ id: z.string(), work_item_id: text, turn_id: z.string(), tool_name: z.string(), status: z.string(), input: z.unknown(), result: text, artifact: text }))`
+      select k.id, k.work_item_id, k.turn_id, k.tool_name, k.status, coalesce(k.rewritten_input, k.input) as input, coalesce(left(a.content, 1000000), ${named('_result_text')}(k.result)) as result, k.artifact_hash as artifact
+        from ${named('tool_calls')} k left join ${named('artifacts')} a on a.content_hash = k.artifact_hash where k.id = ${toolCallId}::uuid`))[0] ?? null,
 
-  logged: async (entryId: string) => (await run(() => sql.type(z.object({ id: z.string(), is_deleted: z.boolean() }))`
-    select id, deleted_at is not null as is_deleted from ${named('journal_entries')} where id = ${entryId}::uuid`))[0] ?? null,
+    logged: async (entryId: string) => (await run(() => sql.type(z.object({ id: z.string(), is_deleted: z.boolean() }))`
+      select id, deleted_at is not null as is_deleted from ${named('journal_entries')} where id = ${entryId}::uuid`))[0] ?? null,
 
-  ledgerPage: (workItemId: string, before: number | null, limit: number) => run(() => sql.type(entry.extend({
-    id: z.string(), attempt: z.number(), is_inherited: z.boolean(), iteration: number, beside: z.array(z.object({ id: z.string(), tool: z.string() })).nullable(),
-  }))`
-    select l.*, t.iteration,
-           (select json_agg(json_build_object('id', k.id, 'tool', k.tool_name) order by k.ordinal) from ${named('tool_calls')} k
-             where k.turn_id = l.turn_id and k.parent_call_id is null and k.tool_name <> 'ledger_append') as beside
-      from ${named('work_ledger')} l left join ${named('turns')} t on t.id = l.turn_id
-     where l.work_item_id = ${workItemId}::uuid and (${before}::int is null or l.seq < ${before}::int)
-     order by l.seq desc limit ${limit}`),
+    ledgerPage: (workItemId: string, before: number | null, limit: number) => run(() => sql.type(entry.extend({
+      id: z.string(), attempt: z.number(), is_inherited: z.boolean(), iteration: number, beside: z.array(z.object({ id: z.string(), tool: z.string() })).nullable(),
+    }))`
+      select l.*, t.iteration,
+             (select json_agg(json_build_object('id', k.id, 'tool', k.tool_name) order by k.ordinal) from ${named('tool_calls')} k
+               where k.turn_id = l.turn_id and k.parent_call_id is null and k.tool_name <> 'ledger_append') as beside
+        from ${named('work_ledger')} l left join ${named('turns')} t on t.id = l.turn_id
+       where l.work_item_id = ${workItemId}::uuid and (${before}::int is null or l.seq < ${before}::int)
+       order by l.seq desc limit ${limit}`),
 
-  turnTree: (workItemId: string, around: string | null, limit: number) => rows('turn_tree', [workItemId, around, limit], node),
+    turnTree: (workItemId: string, around: string | null, limit: number) => rows('turn_tree', [workItemId, around, limit], node),
 
-  turnsPage: (workItemId: string, before: string | null, limit: number) => run(() => sql.type(z.object({
-    id: z.string(), attempt: number, iteration: number, turn_type: z.string(), status: z.string(), model: text, input: figure, cached: figure, output: number, cost: figure, duration_ms: number, stop_reason: text, started_at: z.string(),
-    error: text, calls: z.array(z.object({ tool: z.string(), status: z.string() })).nullable(), said: text,
-  }))`
-    select t.id, f.attempt, t.iteration, t.turn_type, t.status, t.model, coalesce(t.input_tokens, 0) + coalesce(t.cached_input_tokens, 0) + coalesce(t.cache_write_tokens, 0) as input,
-           t.cached_input_tokens as cached, t.output_tokens as output, ${named('_turn_cost')}(t) as cost, t.duration_ms, t.stop_reason, t.started_at, left(concat_ws(': ', t.error ->> 'class', t.error ->> 'message'), 300) as error,
-           (select json_agg(json_build_object('tool', k.tool_name, 'status', k.status) order by k.ordinal) from ${named('tool_calls')} k where k.turn_id = t.id and k.parent_call_id is null) as calls,
-           left((select string_agg(b ->> 'text', ' ') from ${named('messages')} m cross join lateral json_array_elements(m.content) b where m.turn_id = t.id and m.role = 'assistant' and b ->> 'type' = 'text'), 200) as said
-      from ${named('turns')} t left join ${named('foci')} f on f.id = t.focus_id
-     where t.work_item_id = ${workItemId}::uuid and (${before}::uuid is null or t.id < ${before}::uuid)
-     order by t.id desc limit ${limit}`),
+    turnsPage: (workItemId: string, before: string | null, limit: number) => run(() => sql.type(z.object({
+      id: z.string(), attempt: number, iteration: number, turn_type: z.string(), status: z.string(), model: text, input: figure, cached: figure, output: number, cost: figure, duration_ms: number, stop_reason: text, started_at: z.string(),
+      error: text, calls: z.array(z.object({ tool: z.string(), status: z.string() })).nullable(), said: text,
+    }))`
+      select t.id, f.attempt, t.iteration, t.turn_type, t.status, t.model, coalesce(t.input_tokens, 0) + coalesce(t.cached_input_tokens, 0) + coalesce(t.cache_write_tokens, 0) as input,
+             t.cached_input_tokens as cached, t.output_tokens as output, ${named('_turn_cost')}(t) as cost, t.duration_ms, t.stop_reason, t.started_at, left(concat_ws(': ', t.error ->> 'class', t.error ->> 'message'), 300) as error,
+             (select json_agg(json_build_object('tool', k.tool_name, 'status', k.status) order by k.ordinal) from ${named('tool_calls')} k where k.turn_id = t.id and k.parent_call_id is null) as calls,
+             left((select string_agg(b ->> 'text', ' ') from ${named('messages')} m cross join lateral json_array_elements(m.content) b where m.turn_id = t.id and m.role = 'assistant' and b ->> 'type' = 'text'), 200) as said
+        from ${named('turns')} t left join ${named('foci')} f on f.id = t.focus_id
+       where t.work_item_id = ${workItemId}::uuid and (${before}::uuid is null or t.id < ${before}::uuid)
+       order by t.id desc limit ${limit}`),
 
-  told: (workItemId: string, limit: number) => run(() => sql.type(z.object({ iteration: number, kind: text, content: text, source_id: text, shown_at: text }))`
-    select iteration, kind, left(content, 300) as content, source_id, shown_at from ${named('v_awareness_shown')} where reader_id = ${workItemId}::uuid order by shown_at desc limit ${limit}`),
+    told: (workItemId: string, limit: number) => run(() => sql.type(z.object({ iteration: number, kind: text, content: text, source_id: text, shown_at: text }))`
+      select iteration, kind, left(content, 300) as content, source_id, shown_at from ${named('v_awareness_shown')} where reader_id = ${workItemId}::uuid order by shown_at desc limit ${limit}`),
 
-  inbox: (workItemId: string, limit: number) => run(() => sql.type(z.object({ content: z.string(), is_interrupt: z.boolean(), created_at: z.string(), iteration: number, is_waiting: z.boolean() }))`
-    select left(i.content, 300) as content, i.is_interrupt, i.created_at, t.iteration, i.consumed_at is null as is_waiting
-      from ${named('inbox')} i left join ${named('turns')} t on t.id = i.turn_id
-     where i.work_item_id = ${workItemId}::uuid and i.kind = 'message' order by i.created_at desc limit ${limit}`),
+    inbox: (workItemId: string, limit: number) => run(() => sql.type(z.object({ content: z.string(), is_interrupt: z.boolean(), created_at: z.string(), iteration: number, is_waiting: z.boolean() }))`
+      select left(i.content, 300) as content, i.is_interrupt, i.created_at, t.iteration, i.consumed_at is null as is_waiting
+        from ${named('inbox')} i left join ${named('turns')} t on t.id = i.turn_id
+       where i.work_item_id = ${workItemId}::uuid and i.kind = 'message' order by i.created_at desc limit ${limit}`),
 
-  children: (workItemId: string, limit: number) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), state: z.string(), state_reason: text, cost: figure, tokens: figure, asks: z.boolean() }))`
-    select w.id, left(w.description, 200) as description, w.state, left(w.state_reason, 200) as state_reason, u.cost, u.total_tokens as tokens,
-           exists (select from ${named('v_approvals')} a where a.work_item_id = w.id) as asks
-      from ${named('work_items')} w left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
-     where w.parent_id = ${workItemId}::uuid order by w.created_at limit ${limit}`),
+    children: (workItemId: string, limit: number) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), state: z.string(), state_reason: text, cost: figure, tokens: figure, asks: z.boolean() }))`
+      select w.id, left(w.description, 200) as description, w.state, left(w.state_reason, 200) as state_reason, u.cost, u.total_tokens as tokens,
+             exists (select from ${named('v_approvals')} a where a.work_item_id = w.id) as asks
+        from ${named('work_items')} w left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
+       where w.parent_id = ${workItemId}::uuid order by w.created_at limit ${limit}`),
 
-  budgets: (workItemId: string) => run(() => sql.type(z.object({ resource: z.string(), amount: figure, spent: figure, reserved: figure }))`
-    select resource, amount, spent, reserved from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid
-     order by array_position(array['money', 'tokens', 'calls', 'seconds', 'children'], resource::text)`),
+    budgets: (workItemId: string) => run(() => sql.type(z.object({ resource: z.string(), amount: figure, spent: figure, reserved: figure }))`
+      select resource, amount, spent, reserved from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid
+       order by array_position(array['money', 'tokens', 'calls', 'seconds', 'children'], resource::text)`),
 
-  timeline: (session: string, policy: object | null, after: string | null, limit: number) => rows('context_timeline', [session, policy && storableJson(policy), after, limit], column),
+    timeline: (session: string, policy: object | null, after: string | null, limit: number) => rows('context_timeline', [session, policy && storableJson(policy), after, limit], column),
 
-  replay: (session: string, policy: object) => row('context_replay', [session, storableJson(policy)], replayed),
+    replay: (session: string, policy: object) => row('context_replay', [session, storableJson(policy)], replayed),
 
-  replayTurns: (session: string, policy: object) => rows('context_replay_turns', [session, storableJson(policy)], replayedTurn),
+    replayTurns: (session: string, policy: object) => rows('context_replay_turns', [session, storableJson(policy)], replayedTurn),
 
-  requestParts: (turnId: string) => run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId])} order by n`),
+    requestParts: (turnId: string) => run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId])} order by n`),
 
-  cuts: (workItemId: string) => rows('context_cost', [workItemId], z.object({
-    attempt: number, iteration: number, cut: z.string(), blocks: text, tokens_elided: number, stub_tokens: number, tokens_kept: number, breaks_even_after: number, requests_since: number, input_before: figure, input_after: figure,
-  })),
+    cuts: (workItemId: string) => rows('context_cost', [workItemId], z.object({
+      attempt: number, iteration: number, cut: z.string(), blocks: text, tokens_elided: number, stub_tokens: number, tokens_kept: number, breaks_even_after: number, requests_since: number, input_before: figure, input_after: figure,
+    })),
 
-  costByDay: (workItemId: string | null) => run(() => sql.type(z.object({ day: z.string(), model: text, calls: figure, tokens: figure, cached: figure, output: figure, cost: figure }))`
-    select t.started_at::date::text as day, t.model, sum(t.call_count) as calls, sum(coalesce(t.input_tokens, 0) + coalesce(t.cached_input_tokens, 0) + coalesce(t.cache_write_tokens, 0)) as tokens,
-           sum(t.cached_input_tokens) as cached, sum(t.output_tokens) as output, sum(${named('_turn_cost')}(t)) as cost
-      from ${named('turns')} t where t.work_item_id = ${workItemId}::uuid group by 1, 2 order by 1 desc, 2 limit 60`),
+    costByDay: (workItemId: string | null) => run(() => sql.type(z.object({ day: z.string(), model: text, calls: figure, tokens: figure, cached: figure, output: figure, cost: figure }))`
+      select t.started_at::date::text as day, t.model, sum(t.call_count) as calls, sum(coalesce(t.input_tokens, 0) + coalesce(t.cached_input_tokens, 0) + coalesce(t.cache_write_tokens, 0)) as tokens,
+             sum(t.cached_input_tokens) as cached, sum(t.output_tokens) as output, sum(${named('_turn_cost')}(t)) as cost
+        from ${named('turns')} t where t.work_item_id = ${workItemId}::uuid group by 1, 2 order by 1 desc, 2 limit 60`),
 
-  costOfCompactions: (workItemId: string) => run(() => sql.type(z.object({ compaction_type: z.string(), trigger: z.string(), is_applied: z.boolean().nullable(), tokens_before: number, tokens_after: number, input: number, output: number, created_at: z.string() }))`
-    select compaction_type, trigger, is_applied, tokens_before, tokens_after, summarization_input_tokens as input, summarization_output_tokens as output, created_at
-      from ${named('compactions')} where work_item_id = ${workItemId}::uuid order by created_at desc limit 50`),
+    costOfCompactions: (workItemId: string) => run(() => sql.type(z.object({ compaction_type: z.string(), trigger: z.string(), is_applied: z.boolean().nullable(), tokens_before: number, tokens_after: number, input: number, output: number, created_at: z.string() }))`
+      select compaction_type, trigger, is_applied, tokens_before, tokens_after, summarization_input_tokens as input, summarization_output_tokens as output, created_at
+        from ${named('compactions')} where work_item_id = ${workItemId}::uuid order by created_at desc limit 50`),
 
-  /** Paused, dead, failed or with an expired lease; without counting journals. */
-  sessions: (limit: number) => run(() => sql.type(resumable)`
-    select w.id, left(w.description, 300) as description, w.state, left(w.state_reason, 300) as state_reason, ${named('_journal_state')}(w) as status, coalesce(f.faculty, w.faculty) as faculty, w.work_type, w.created_at,
-           u.turns, u.total_tokens as tokens
-      from (select * from (select * from ${named('work_items')} where state in ('paused', 'dead') or (state = 'created' and work_type = 'journal') order by created_at desc limit ${limit}) p
-            union all select * from (select w.* from ${named('work_items')} w join ${named('v_leases')} l on l.work_item_id = w.id where l.is_expired limit ${limit}) e
-            union all select * from (select * from ${named('work_items')} where state = 'failed' and parent_id is null order by created_at desc limit 5) g) w
-      left join ${named('foci')} f on f.id = w.focus_id
-      left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
-     order by w.created_at desc limit ${limit}`),
+    /** Paused, dead, failed or with an expired lease; without counting journals. */
+    sessions: (limit: number) => run(() => sql.type(resumable)`
+      select w.id, left(w.description, 300) as description, w.state, left(w.state_reason, 300) as state_reason, ${named('_journal_state')}(w) as status, coalesce(f.faculty, w.faculty) as faculty, w.work_type, w.created_at,
+             u.turns, u.total_tokens as tokens
+        from (select * from (select * from ${named('work_items')} where state in ('paused', 'dead') or (state = 'created' and work_type = 'journal') order by created_at desc limit ${limit}) p
+              union all select * from (select w.* from ${named('work_items')} w join ${named('v_leases')} l on l.work_item_id = w.id where l.is_expired limit ${limit}) e
+              union all select * from (select * from ${named('work_items')} where state = 'failed' and parent_id is null order by created_at desc limit 5) g) w
+        ${newestFocus}
+        left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
+       order by w.created_at desc limit ${limit}`),
 
-  imported: (before: string | null, limit: number) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), origin: text, model: text, turns: figure, tokens: figure }))`
-    select w.id, left(w.description, 200) as description, s.origin, t.model, u.turns, u.total_tokens as tokens
-      from ${named('work_items')} w
-      join ${named('foci')} f on f.id = w.focus_id
-      join ${named('sessions')} s on s.label = f.session_label
-      left join lateral (select t.model from ${named('turns')} t where t.work_item_id = w.id order by t.id desc limit 1) t on true
-      left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
-     where f.faculty = 'imported' and (${before}::uuid is null or w.id < ${before}::uuid) order by w.id desc limit ${limit}`),
+    imported: (before: string | null, limit: number) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), origin: text, model: text, turns: figure, tokens: figure }))`
+      select w.id, left(w.description, 200) as description, s.origin, t.model, u.turns, u.total_tokens as tokens
+        from ${named('work_items')} w
+        ${newestFocus}
+        join ${named('sessions')} s on s.label = f.session_label
+        left join lateral (select t.model from ${named('turns')} t where t.work_item_id = w.id order by t.id desc limit 1) t on true
+        left join lateral (select * from ${named('v_usage')} u where u.work_item_id = w.id) u on true
+       where w.work_type = 'import' and (${before}::uuid is null or w.id < ${before}::uuid) order by w.id desc limit ${limit}`),
 
-  forkPoints: (workItemId: string, limit: number) => run(() => sql.type(z.object({ turn_id: z.string(), depth: z.number(), reason: z.string(), context_tokens: number, entry: z.string() }))`
-    select turn_id, depth, reason, context_tokens, left(entry, 300) as entry
-      from (select distinct on (turn_id, reason) * from ${named('v_fork_points')} where work_item_id = ${workItemId}::uuid order by turn_id, reason, rank) p order by rank limit ${limit}`),
+    forkPoints: (workItemId: string, limit: number) => run(() => sql.type(z.object({ turn_id: z.string(), depth: z.number(), reason: z.string(), context_tokens: number, entry: z.string() }))`
+      select turn_id, depth, reason, context_tokens, left(entry, 300) as entry
+        from (select distinct on (turn_id, reason) * from ${named('v_fork_points')} where work_item_id = ${workItemId}::uuid order by turn_id, reason, rank) p order by rank limit ${limit}`),
 
-  forks: (workItemId: string) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), said: text, state: z.string(), session: z.string(), own_session: z.string(), depth: z.number() }))`
-    select w.id, left(w.description, 200) as description, (select left(i.content, 200) from ${named('inbox')} i where i.work_item_id = w.id and i.kind = 'message' order by i.created_at limit 1) as said,
-           w.state, s.label as session, o.session_label as own_session, t.depth
-      from ${named('turns')} t join ${named('work_items')} w on w.fork_turn_id = t.id join ${named('foci')} f on f.id = w.focus_id join ${named('sessions')} s on s.label = f.session_label
-      join ${named('work_items')} m on m.id = t.work_item_id join ${named('foci')} o on o.id = m.focus_id
-     where t.work_item_id = ${workItemId}::uuid order by w.created_at desc limit 20`),
+    forks: (workItemId: string) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), said: text, state: z.string(), session: z.string(), own_session: z.string(), depth: z.number() }))`
+      select w.id, left(w.description, 200) as description, (select left(i.content, 200) from ${named('inbox')} i where i.work_item_id = w.id and i.kind = 'message' order by i.created_at limit 1) as said,
+             w.state, s.label as session, o.session_label as own_session, t.depth
+        from ${named('turns')} t join ${named('work_items')} w on w.fork_turn_id = t.id ${newestFocus} join ${named('sessions')} s on s.label = f.session_label
+        join ${named('foci')} o on o.id = t.focus_id
+       where t.work_item_id = ${workItemId}::uuid order by w.created_at desc limit 20`),
 
-  compare: (a: string, b: string) => rows('session_compare', [a, b], branch),
+    compare: (a: string, b: string) => rows('session_compare', [a, b], branch),
 
-  sessionOf: async (workItemId: string) => (await run(() => sql.type(z.object({ label: text }))`
-    select coalesce(f.session_label, (select s.label from ${named('sessions')} s where s.label = w.id::text)) as label
-      from ${named('work_items')} w left join ${named('foci')} f on f.id = w.focus_id where w.id = ${workItemId}::uuid`))[0]?.label ?? null,
+    sessionOf: async (workItemId: string) => (await run(() => sql.type(z.object({ label: text }))`
+      select f.session_label as label
+        from ${named('work_items')} w ${newestFocus} where w.id = ${workItemId}::uuid`))[0]?.label ?? null,
 
-  search: (query: string, before: string | null, limit: number, sources: readonly string[] | null) => rows('ledger_search', [query, before, limit, null, sources && sql.array(sources, 'text')], hit),
+    search: (query: string, before: string | null, limit: number, sources: readonly string[] | null) => rows('ledger_search', [query, before, limit, null, sources && sql.array(sources, 'text')], hit),
 
-  /** Whom a digest can be looked at as: the newest open items. */
-  readers: (limit: number) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), faculty: text }))`
-    select w.id, left(w.description, 80) as description, f.faculty from (select * from ${named('work_items')} where work_type <> 'imported' order by created_at desc, id desc limit ${limit}) w left join ${named('foci')} f on f.id = w.focus_id`),
+    /** Whom a digest can be looked at as: the newest open items. */
+    readers: (limit: number) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), faculty: text }))`
+      select w.id, left(w.description, 80) as description, f.faculty from (select * from ${named('work_items')} where work_type <> 'import' order by created_at desc, id desc limit ${limit}) w ${newestFocus}`),
 
-  toldOfFindings: (limit: number) => run(() => sql.type(z.object({ work_item_id: z.string(), seq: z.number(), content: z.string(), readers: z.array(z.object({ id: z.string(), faculty: text, iteration: number })) }))`
-    select l.work_item_id, l.seq, left(l.content, 300) as content, json_agg(json_build_object('id', r.work_item_id, 'faculty', r.faculty, 'iteration', t.iteration) order by a.shown_at) as readers
-      from (select * from ${named('work_ledger')} where entry_type = 'finding' order by created_at desc limit 60) l
-      join ${named('awareness_shown')} a on a.work_item_id = l.work_item_id and a.seq = l.seq
-      join ${named('foci')} r on r.id = a.focus_id join ${named('turns')} t on t.id = a.turn_id
-     group by 1, 2, 3, l.created_at order by l.created_at desc limit ${limit}`),
+    toldOfFindings: (limit: number) => run(() => sql.type(z.object({ work_item_id: z.string(), seq: z.number(), content: z.string(), readers: z.array(z.object({ id: z.string(), faculty: text, iteration: number })) }))`
+      select l.work_item_id, l.seq, left(l.content, 300) as content, json_agg(json_build_object('id', r.work_item_id, 'faculty', r.faculty, 'iteration', t.iteration) order by a.shown_at) as readers
+        from (select * from ${named('work_ledger')} where entry_type = 'finding' order by created_at desc limit 60) l
+        join ${named('awareness_shown')} a on a.work_item_id = l.work_item_id and a.seq = l.seq
+        join ${named('foci')} r on r.id = a.focus_id join ${named('turns')} t on t.id = a.turn_id
+       group by 1, 2, 3, l.created_at order by l.created_at desc limit ${limit}`),
 
-  findings: (type: string, before: string | null, limit: number) => run(() => sql.type(z.object({ id: z.string(), work_item_id: z.string(), seq: z.number(), entry_type: z.string(), content: z.string(), created_at: z.string(), description: z.string() }))`
-    select l.id, l.work_item_id, l.seq, l.entry_type, left(l.content, 1000) as content, l.created_at, left(w.description, 120) as description
-      from ${named('work_ledger')} l join ${named('work_items')} w on w.id = l.work_item_id
-     where l.entry_type = ${type} and not l.is_inherited and (${before}::timestamptz is null or l.created_at < ${before}::timestamptz)
-     order by l.created_at desc limit ${limit}`),
+    findings: (type: string, before: string | null, limit: number) => run(() => sql.type(z.object({ id: z.string(), work_item_id: z.string(), seq: z.number(), entry_type: z.string(), content: z.string(), created_at: z.string(), description: z.string() }))`
+      select l.id, l.work_item_id, l.seq, l.entry_type, left(l.content, 1000) as content, l.created_at, left(w.description, 120) as description
+        from ${named('work_ledger')} l join ${named('work_items')} w on w.id = l.work_item_id
+       where l.entry_type = ${type} and not l.is_inherited and (${before}::timestamptz is null or l.created_at < ${before}::timestamptz)
+       order by l.created_at desc limit ${limit}`),
 
-  approve: (toolCallId: string, inputHash: string) => row('tool_call_approve', [toolCallId, inputHash, 'console'], z.object({ work_item_id: z.string() })),
+    approve: (toolCallId: string, inputHash: string) => row('tool_call_approve', [toolCallId, inputHash, 'console'], z.object({ work_item_id: z.string() })),
 
-  reject: (toolCallId: string, reason: string | null) => row('tool_call_reject', [toolCallId, reason, 'console'], z.object({ work_item_id: z.string() })),
+    reject: (toolCallId: string, reason: string | null) => row('tool_call_reject', [toolCallId, reason, 'console'], z.object({ work_item_id: z.string() })),
 
-  compact: (workItemId: string, instructions: string | null) => call('context_compact', [workItemId, instructions], z.unknown()),
+    compact: (workItemId: string, instructions: string | null) => call('context_compact', [workItemId, instructions], z.unknown()),
 
-  complete: (workItemId: string, summary: string) => row('work_complete', [workItemId, summary], workItem),
+    complete: (workItemId: string, summary: string) => row('work_complete', [workItemId, summary], workItem),
 
-  resumeIn: (workItemId: string, conversationId: string, targetTokens: number) => row('journal_resume', [workItemId, conversationId, targetTokens], workItem),
+    resumeIn: (workItemId: string, conversationId: string, targetTokens: number) => row('journal_resume', [workItemId, conversationId, targetTokens], workItem),
 
-  entryDelete: (entryId: string, reason: string | null) => call('journal_entry_delete', [entryId, reason], z.unknown()),
+    entryDelete: (entryId: string, reason: string | null) => call('journal_entry_delete', [entryId, reason], z.unknown()),
 
-  fork: (turnId: string, message: string | null, faculty: string | null, key: string = randomUUID()) => row('work_fork', [turnId, message, faculty, key], workItem),
-});
+    fork: (turnId: string, message: string | null, faculty: string | null, key: string = randomUUID()) => row('work_fork', [turnId, message, faculty, key], workItem),
+  };
+}

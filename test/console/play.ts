@@ -10,7 +10,8 @@ import { startCluster, template } from '../globalSetup.ts';
 import { startCrew } from './crew.ts';
 import type { Crew } from './crew.ts';
 
-export async function play(port = 0): Promise<{ url: string; crew: Crew; running: Console; close(): Promise<void> }> {
+/** `before`: what is in the ledger before the crew begins. */
+export async function play(port = 0, before: (url: string) => Promise<void> = async () => {}): Promise<{ url: string; crew: Crew; running: Console; close(): Promise<void> }> {
   const cluster = await startCluster();
   const name = `play_${randomBytes(4).toString('hex')}`;
   const admin = new pg.Client({ connectionString: `${cluster.serverUrl}postgres` });
@@ -18,6 +19,7 @@ export async function play(port = 0): Promise<{ url: string; crew: Crew; running
   await admin.query(`create database ${name} template ${template}`);
   await admin.end();
   const url = `${cluster.serverUrl}${name}`;
+  await before(url);
   const crew = await startCrew(url);
   const running = await startConsole({ url, schema: 'ledger', port });
   return {

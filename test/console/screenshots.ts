@@ -14,19 +14,21 @@ const isForDocs = process.argv.includes('--docs');
 const directory = isForDocs ? new URL('../../docs/', import.meta.url).pathname : process.argv[2] ?? 'build/shots';
 await mkdir(directory, { recursive: true });
 
-const playing = await play();
-const { crew, running, url } = playing;
-const { root, paused } = crew.ids;
 
 /** A recorded session of many calls, if there is one beside the repository. */
 const recorded = new URL('../../../shared/transcripts/marot-spotter/', import.meta.url).pathname;
 const file = process.env['RECORDED'] ?? (existsSync(recorded) ? readdirSync(recorded).filter((name) => name.endsWith('.jsonl')).map((name) => join(recorded, name))[0] : undefined);
 const [run] = file === undefined ? [] : parseRecordedRuns(await readFile(file, 'utf8'));
-const replayed = run ? (await replayRun(run, url, 'ledger', 5)).workItemId : root;
+let replayed: string | undefined;
+const playing = await play(0, async (url) => {
+  if (run) replayed = (await replayRun(run, url, 'ledger', 5)).workItemId;
+});
+const { crew, running } = playing;
+const { root, paused } = crew.ids;
 
 const pages: [name: string, path: string][] = [
   ['now', '/'], ['work', '/work'], ['item', `/work/${root}`], ['ledger', `/work/${root}/ledger`], ['turns', `/work/${root}/turns`], ['cost', `/work/${root}/cost`],
-  ['timeline', `/work/${replayed}/context?policy=clear`], ['crew-timeline', `/work/${root}/context`], ['sessions', `/sessions?packet=${paused}`], ['knowledge', '/knowledge?q=import%20lock'], ['keys', '/keys'],
+  ['timeline', `/work/${replayed ?? root}/context?policy=clear`], ['crew-timeline', `/work/${root}/context`], ['sessions', `/sessions?packet=${paused}`], ['knowledge', '/knowledge?q=import%20lock'], ['keys', '/keys'],
 ];
 const wanted = isForDocs
   ? [['now', 1280, 'light'], ['item', 1280, 'light'], ['timeline', 1280, 'light']] as const
@@ -35,11 +37,13 @@ const wanted = isForDocs
 const browser = await launch();
 try {
   for (const [name, width, mode] of wanted) {
+    if (process.env['ONLY'] && !process.env['ONLY'].split(',').includes(name)) continue;
     const path = pages.find(([one]) => one === name)?.[1] ?? '/';
     const page = await browser.newPage({ viewport: { width, height: width < 500 ? 860 : 900 }, colorScheme: mode, reducedMotion: 'reduce' });
     await page.goto(`${running.address}?token=${running.token}`);
     await page.goto(new URL(path, running.address).href);
-    await page.waitForFunction(() => document.querySelector('#connection')?.textContent?.includes('live') && document.querySelectorAll('[data-later]').length === 0);
+    await page.locator('#connection .good').waitFor();
+    await page.locator('[data-later]').waitFor({ state: 'detached' });
     await page.screenshot({ path: join(directory, isForDocs ? `console-${name}.png` : `${name}-${width}-${mode}.png`), fullPage: !isForDocs });
     process.stdout.write(`${name} ${width} ${mode}\n`);
     await page.close();

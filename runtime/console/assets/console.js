@@ -217,7 +217,10 @@ document.addEventListener('submit', async (event) => {
 
 document.addEventListener('change', (event) => {
   if (event.target.matches('select[data-submit]')) event.target.form.requestSubmit();
-  if (event.target.matches('input[type=file]')) chosen(event.target);
+  if (event.target.matches('input[type=file]')) {
+    chosen(event.target);
+    event.target.form.requestSubmit();
+  }
 });
 
 function chosen(input) {

@@ -56,23 +56,20 @@ const cutsOf = (columns: readonly ContextColumn[]): Cut[] => columns.flatMap((on
   n: one.n, out: mark.tokens_elided ?? 0, blocks: (mark.blocks ?? '').replace('-', '–'), isCompaction: mark.kind !== 'elision' && mark.kind !== 'cut',
 })));
 
-const costOf = (one: { sent: number; cached: number; written: number }): number => 0.1 * one.cached + 1.25 * one.written + Math.max(0, one.sent - one.cached - one.written);
-
 async function figures(view: View): Promise<Html> {
   const columns = await columnsOf(view);
   const last = columns.at(-1);
   if (!last) return html``;
   const cuts = columns.flatMap((one) => one.marks ?? []);
   const largest = Math.max(...columns.map((one) => one.sent));
-  const [cached, read, written] = [columns.filter((one) => one.cached_tokens !== null), sum(...columns.map((one) => one.cached_tokens)), sum(...columns.map((one) => one.written_tokens))];
+  const cached = columns.filter((one) => one.cached_tokens !== null);
+  const read = sum(...cached.map((one) => one.cached_tokens));
   const input = cached.reduce((all, one) => all + sum(one.cached_tokens, one.written_tokens, one.new_tokens), 0);
-  // Never cutting: every request holds all that was said so far, all but what is new of it from the cache.
-  const never = columns.reduce((all, one, i) => all + costOf({ sent: one.said, cached: columns[i - 1]?.said ?? 0, written: one.said - (columns[i - 1]?.said ?? 0) }), 0);
-  const own = columns.reduce((all, one) => all + (one.cached_tokens === null ? one.sent : 0.1 * one.cached_tokens + 1.25 * sum(one.written_tokens) + sum(one.new_tokens)), 0);
-  return html`<dl class="figs"><div><dt>Cost of its input, about</dt><dd>${percent(own, never)} <small>of never cutting</small></dd></div>
+  const [sent, said] = [sum(...columns.map((one) => one.sent)), sum(...columns.map((one) => one.said))];
+  return html`<dl class="figs"><div><dt>Sent, all requests together</dt><dd>${percent(sent, said)} <small>of never cutting: ${k(sent)} of ${k(said)} tokens</small></dd></div>
 <div><dt>Largest request</dt><dd>${k(largest)} <small>instead of ${k(last.said)} tokens</small></dd></div>
 <div><dt>Cut out, and what stands for it</dt><dd>${k(sum(...cuts.map((cut) => cut.tokens_elided ?? 0)))} <small>tokens as ${k(sum(...cuts.map((cut) => cut.stub_tokens ?? 0)))} of stubs</small></dd></div>
-<div><dt>Read from the cache</dt><dd>${input > 0 ? percent(read, input, 1) : '–'} <small>${input > 0 ? 'of all input' : 'not counted'}${written > 0 && input > 0 ? '' : ''}</small></dd></div></dl>`;
+<div><dt>Read from the cache</dt><dd>${input > 0 ? percent(read, input, 1) : '–'} <small>${input > 0 ? 'of all input' : 'not counted'}</small></dd></div></dl>`;
 }
 
 /** The calls that are looked at: all, or from one to another. */
@@ -119,12 +116,12 @@ async function request(view: View): Promise<Html> {
   if (!one) return html``;
   const i = columns.indexOf(one);
   const [before, after] = [columns[i - 1], columns[i + 1]];
-  const [parts, partsBefore] = await Promise.all([view.db.console.requestParts(one.turn_id), before ? view.db.console.requestParts(before.turn_id) : []]);
+  const [parts, partsBefore, blocks] = await Promise.all([view.db.console.requestParts(one.turn_id), before ? view.db.console.requestParts(before.turn_id) : [], view.db.explainTurn(one.turn_id)]);
   const step = (to: ContextColumn | undefined, label: string): Html | string => (to ? html`<a class="btn small" href="${address(view, { turn: String(to.n) })}#request">${label}</a>` : '');
   const hidden = parts.length > SHOWN && !view.query.has('all') ? parts.slice(Math.floor(SHOWN / 2), parts.length - SHOWN / 2) : [];
   const rows = parts.filter((part) => !hidden.includes(part));
   const gapAt = hidden.length > 0 ? Math.floor(SHOWN / 2) : -1;
-  return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(sum(...parts.map((part) => part.tokens)))} tokens, estimated${before ? ` · the one before had ${num(sum(...partsBefore.map((part) => part.tokens)))}` : ''}</span></header><div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${rows.map((shown, n) => html`${n === gapAt ? html`<tr class="sub"><td></td><td><a class="accent" href="${address(view, { all: 'yes' })}#request">${hidden.length} parts more, ${num(sum(...hidden.map((part) => part.tokens)))} tokens</a></td><td></td><td class="hide-s"></td></tr>` : ''}${partRow(shown)}`)}</tbody></table></div></section>
+  return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(sum(...parts.map((part) => part.tokens)))} tokens, estimated${before ? ` · the one before had ${num(sum(...partsBefore.map((part) => part.tokens)))}` : ''}</span></header><div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${rows.map((shown, n) => html`${n === gapAt ? html`<tr class="sub"><td></td><td><a class="accent" href="${address(view, { all: 'yes' })}#request">${hidden.length} parts more, ${num(sum(...hidden.map((part) => part.tokens)))} tokens</a></td><td></td><td class="hide-s"></td></tr>` : ''}${shown.part === 'stubs' ? stubRows(shown, blocks) : partRow(shown)}`)}</tbody></table></div></section>
 <div class="stack">${cutPanel(view, one, columns)}${difference(before, parts, partsBefore)}
 ${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model</dt><dd>${one.model}</dd><dt>Attempt, iteration</dt><dd>${one.attempt}, ${one.iteration}</dd><dt>From the cache</dt><dd>${one.cached_tokens === null ? 'not counted' : num(one.cached_tokens)}</dd><dt>Written to it</dt><dd>${one.written_tokens === null ? 'not counted' : num(one.written_tokens)}</dd><dt>Answer</dt><dd>${one.output_tokens === null ? '–' : num(one.output_tokens)}</dd></dl><div class="actions">${step(before, 'The one before')}${step(after, 'The next one')}<a class="btn" href="/turn/${one.turn_id}/request">Exact bytes</a>${one.status === 'completed' && view.formToken !== null ? forkLine(view, one.turn_id) : ''}</div></div>`)}</div></div>`;
 }
@@ -137,6 +134,17 @@ function partRow(part: RequestPart): Html {
   const text = brief(content, isStub ? 400 : 220);
   const body = content.length > 220 ? html`<details><summary dir="auto">${text}</summary><pre class="fence" dir="auto" tabindex="0">${content.length > 20_000 ? `${content.slice(0, 20_000)}… (${num(content.length - 20_000)} characters more: see the exact bytes)` : content}</pre></details>` : html`<span dir="auto">${text}</span>`;
   return html`<tr class="${isStub ? 'out' : ''}"><td>${swatch(layer)}${label}</td><td class="wrapped">${body}${part.why ? html`<span class="why">${part.why}</span>` : ''}</td><td class="n">${num(part.tokens)}</td><td class="hide-s ${part.cache === 'written' ? 'accent' : 'quiet'}">${part.cache ?? ''}</td></tr>`;
+}
+
+type Block = Awaited<ReturnType<View['db']['explainTurn']>>[number];
+
+/** Each block that a line stands for, with what it would have had and why it is out. */
+function stubRows(part: RequestPart, blocks: readonly Block[]): Html {
+  const out = blocks.filter((block) => block.shown === 'stub');
+  const lines = new Map([...(part.content ?? '').matchAll(/^\[completed step (\d+): .*$/gm)].map((match) => [Number(match[1]), match[0]]));
+  if (out.length === 0 || lines.size === 0) return partRow(part);
+  return html`<tr class="grp"><td>${swatch('stubs')}Stubs</td><td>${out.length} ${out.length === 1 ? 'block' : 'blocks'}, <span class="num">${num(sum(...out.map((block) => block.estimated_tokens)))}</span> tokens left out</td><td class="n">${num(part.tokens)}</td><td class="hide-s ${part.cache === 'written' ? 'accent' : 'quiet'}">${part.cache ?? ''}</td></tr>${
+    out.map((block) => html`<tr class="sub"><td class="quiet">block ${block.block}</td><td class="wrapped"><span dir="auto">${brief(lines.get(block.block) ?? `of an earlier step`, 300)}</span><span class="why" dir="auto">${block.why}</span></td><td class="n quiet">−${num(block.estimated_tokens)}</td><td class="hide-s"></td></tr>`)}`;
 }
 
 /** The last cut before this request, or at it: what it left out, and what it saved. */

@@ -42,12 +42,12 @@ export async function head(view: View): Promise<Html> {
   const [one, now, tree] = await Promise.all([view.db.console.item(view.id), view.db.console.underWayOf(view.id), view.db.console.treeCost(view.id)]);
   if (!one) return html``;
   const state = now?.waits_for === 'approval' ? 'approval' : now?.doing === 'waits' || now?.doing === 'next' ? 'waiting' : one.state;
-  const says = now ? doing(now) : html`<span class="strong">${one.state}</span>${one.state_reason && !isFinal(one.state) ? html` · <span dir="auto">${brief(one.state_reason, 120)}</span>` : ''}`;
+  const says = now ? doing(now, true) : html`<span class="strong">${one.state}</span>${one.state_reason && !isFinal(one.state) ? html` · <span dir="auto">${brief(one.state_reason, 120)}</span>` : ''}`;
   const outcome = one.outcome_data?.['summary'] ?? one.outcome_data?.['error'] ?? (isFinal(one.state) ? one.state_reason : null);
   return html`<p class="crumb"><a href="/work">Work</a> / <a href="/work?type=${encodeURIComponent(one.work_type)}">${one.work_type}</a> / ${one.parent_id ? html`<a class="mono" href="/work/${one.parent_id}" title="its parent">${short(one.parent_id)}</a> / ` : ''}<span class="mono" title="${one.id}">${short(one.id)}</span>${one.fork_turn_id ? html` · <a class="accent" href="/turn/${one.fork_turn_id}">forked from a turn</a>` : ''}</p>
 <h1 dir="auto">${brief(one.description, 400)}</h1>
 <div class="row spread wrap top"><p class="meta"><span class="state is-${shapeOf(state)}">${sign(state)}<span class="cut">${says}</span></span><span>${one.current_faculty ?? one.faculty}</span>${
-  one.attempt && one.attempt > 1 ? html`<span>attempt <b>${one.attempt}</b></span>` : ''}${one.tokens ? html`<span><b title="${num(one.tokens)}">${k(one.tokens)}</b> tokens${one.cached ? html`, ${percent(one.cached, one.input ?? 0)} from the cache` : ''}</span>` : ''}${
+  one.attempt && one.attempt > 1 ? html`<span>attempt <b>${one.attempt}</b></span>` : ''}${now ? html`<span>iteration <b>${now.iteration}</b></span>` : ''}${one.tokens ? html`<span><b title="${num(one.tokens)}">${k(one.tokens)}</b> tokens${one.cached ? html`, ${percent(one.cached, one.input ?? 0)} from the cache` : ''}</span>` : ''}${
   tree.cost ? html`<span><b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''}${one.is_pausing ? html`<span class="warn">pauses when its iteration is over</span>` : ''}</p>
 ${view.formToken === null ? html`<p class="actions"><a class="btn" href="/work/${one.id}/export">Export</a></p>` : actions(view, one)}</div>
 ${typeof outcome === 'string' && outcome !== '' ? html`<p class="outcome" dir="auto">${brief(outcome, 600)}</p>` : ''}`;
@@ -61,7 +61,8 @@ function actions(view: View, one: Item): Html {
   const button = (label: string, name: string, key = ''): Html => html`<div class="act" data-action="${name}">${form(view, to(name), html`<button class="btn">${label}${key ? html` <kbd class="hide-s">${key}</kbd>` : ''}</button>`)}</div>`;
   const isOver = isFinal(one.state);
   const isDriven = one.session_label !== null && !isOver && one.state !== 'created';
-  return html`<div class="actions">${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request; “Interrupt” breaks off what is under way and says it now"></textarea><div class="row wrap"><button class="btn primary">Say it</button><button class="btn" name="interrupt" value="yes">Interrupt</button></div>`, 'primary')}${
+  return html`<div class="actions">${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request"></textarea><div class="row"><button class="btn primary">Say it</button></div>`, 'primary')}${
+    isOver ? '' : line('Interrupt', 'interrupt', html`<p class="says">Breaks off what is under way, model call or tools, and says this now.</p><textarea class="field" name="content" rows="2" required aria-label="What you say"></textarea><div class="row"><button class="btn primary">Interrupt</button></div>`)}${
     isOver ? '' : one.state === 'paused' ? button('Resume', 'resume', 'p') : line(html`Pause <kbd class="hide-s">p</kbd>`, 'pause', html`<p class="says">Stops between two iterations; holds no worker until it is resumed.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, shown to whoever resumes it"><button class="btn primary">Pause</button></div>`)}${
     button('Checkpoint', 'checkpoint')}<details class="act more"><summary class="btn">More</summary><div class="actions">${
     line('Feedback…', 'feedback', html`<p class="says">Noted in the journal; the agent is not told.</p><textarea class="field" name="message" rows="2" required aria-label="Feedback"></textarea><div class="row"><button class="btn primary">Note it</button></div>`)}${
@@ -112,7 +113,7 @@ async function children(view: View): Promise<Html> {
   const over = all.filter((one) => isFinal(one.state)).length;
   return panel('Children', `${over} of ${all.length} over`, html`<ul class="rows">${all.map((one) => {
     const state = one.asks ? 'approval' : one.state;
-    return html`<li class="line is-${shapeOf(state)}" data-key="${one.id}"><span class="state cut">${sign(state)}<span class="sr">${state}: </span><a class="cut" dir="auto" href="/work/${one.id}">${brief(one.description, 80)}</a></span><span class="num small quiet">${cost(one.cost)}</span></li>`;
+    return html`<li class="line is-${shapeOf(state)}" data-key="${one.id}"><span class="state cut">${sign(state)}<span class="sr">${state}: </span><a class="cut" dir="auto" href="/work/${one.id}">${brief(one.description, 80)}</a></span><span class="num small faint">${cost(one.cost)}</span></li>`;
   })}</ul>`);
 }
 

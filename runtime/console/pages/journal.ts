@@ -1,7 +1,7 @@
 // The journal of an item: its entries, newest first, in pages; what each says in one or two lines, the whole on opening.
 
 import type { JournalRow } from '../../ledger/console.ts';
-import { brief, clock, exactly, num } from '../format.ts';
+import { brief, clock, exactly, num, withShortIds } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { form } from '../page.ts';
@@ -61,7 +61,7 @@ const list = (value: unknown): string[] => (Array.isArray(value) ? value.map(str
 /** What an entry says, in a line or two. */
 function says(type: string, content: Record<string, unknown>): Html | string {
   const tool = html`<span class="mono">${str(content['toolName'])}</span>`;
-  const inBrief = (value: unknown, length = 220): string => brief(str(value), length);
+  const inBrief = (value: unknown, length = 220): string => withShortIds(brief(str(value), length));
   switch (type) {
     case 'session_start':
       return inBrief(content['originalPrompt'], 300);

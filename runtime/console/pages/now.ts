@@ -59,10 +59,11 @@ function rowOf(one: UnderWay, isChild: boolean, isLast: boolean): Html {
 }
 
 /** What it does now, in one line. */
-export function doing(one: UnderWay): Html {
+export function doing(one: UnderWay, isShort = false): Html {
   const context = one.context_tokens && one.context_window ? html` · context ${k(one.context_tokens)} of ${k(one.context_window)}` : '';
   const attempt = (one.attempt ?? 1) > 1 ? html` · attempt ${one.attempt}` : '';
   const step = one.last_step ? html` · last step: <span dir="auto">${brief(one.last_step, 160)}</span>` : '';
+  const more = isShort ? '' : html` · iteration ${one.iteration}${attempt}${step}`;
   const tools = one.open_calls ?? [];
   switch (one.doing ?? '') {
     case 'model':
@@ -70,13 +71,13 @@ export function doing(one: UnderWay): Html {
     case 'tools':
       return html`<span class="kind">${tools.length === 1 ? html`runs ${tools[0]?.tool ?? ''}` : `runs ${tools.length} calls`}</span>${tools.map((call) => html` · <span class="mono">${call.tool}</span>${call.label ? html` <span dir="auto">${brief(call.label, 80)}</span>` : ''}`)}${context}`;
     case 'paused':
-      return html`<span class="kind">paused</span>${one.state_reason ? html` · <span dir="auto">${brief(one.state_reason, 200)}</span>` : ''}${step}`;
+      return html`<span class="kind">paused</span>${one.state_reason ? html` · <span dir="auto">${brief(one.state_reason, 200)}</span>` : ''}${isShort ? '' : step}`;
     case 'waits':
       return one.waits_for === 'approval'
         ? html`<span class="kind warn">waits for approval</span>${tools.filter((call) => call.status === 'waiting').map((call) => html` on <span class="mono">${call.tool}</span>`)} · holds no worker`
-        : html`<span class="kind">${one.waits_for ? `waits for ${one.waits_for}` : 'waits'}</span>${one.why ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''} · iteration ${one.iteration}${attempt}${step}`;
+        : html`<span class="kind" dir="auto">${one.why?.startsWith('waits') ? brief(one.why, 200) : `waits for ${one.waits_for ?? 'something'}`}</span>${one.why && !one.why.startsWith('waits') ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
     default:
-      return html`<span class="kind">${one.state}</span>${one.why ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''} · iteration ${one.iteration}${attempt}${step}`;
+      return html`<span class="kind">${one.state}</span>${one.why ? html` · <span dir="auto">${brief(one.why, 200)}</span>` : ''}${more}`;
   }
 }
 
@@ -89,7 +90,7 @@ async function lately({ db }: View): Promise<Html> {
 async function queue({ db }: View): Promise<Html> {
   const waiting = await db.console.queue(12);
   return panel('Queue', waiting.length === 0 ? 'nothing waits' : `${waiting.length === 12 ? 'the first 12' : waiting.length} wait`,
-    html`<ul class="rows">${waiting.map((one) => html`<li class="line" data-key="${one.work_item_id}"><a class="cut" dir="auto" href="/work/${one.work_item_id}">${brief(one.description, 120)}</a><span class="faint small">p${one.priority}</span><span class="quiet">${one.waits_for === 'faculty' ? html`<span class="warn">${one.why}</span>` : one.why ?? 'ready'}</span></li>`)}</ul>`);
+    html`<ul class="rows">${waiting.map((one) => html`<li class="line" data-key="${one.work_item_id}"><a class="cut" dir="auto" href="/work/${one.work_item_id}">${brief(one.description, 120)}</a><span class="faint small">p${one.priority}</span><span class="quiet" dir="auto">${one.waits_for === 'time' ? `starts in ${lasting(-since(one.run_at))}` : one.waits_for === 'faculty' ? html`<span class="warn">${one.why}</span>` : one.why ?? 'ready'}</span></li>`)}</ul>`);
 }
 
 async function workers({ db }: View): Promise<Html> {

@@ -1,0 +1,279 @@
+// The console over HTTP: who may read, who may change, what every form does, and that nothing that an agent wrote is more than text.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { startConsole } from '../../runtime/console/server.ts';
+import type { Console } from '../../runtime/console/server.ts';
+import { contentPolicy } from '../../runtime/console/safety.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
+import { leadIsForked, startCrew } from './crew.ts';
+import type { Crew } from './crew.ts';
+
+let database: TestDatabase;
+let crew: Crew;
+let running: Console;
+let cookie: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  crew = await startCrew(database.url);
+  running = await startConsole({ url: database.url, schema: 'ledger', port: 0 });
+  const entered = await fetch(`${running.address}?token=${running.token}`, { redirect: 'manual' });
+  cookie = (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+});
+afterAll(async () => {
+  await running?.close();
+  await crew?.close();
+  await database?.drop();
+});
+
+const at = (path: string): string => new URL(path, running.address).href;
+const get = (path: string, headers: Record<string, string> = { cookie }): Promise<Response> => fetch(at(path), { headers });
+const text = async (path: string): Promise<string> => (await get(path)).text();
+const formToken = async (): Promise<string> => /name="form_token" value="([^"]+)"/.exec(await text(`/work/${crew.ids.root}`))?.[1] ?? '';
+
+/** As a browser sends a form of a page of the console. */
+async function post(path: string, fields: Record<string, string>, headers: Record<string, string> = {}): Promise<Response> {
+  const { origin } = new URL(running.address);
+  return fetch(at(path), {
+    method: 'POST', redirect: 'manual',
+    headers: { cookie, origin, accept: 'application/json', ...headers },
+    body: new URLSearchParams({ form_token: await formToken(), ...fields }),
+  });
+}
+const says = async (answer: Response): Promise<string> => ((await answer.json()) as { says: string }).says;
+
+const pages = () => ['/', '/work', `/work/${crew.ids.root}`, `/work/${crew.ids.root}/ledger`, `/work/${crew.ids.root}/turns`, `/work/${crew.ids.root}/cost`, `/work/${crew.ids.root}/context`, `/work/${crew.ids.root}/context?policy=never`, '/sessions', `/sessions?packet=${crew.ids.paused}`, '/knowledge', '/knowledge?q=import+lock', `/knowledge?as=${crew.ids.review}`, '/keys'];
+
+test('every page and every part of it can be read, and no part fails', async () => {
+  for (const path of pages()) {
+    const answer = await get(path);
+    const body = await answer.text();
+    expect([path, answer.status]).toEqual([path, 200]);
+    expect([path, /failed-part[\s\S]{0,400}/.exec(body)?.[0]]).toEqual([path, undefined]);
+    expect(answer.headers.get('content-security-policy')).toBe(contentPolicy);
+    expect(body).not.toMatch(/<script(?! src="\/assets\/console\.js")|\sstyle="|\son\w+="|javascript:/);
+    const [where = '', query = ''] = path.split('?');
+    for (const [, name] of body.matchAll(/data-part="(\w+)"/g)) {
+      const part = await get(`${where === '/' ? '' : where}/part/${name}?${query}`);
+      expect([path, name, part.status]).toEqual([path, name, 200]);
+    }
+  }
+});
+
+test('what is not there is said so', async () => {
+  for (const path of ['/nowhere', '/work/01a202dc-0000-7000-8000-000000000000', '/call/01a202dc-0000-7000-8000-000000000000', '/work/1', '/part/nothing', '/turn/1', '/work/1/export']) {
+    expect([path, (await get(path)).status]).toEqual([path, 404]);
+  }
+});
+
+test('it answers to no other name than this machine\'s own', async () => {
+  const { request } = await import('node:http');
+  const statusFor = (host: string): Promise<number | undefined> => new Promise((resolve, reject) => {
+    request({ port: running.port, host: '127.0.0.1', path: '/', headers: { host } }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode);
+    }).on('error', reject).end();
+  });
+  expect(await statusFor(`localhost:${running.port}`)).toBe(200);
+  expect(await statusFor('[::1]:1')).toBe(200);
+  for (const host of [`evil.example:${running.port}`, '127.0.0.1.evil.example', 'localhost.evil.example', '127.0.0.2']) expect([host, await statusFor(host)]).toEqual([host, 403]);
+});
+
+test('the token is exchanged for a cookie that no script can read, and leaves the address', async () => {
+  const entered = await fetch(at(`/work?state=open&token=${running.token}`), { redirect: 'manual' });
+  expect([entered.status, entered.headers.get('location')]).toEqual([303, '/work?state=open']);
+  expect(entered.headers.get('set-cookie')).toMatch(/HttpOnly/);
+  expect(entered.headers.get('set-cookie')).toMatch(/SameSite=Strict/);
+  const wrong = await fetch(at('/?token=wrong'), { redirect: 'manual' });
+  expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([303, null]);
+});
+
+test('without the token there is not one form, and none is taken', async () => {
+  for (const path of pages()) expect(await (await get(path, {})).text()).not.toContain('method="post"');
+  expect(await (await get('/', {})).text()).toContain('read-only');
+  const before = await crew.db.workItem(crew.ids.root);
+  const { origin } = new URL(running.address);
+  const token = await formToken();
+  const path = `/work/${crew.ids.root}/cancel`;
+  const body = (): URLSearchParams => new URLSearchParams({ form_token: token });
+  const tries: Record<string, string>[] = [
+    { origin },
+    { origin, cookie: `${cookie.split('=')[0]}=wrong` },
+    { cookie },
+    { cookie, origin: 'null' },
+    { cookie, origin: 'http://evil.example' },
+    { cookie, origin: `https://127.0.0.1:${running.port}` },
+    { cookie, origin: `http://127.0.0.1:${running.port + 1}` },
+  ];
+  for (const headers of tries) expect([headers, (await fetch(at(path), { method: 'POST', headers, body: body() })).status]).toEqual([headers, 403]);
+  for (const wrong of ['', 'wrong', running.token]) expect((await fetch(at(path), { method: 'POST', headers: { cookie, origin }, body: new URLSearchParams({ form_token: wrong }) })).status).toBe(403);
+  expect((await crew.db.workItem(crew.ids.root))?.state).toBe(before?.state);
+  expect((await get(path)).status).toBe(404); // nothing is changed by being looked at
+});
+
+test('a read-only console has no forms and takes none, whatever the token', async () => {
+  const standby = await startConsole({ url: database.url, schema: 'ledger', port: 0, isReadOnly: true });
+  try {
+    const entered = await fetch(`${standby.address}?token=${standby.token}`, { redirect: 'manual' });
+    const own = { cookie: (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '' };
+    expect(await (await fetch(standby.address, { headers: own })).text()).not.toContain('method="post"');
+    const { createHmac } = await import('node:crypto');
+    const answer = await fetch(new URL(`/work/${crew.ids.paused}/resume`, standby.address), {
+      method: 'POST', headers: { ...own, origin: new URL(standby.address).origin }, body: new URLSearchParams({ form_token: createHmac('sha256', standby.token).update('form').digest('base64url') }),
+    });
+    expect([answer.status, await answer.text()]).toEqual([403, 'This console is read-only.\n']);
+  } finally {
+    await standby.close();
+  }
+});
+
+test('an approval is for the arguments that were seen, and is told with what was said', async () => {
+  const [ask] = await crew.db.console.approvals(null);
+  const path = `/call/${ask?.tool_call_id}/decide`;
+  expect(await text('/')).toContain('A full vacuum locks the table');
+  const other = await post(path, { decision: 'approve', input_hash: '0'.repeat(64) });
+  expect([other.status, await says(other)]).toEqual([409, expect.stringMatching(/arguments.*\(WL008\)/)]);
+  expect((await post(path, { decision: 'maybe' })).status).toBe(409);
+  expect((await post(path, { decision: 'approve', input_hash: ask?.input_hash ?? '', back: '/' })).status).toBe(200);
+  await until(async () => (await crew.db.workItem(crew.ids.operate))?.state === 'completed');
+  const [decided] = await database.query<{ decision: string; decided_by: string }>(`select decision, decided_by from ledger.approvals where tool_call_id = '${ask?.tool_call_id}'`);
+  expect(decided).toEqual({ decision: 'approved', decided_by: 'console' });
+});
+
+test('people speak, interrupt, note, checkpoint, compact; what the database refuses is said in its words', async () => {
+  const { root, failed } = crew.ids;
+  expect((await post(`/work/${root}/message`, { content: 'Keep the weekly run out of it', back: `/work/${root}` })).status).toBe(200);
+  expect(await text(`/work/${root}`)).toContain('Keep the weekly run out of it');
+  const over = await post(`/work/${failed}/message`, { content: 'Too late' });
+  expect([over.status, await says(over)]).toEqual([409, expect.stringMatching(/is failed.*\(WL003\)/)]);
+  expect(await says(await post(`/work/${root}/message`, { content: '  ' }))).toBe('there is nothing to say (WL002).');
+  expect((await post(`/work/${root}/feedback`, { message: 'Well measured' })).status).toBe(200);
+  expect(await text(`/work/${root}?type=user_feedback`)).toContain('Well measured');
+  expect((await post(`/work/${root}/checkpoint`, {})).status).toBe(200);
+  expect(await text(`/work/${root}?type=checkpoint`)).toContain('manual');
+  expect((await post(`/work/${root}/compact`, { instructions: '' })).status).toBe(200);
+  expect(await says(await post(`/work/${root}/complete`, { summary: 'By hand' }))).toMatch(/\(WL005\)/);
+});
+
+test('a form without a script: the page comes back, with what was refused beside the control', async () => {
+  const { failed } = crew.ids;
+  const refused = await post(`/work/${failed}/message`, { content: 'x', back: `/work/${failed}?type=error` }, { accept: 'text/html' });
+  expect(refused.status).toBe(409);
+  expect(await refused.text()).toMatch(/role="alert">[^<]*is failed[^<]*\(WL003\)/);
+  const done = await post(`/work/${crew.ids.root}/feedback`, { message: 'y', back: `/work/${crew.ids.root}?type=error` }, { accept: 'text/html' });
+  expect([done.status, done.headers.get('location')]).toEqual([303, `/work/${crew.ids.root}?type=error`]);
+  const elsewhere = await post(`/work/${crew.ids.root}/feedback`, { message: 'z', back: '//evil.example/x' }, { accept: 'text/html' });
+  expect(elsewhere.headers.get('location')).toBe('/x');
+});
+
+test('an entry that was logged is deleted, and one from the ledger is not', async () => {
+  const { root } = crew.ids;
+  await post(`/work/${root}/feedback`, { message: 'a secret, by mistake' });
+  const [entry] = await database.query<{ id: string }>(`select id from ledger.journal_entries where content ->> 'message' = 'a secret, by mistake'`);
+  expect((await post(`/entry/${entry?.id}/delete`, { reason: 'not meant for here' })).status).toBe(200);
+  expect(await text(`/work/${root}?type=user_feedback`)).not.toContain('a secret, by mistake');
+  const [recorded] = await database.query<{ id: string }>(`select id from ledger.work_ledger where work_item_id = '${root}' limit 1`);
+  expect(await says(await post(`/entry/${recorded?.id}/delete`, {}))).toMatch(/\(WL001\)/);
+});
+
+test('a journal is exported whole', async () => {
+  const answer = await get(`/work/${crew.ids.done}/export`);
+  expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="journal-${crew.ids.done}.json"`);
+  expect(Object.keys((await answer.json()) as object).toSorted()).toEqual(['checkpoints', 'entries', 'session']);
+});
+
+test('a turn is forked, and the two ways are compared', async () => {
+  const { root } = crew.ids;
+  const [point] = await crew.db.console.forkPoints(root, 5);
+  leadIsForked();
+  const answer = await post(`/turn/${point?.turn_id}/fork`, { message: 'Try an index on the expression instead of a range' });
+  const { to } = (await answer.json()) as { to: string };
+  const fork = to.split('/').at(-1) ?? '';
+  await until(async () => (await crew.db.workItem(fork))?.state === 'completed');
+  const [listed] = await crew.db.console.forks(root);
+  const page = await text(`/sessions/compare?a=${encodeURIComponent(listed?.own_session ?? '')}&b=${encodeURIComponent(listed?.session ?? '')}`);
+  expect(page).toContain('Two ways from turn');
+  expect(page).toContain('9 % slower');
+  expect(await text(`/work/${root}`)).toContain('fork: Try an index');
+});
+
+test('a paused item is resumed here, or in another conversation', async () => {
+  const { paused } = crew.ids;
+  const elsewhere = await post(`/work/${paused}/elsewhere`, { conversation: 'my other shell', tokens: '2000' });
+  const { to } = (await elsewhere.json()) as { to: string };
+  expect(await text(to)).toContain('Why do two stores');
+  expect((await post(`/work/${paused}/resume`, {})).status).toBe(200);
+  await until(async () => !['paused'].includes((await crew.db.workItem(paused))?.state ?? ''));
+  expect((await post(`/work/${paused}/pause`, { reason: 'once more' })).status).toBe(200);
+  await until(async () => (await crew.db.workItem(paused))?.state === 'paused');
+});
+
+test('cancelling says how many it takes along, and takes them along', async () => {
+  const { root, review } = crew.ids;
+  expect(await text(`/work/${root}`)).toMatch(/Cancels this work item and the (?:child|\d+) below it that (?:is|are) not over/);
+  expect((await post(`/work/${review}/cancel`, { reason: 'not needed' })).status).toBe(200);
+  expect(await crew.db.workItem(review)).toMatchObject({ state: 'cancelled', state_reason: expect.stringContaining('not needed') });
+});
+
+test('a recorded session is imported by its file, and shown as a timeline; one that is none is refused', async () => {
+  const { readFile } = await import('node:fs/promises');
+  const send = async (name: string, content: string | Buffer): Promise<Response> => {
+    const body = new FormData();
+    body.set('form_token', await formToken());
+    body.append('file', new File([new Uint8Array(Buffer.from(content))], name));
+    return fetch(at('/import'), { method: 'POST', headers: { cookie, origin: new URL(running.address).origin, accept: 'application/json' }, body });
+  };
+  const answer = await send('session.jsonl', await readFile(new URL('../fixtures/claudeCode.jsonl', import.meta.url)));
+  const { to } = (await answer.json()) as { to: string };
+  expect(to).toMatch(/^\/work\/[0-9a-f-]+\/context$/);
+  expect(await text(to)).toContain('What was in the context');
+  expect(await text('/sessions')).toContain('timeline</a>');
+  const refused = await send('notes.txt', 'nothing recorded');
+  expect([refused.status, await says(refused)]).toEqual([409, expect.stringMatching(/^notes\.txt: .*\(WL002\)/)]);
+});
+
+test('whatever an agent wrote is text: no markup, no hidden direction, no weight', async () => {
+  const hostile = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'><a href="javascript:alert(3)">\u202Eevil\u2066\u0007\u001b[31m https://evil.example';
+  const item = await crew.db.workSubmit({ workType: 'untaken', description: hostile });
+  for (const type of ['plan', 'finding', 'decision', 'error', 'note', 'step']) await crew.db.ledgerAppend(item.id, type, hostile);
+  await crew.db.journal.log(item.id, 'tool_result', { toolName: hostile, output: hostile, success: true, truncated: false }, 'high');
+  const large = await crew.db.journal.log(item.id, 'user_feedback', { message: `${'x'.repeat(1_000_000)}</div><script>alert(4)</script>`, isInterrupt: false }, 'high');
+  expect(large.id).toContain('user_feedback');
+  for (const path of ['/', '/work', `/work/${item.id}`, `/work/${item.id}/ledger`, `/sessions?packet=${item.id}`, '/knowledge', '/knowledge?kind=note', '/knowledge?q=evil', `/knowledge?q=${encodeURIComponent(hostile)}&as=${item.id}`, `/work?type=${encodeURIComponent(hostile)}`, `/work/${item.id}?q=${encodeURIComponent(hostile)}`]) {
+    const body = await text(path);
+    expect([path, body.length < 400_000]).toEqual([path, true]);
+    expect(body).not.toMatch(/<script>|<img|href="javascript|href="https:|onerror=alert\(2\)>"/);
+    // oxlint-disable-next-line no-control-regex
+    expect([path, /[\u0000-\u0008\u000b-\u001f\u202a-\u202e\u2066-\u2069]/.exec(body)?.[0]]).toEqual([path, undefined]);
+  }
+  expect(await text(`/work/${item.id}/ledger`)).toContain('⟨U+202E⟩evil');
+});
+
+test('a page is told which of its parts changed, and the words of an agent while they stream', async () => {
+  const { measure } = crew.ids;
+  const gone = new AbortController();
+  const answer = await fetch(at(`/events?page=${encodeURIComponent(`/work/${measure}`)}`), { headers: { cookie }, signal: gone.signal });
+  const told: { event: string; data: { parts?: string[]; text?: string } }[] = [];
+  const reading = (async () => {
+    let rest = '';
+    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+      rest += new TextDecoder().decode(chunk);
+      const messages = rest.split('\n\n');
+      rest = messages.pop() ?? '';
+      for (const message of messages) {
+        const { event, data } = Object.fromEntries(message.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+        told.push({ event: event ?? '', data: JSON.parse(data ?? '{}') as { parts?: string[]; text?: string } });
+      }
+    }
+  })().catch(() => {});
+  await until(() => told.some(({ event }) => event === 'parts'));
+  await until(() => told.some(({ event, data }) => event === 'words' && /Sixteen writers/.test(data.text ?? '')));
+  await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'something else');
+  crew.goOn();
+  await until(() => told.some(({ data }) => data.parts?.includes('journal') && data.parts.includes('head')));
+  gone.abort();
+  await reading;
+});
