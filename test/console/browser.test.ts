@@ -1,0 +1,250 @@
+// The console in a real browser, against a real worker: every action, live words and parts, a server that was away, a long
+// journal by keyboard, and no finding of axe on any page, in both modes, also at 400 px.
+
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { startConsole } from '../../runtime/console/server.ts';
+import type { Console } from '../../runtime/console/server.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
+import { launch, missing } from './browser.ts';
+import { leadIsForked, startCrew } from './crew.ts';
+import type { Crew } from './crew.ts';
+
+if (missing !== null) process.stderr.write(`test/console/browser.test.ts is skipped: ${missing}\n`);
+
+describe.skipIf(missing !== null)('in a browser', () => {
+  let database: TestDatabase;
+  let crew: Crew;
+  let running: Console;
+  let browser: Browser;
+  let context: BrowserContext;
+  let page: Page;
+  const faults: string[] = [];
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    crew = await startCrew(database.url);
+    running = await startConsole({ url: database.url, schema: 'ledger', port: 0 });
+    browser = await launch();
+    context = await browser.newContext();
+    context.setDefaultTimeout(300_000);
+    page = await context.newPage();
+    page.on('pageerror', (error) => faults.push(error.message));
+    page.on('console', (message) => {
+      if (/Content Security Policy/.test(message.text())) faults.push(message.text());
+    });
+    await page.goto(`${running.address}?token=${running.token}`);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await running?.close();
+    await crew?.close();
+    await database?.drop();
+  });
+
+  const go = async (path: string): Promise<void> => {
+    await page.goto(new URL(path, running.address).href);
+    await page.locator('#connection .good').waitFor();
+  };
+  const stateOf = async (id: string): Promise<string | undefined> => (await crew.db.workItem(id))?.state;
+
+  test('axe finds nothing on any page, dark and light, wide and at 400 px', async () => {
+    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    const { root, paused } = crew.ids;
+    const found: unknown[] = [];
+    for (const [width, mode] of [[1280, 'light'], [400, 'dark']] as const) {
+      const looking = await browser.newContext({ viewport: { width, height: 860 }, colorScheme: mode, bypassCSP: true, reducedMotion: 'reduce', storageState: await context.storageState() });
+      const one = await looking.newPage();
+      for (const path of ['/', '/work', `/work/${root}`, `/work/${root}/ledger`, `/work/${root}/turns`, `/work/${root}/context`, `/work/${root}/cost`, `/sessions?packet=${paused}`, '/knowledge?q=import', '/keys']) {
+        await one.goto(new URL(path, running.address).href);
+        await one.locator('#connection .good').waitFor();
+        await one.evaluate(axe);
+        const { violations } = await one.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+        for (const { id, nodes } of violations) found.push({ path, width, id, nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 200)) });
+        const overflow = await one.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        if (overflow > 0) found.push({ path, width, overflow });
+      }
+      await looking.close();
+    }
+    expect(found).toEqual([]);
+  });
+
+  test('words of two agents stream into the page, and an approval given by key ends the wait', async () => {
+    await go('/');
+    await page.locator('.stream', { hasText: 'The rounding of the tax line' }).waitFor();
+    await page.locator('.ask').focus();
+    await page.keyboard.press('x');
+    expect(await page.evaluate<string>('document.activeElement.name')).toBe('reason');
+    await page.keyboard.press('Escape');
+    await page.locator('.ask').focus();
+    await page.keyboard.press('a');
+    await page.locator('.ask').waitFor({ state: 'detached' });
+    await until(async () => (await stateOf(crew.ids.operate)) === 'completed');
+    await page.locator(`[data-key="${crew.ids.operate}"].is-approval`).waitFor({ state: 'detached' });
+  });
+
+  test('every action of an item, with what the ledger says when it refuses', async () => {
+    const { root } = crew.ids;
+    await go(`/work/${root}`);
+    await page.keyboard.press('m');
+    await page.keyboard.type('Look at the index first');
+    await page.getByRole('button', { name: 'Say it' }).click();
+    await page.getByText('“Look at the index first”').waitFor();
+    await page.getByRole('button', { name: 'Checkpoint' }).click();
+    await page.getByText('More', { exact: true }).click();
+    await page.getByText('Feedback…').click();
+    await page.getByLabel('Feedback', { exact: true }).fill('Well measured');
+    await page.getByRole('button', { name: 'Note it' }).click();
+    await page.locator('[data-entries]', { hasText: 'Well measured' }).waitFor();
+    await page.getByText('More', { exact: true }).click();
+    await page.getByText('Compact…').click();
+    await page.getByRole('button', { name: 'Compact', exact: true }).click();
+    await until(async () => (await database.query(`select 1 from ledger.foci where work_item_id = '${root}' and compaction_trigger = 'manual'`)).length === 1);
+    await page.getByText('More', { exact: true }).click();
+    await page.getByText('Complete…').click();
+    await page.getByLabel('Summary').fill('By hand');
+    await page.getByRole('button', { name: 'Complete', exact: true }).click();
+    await page.locator('.refused', { hasText: 'WL005' }).waitFor();
+  });
+
+  test('an entry is deleted, a turn is forked, and a fork is compared', async () => {
+    const { root, paused } = crew.ids;
+    await go(`/work/${root}?type=user_feedback`);
+    const row = page.locator('.fold', { hasText: 'Well measured' });
+    await row.locator('summary').first().click();
+    await row.getByText('Delete…').click();
+    await row.getByRole('button', { name: 'Delete the content' }).click();
+    await page.locator('.fold', { hasText: 'Well measured' }).waitFor({ state: 'detached' });
+    await go(`/sessions?packet=${root}`);
+    leadIsForked();
+    await page.locator('[data-part="points"] .act > summary').first().click();
+    await page.locator('[data-part="points"] input[name="message"]').first().fill('Try an index on the expression');
+    await page.locator('[data-part="points"] .act[open] button').click();
+    await page.waitForURL(/\/work\//);
+    const fork = page.url().split('/').at(-1) ?? '';
+    await until(async () => (await stateOf(fork)) === 'completed');
+    await go(`/sessions?packet=${root}`);
+    await page.getByText('compare').click();
+    await page.getByText('Two ways from turn').waitFor();
+    await go(`/sessions?packet=${paused}`);
+    await page.getByText('In another conversation…').click();
+    await page.getByLabel('Conversation', { exact: true }).fill('my other shell');
+    await page.getByRole('button', { name: 'Resume there' }).click();
+    await page.waitForURL(/\/work\//);
+  });
+
+  test('a paused item is resumed, paused again and cancelled; the line says what cancelling does', async () => {
+    const { paused } = crew.ids;
+    await go(`/work/${paused}`);
+    await page.keyboard.press('p');
+    await page.keyboard.press('Enter');
+    await until(async () => (await stateOf(paused)) !== 'paused');
+    await page.getByRole('button', { name: 'Resume' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('p');
+    await page.keyboard.type('once more');
+    await page.keyboard.press('Enter');
+    await until(async () => (await stateOf(paused)) === 'paused');
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    await page.getByText('More', { exact: true }).click();
+    await page.getByText('Cancel…').click();
+    await page.getByText('Cancels this work item. That is final.').waitFor();
+    await page.getByRole('button', { name: 'Cancel it' }).click();
+    await until(async () => (await stateOf(paused)) === 'cancelled');
+    await page.locator('.is-cancelled').first().waitFor();
+  });
+
+  test('an interruption is heard at once', async () => {
+    const { root } = crew.ids;
+    await go(`/work/${root}`);
+    await page.getByText('Interrupt', { exact: true }).first().click();
+    await page.locator('[data-action="interrupt"] textarea').fill('What do you have?');
+    await page.locator('[data-action="interrupt"] button').click();
+    await page.locator('[data-entries]', { hasText: 'What do you have?' }).waitFor();
+  });
+
+  test('a recorded session is imported by choosing its file', async () => {
+    await go('/sessions');
+    await page.locator('input[type=file]').setInputFiles(new URL('../fixtures/claudeCode.jsonl', import.meta.url).pathname);
+    await page.waitForURL(/\/context/);
+    await page.locator('svg.tl').first().waitFor();
+  });
+
+  test('the timeline is walked by key: the request below it follows', async () => {
+    const { root } = crew.ids;
+    await go(`/work/${root}/context?turn=1`);
+    await page.locator('[data-timeline]').focus();
+    await page.keyboard.press('ArrowRight');
+    await page.getByText('Request 2, part by part').waitFor();
+    expect(await page.locator('[data-timeline]').getAttribute('aria-valuetext')).toMatch(/^call 2: [\d,]+ tokens/);
+    await page.keyboard.press('c');
+    await page.getByText('The cut before it').waitFor();
+    await page.keyboard.press('Home');
+    await page.getByText('Request 1, part by part').waitFor();
+  });
+
+  test('a thousand entries are walked by keyboard, and at most 300 rows are in the page', async () => {
+    const item = await crew.db.workSubmit({ workType: 'untaken', description: 'A long one' });
+    await database.query(`select count(ledger.ledger_append('${item.id}', 'note', 'note ' || n)) from generate_series(1, 1000) n`);
+    await go(`/work/${item.id}/ledger`);
+    const rows = (): Promise<number> => page.locator('[data-list] > li').count();
+    await go(`/work/${item.id}`);
+    await page.keyboard.press('j');
+    for (let i = 0; i < 999; i++) await page.keyboard.press('j');
+    await until(async () => {
+      if ((await page.evaluate<string>('document.activeElement.textContent')).includes('note 1')) await page.keyboard.press('j');
+      return (await page.evaluate<string>(`document.activeElement.closest('li')?.textContent ?? ''`)).includes('A long one');
+    });
+    expect(await rows()).toBeLessThan(320);
+    await page.keyboard.press('Home');
+    expect(await page.evaluate<string>(`document.activeElement.closest('li').textContent`)).toContain('note 1000');
+  });
+
+  test('what an agent wrote does not run, and its page says what it cannot show', async () => {
+    const item = await crew.db.workSubmit({ workType: 'untaken', description: '<script>document.title = "owned"</script><img src=x onerror="document.title=1">\u202E' });
+    await crew.db.ledgerAppend(item.id, 'finding', '<svg onload="document.title=2"><a href="javascript:document.title=3">x</a>');
+    await go(`/work/${item.id}`);
+    await page.locator('h1', { hasText: '⟨U+202E⟩' }).waitFor();
+    await go('/knowledge');
+    await page.locator('.hit', { hasText: '<svg onload' }).waitFor();
+    expect(await page.title()).toBe('Knowledge · Work Ledger');
+    expect(await page.locator('main img, main script, main [onload], main a[href^="javascript"]').count()).toBe(0);
+  });
+
+  test('a server that was away is said to be away, and everything is looked at again when it is back', async () => {
+    await go('/knowledge?kind=note');
+    const { port, token } = running;
+    await running.close();
+    await page.locator('#connection', { hasText: /not live since \d\d:\d\d, trying again/ }).waitFor();
+    await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'Written while nobody looked');
+    running = await startConsole({ url: database.url, schema: 'ledger', port });
+    expect(running.token).not.toBe(token);
+    await page.locator('#connection .good').waitFor();
+    await page.locator('.hit', { hasText: 'Written while nobody looked' }).waitFor();
+  });
+
+  test('without JavaScript every page reads, and a filter is a form', async () => {
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    const reader = await plain.newPage();
+    await reader.goto(`${running.address}?token=${running.token}`);
+    await reader.goto(new URL(`/work/${crew.ids.root}`, running.address).href);
+    await reader.getByLabel('Search this journal').fill('half-open');
+    await reader.getByLabel('Search this journal').press('Enter');
+    expect(await reader.locator('[data-entries] > li').count()).toBeGreaterThan(0);
+    await reader.getByText('Say something').click();
+    await reader.locator('[data-action="message"] textarea').fill('Said without a script');
+    await reader.getByRole('button', { name: 'Say it' }).click();
+    await reader.goto(new URL(`/work/${crew.ids.root}`, running.address).href);
+    await reader.getByText('“Said without a script”').waitFor();
+    await plain.close();
+  });
+
+  test('nothing went wrong in the page meanwhile', () => {
+    expect(faults).toEqual([]);
+  });
+});
