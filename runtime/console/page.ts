@@ -90,7 +90,7 @@ ${link('/sessions', 'sessions', 'Sessions', some(shell.resumable))}
 ${link('/knowledge', 'knowledge', 'Knowledge', '')}
 </ul></div>
 <div class="foot"><p><a href="/knowledge"><kbd>/</kbd> search</a><br><a href="/keys"><kbd>?</kbd> keys</a></p>
-<p>ledger ${shell.version} · ${shell.schema}<br>${canAct ? '' : html`<span class="strong">read-only</span><br>`}<span id="connection" role="status"><span class="faint">○</span> as of <time>${new Date().toTimeString().slice(0, 8)}</time></span></p></div>
+<p><span class="which">ledger ${shell.version} · ${shell.schema}<br></span>${canAct ? '' : html`<span class="strong">read-only</span><br>`}<span id="connection" role="status"><span class="faint">○</span> as of <time>${new Date().toTimeString().slice(0, 8)}</time></span></p></div>
 </nav>
 <main class="main" id="main">
 ${body}

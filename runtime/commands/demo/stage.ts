@@ -8,6 +8,7 @@ import type Docker from 'dockerode';
 
 import { modelAccess } from '../../config.ts';
 import type { Settings } from '../../config.ts';
+import type { Console } from '../../console/server.ts';
 import { findLedger } from '../../install/findLedger.ts';
 import type { Place } from '../../install/findLedger.ts';
 import { readyLedger } from '../../install/installLedger.ts';
@@ -51,21 +52,33 @@ export async function withStage(options: Settings, script: Script, show: (stage:
   const db = await openDb(place.url, place.schema);
   let scripted: ScriptedModel | undefined;
   let worker: Worker | undefined;
+  let watched: Console | undefined;
   try {
     if (!access) scripted = await startScriptedModel(script);
     const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
     const workspace = await mkdtemp(join(tmpdir(), 'work-ledger-demo-'));
     await layOutProject(workspace);
-    return await show({
-      isJson, place, db, workspace,
-      say: (text) => (isJson ? note(text) : void process.stdout.write(`${text}\n`)),
+    const say = (text: string): void => (isJson ? note(text) : void process.stdout.write(`${text}\n`));
+    if (process.env['CONSOLE']) {
+      const { startConsole } = await import('../../console/server.ts');
+      watched = await startConsole({ url: place.url, schema: place.schema, port: 0 });
+      say(`Watch it: ${watched.address}?token=${watched.token}\n`);
+    }
+    const exitCode = await show({
+      isJson, place, db, workspace, say,
       isScripted: scripted !== undefined,
       interrupted: interrupted.signal,
       work: async (docker) => {
         worker = await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), ...(docker && { docker }) });
       },
     });
+    if (watched && !interrupted.signal.aborted) {
+      say('\nThe console stays open until Ctrl-C.');
+      await new Promise((resolve) => interrupted.signal.addEventListener('abort', resolve));
+    }
+    return exitCode;
   } finally {
+    await watched?.close();
     await worker?.stop();
     await db.close();
     await scripted?.close();
