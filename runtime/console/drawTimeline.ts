@@ -230,7 +230,7 @@ class Drawing {
       this.#put(`<text x="${this.#left + 86}" y="${C.top - 10}">${this.#isNarrow ? 'read, and written anew' : 'read (cheap) and written anew (dear)'}</text>`);
       this.#put(`<path class="f-read" d="${columns.map((c, i) => `M${r(this.#x(i))} ${r(this.#yC(c.sent))}h${r(w + 0.2)}V${C.top + C.h}h${r(-w - 0.2)}z`).join('')}"/>`);
       const written = columns.map((c, i) => {
-        const h = Math.min(Math.max(((c.written ?? 0) / this.#maxB) * C.h, 1), C.h);
+        const h = Math.min(Math.max(((c.written ?? 0) / this.#maxB) * C.h, 1), C.top + C.h - this.#yC(c.sent)); // a recorded count may be of another request
         return `M${r(this.#x(i))} ${r(this.#yC(c.sent))}h${r(w - this.#gap)}v${r(h)}h${r(this.#gap - w)}z`;
       });
       this.#put(`<path class="f-written" d="${written.join('')}"/>`);

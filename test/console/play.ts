@@ -33,7 +33,7 @@ export async function play(port = 0, before: (url: string) => Promise<void> = as
 }
 
 if (import.meta.main) {
-  const { url, running, close } = await play(4848);
-  process.stdout.write(`${running.address}?token=${running.token}\n${url}\n`);
-  process.once('SIGINT', () => void close());
+  const playing = await play(4848);
+  process.stdout.write(`${playing.running.address}?token=${playing.running.token}\n${playing.url}\n`);
+  process.once('SIGINT', () => void playing.close());
 }

@@ -22,7 +22,7 @@ function morph(now, next) {
   }
   if (now.dataset.words !== undefined) return; // words come by themselves
   if (now.dataset.later !== undefined && next.dataset.later !== undefined) return;
-  for (const { name } of [...now.attributes]) if (!next.hasAttribute(name) && !kept(now, name)) now.removeAttribute(name);
+  for (const name of now.getAttributeNames()) if (!next.hasAttribute(name) && !kept(now, name)) now.removeAttribute(name);
   for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value && !kept(now, name)) now.setAttribute(name, value);
   if (now.matches('input, textarea, select')) return; // what was typed stays
   morphChildren(now, next);
@@ -34,7 +34,7 @@ const kept = (node, name) => (node.nodeName === 'DETAILS' && name === 'open') ||
 function morphChildren(now, next) {
   const keyed = new Map([...now.childNodes].filter((child) => keyOf(child) !== null).map((child) => [keyOf(child), child]));
   let at = now.firstChild;
-  for (const child of [...next.childNodes]) {
+  for (const child of Array.from(next.childNodes)) {
     const key = keyOf(child);
     let match = key === null ? null : keyed.get(key) ?? null;
     if (match && !isAlike(match, child)) match = null;
@@ -99,7 +99,7 @@ function collects(place, next) {
   else {
     const button = $('button', newer);
     button.textContent = added.length === 1 ? '1 new entry' : `${added.length} new entries`;
-    button.onclick = () => {
+    newer.put = () => {
       put();
       list.firstElementChild?.scrollIntoView({ block: 'center' });
     };
@@ -107,6 +107,8 @@ function collects(place, next) {
   }
   return true;
 }
+
+document.addEventListener('click', (event) => event.target.closest('[data-newer]')?.put?.());
 
 // what is live --------------------------------------------------------------------------------------------------------
 
@@ -150,12 +152,12 @@ function connect() {
       place.parentElement.scrollTop = place.parentElement.scrollHeight;
     }
   });
-  source.onerror = () => {
+  source.addEventListener('error', () => {
     lost();
     if (source?.readyState !== EventSource.CLOSED) return; // it tries again by itself
     source = null;
     setTimeout(connect, 2000);
-  };
+  });
 }
 
 function lost() {
@@ -185,12 +187,15 @@ setInterval(() => {
 
 // forms -----------------------------------------------------------------------------------------------------------------
 
-document.addEventListener('submit', async (event) => {
-  const form = event.target;
-  if (!form.matches('[data-act]')) return;
+document.addEventListener('submit', (event) => {
+  if (!event.target.matches('[data-act]')) return;
   event.preventDefault();
-  const button = event.submitter ?? $('button', form);
-  const body = new FormData(form, event.submitter?.name ? event.submitter : undefined);
+  void send(event.target, event.submitter);
+});
+
+async function send(form, submitter) {
+  const button = submitter ?? $('button', form);
+  const body = new FormData(form, submitter?.name ? submitter : undefined);
   const refused = $('.refused', form);
   refused.textContent = '';
   button?.setAttribute('aria-busy', 'true');
@@ -203,7 +208,10 @@ document.addEventListener('submit', async (event) => {
       return;
     }
     const here = new URL(to, location.href);
-    if (here.pathname + here.search !== page()) return void location.assign(to);
+    if (here.pathname + here.search !== page()) {
+      location.assign(to);
+      return;
+    }
     form.reset();
     for (const open of [form.closest('details.act'), form.closest('details.more')]) if (open) open.open = false;
     document.activeElement?.blur();
@@ -213,7 +221,7 @@ document.addEventListener('submit', async (event) => {
   } finally {
     button?.removeAttribute('aria-busy');
   }
-});
+}
 
 document.addEventListener('change', (event) => {
   if (event.target.matches('select[data-submit]')) event.target.form.requestSubmit();
@@ -336,11 +344,12 @@ async function step(by) {
   if (!list) return;
   const { targets, current } = rove(list);
   const isInside = list.contains(document.activeElement);
-  let at = isInside ? targets.indexOf(current) + by : 0;
+  const at = isInside ? targets.indexOf(current) + by : 0;
   if (at < 0 && list.stowed?.length) {
     unstow(list);
-    at += 60;
-    return void goTo(rove(list).targets, Math.max(0, rove(list).targets.indexOf(current) + by));
+    const { targets: restored } = rove(list);
+    goTo(restored, Math.max(0, restored.indexOf(current) + by));
+    return;
   }
   const link = $('[data-more]', list.closest('[data-part]') ?? document.body);
   if (at >= targets.length && link && list.matches('[data-list]')) await more(link);
@@ -380,12 +389,15 @@ let isGoing = false;
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const inField = event.target.matches?.('input, textarea, select, [contenteditable]');
-  if (event.key === 'Escape') return back(event, inField);
+  if (event.key === 'Escape') {
+    backOut(event, inField);
+    return;
+  }
   if (inField) return;
   if (press(event.key)) event.preventDefault();
 });
 
-function back(event, inField) {
+function backOut(event, inField) {
   const open = event.target.closest?.('details.act[open], details[open]');
   if (open) {
     open.open = false;
@@ -628,12 +640,12 @@ applyTheme();
 document.documentElement.dataset.script = 'yes';
 decorate(document);
 connect();
-for (const later of $$('[data-later]')) {
-  const link = $('a', later);
-  const wanted = new URL(link.href);
-  void fetch(`${location.pathname}/part/${later.dataset.part}${wanted.search}`).then(async (answer) => {
-    const made = new DOMParser().parseFromString(await answer.text(), 'text/html');
-    const next = $(`[data-part="${later.dataset.part}"]`, made);
-    if (next) later.replaceWith(document.adoptNode(next));
-  }).catch(() => {});
+for (const later of $$('[data-later]')) void bring(later).catch(() => {});
+
+async function bring(later) {
+  const wanted = new URL($('a', later).href);
+  const answer = await fetch(`${location.pathname}/part/${later.dataset.part}${wanted.search}`);
+  const made = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  const brought = $(`[data-part="${later.dataset.part}"]`, made);
+  if (brought) later.replaceWith(document.adoptNode(brought));
 }

@@ -66,7 +66,7 @@ async function figures(view: View): Promise<Html> {
   const read = sum(...cached.map((one) => one.cached_tokens));
   const input = cached.reduce((all, one) => all + sum(one.cached_tokens, one.written_tokens, one.new_tokens), 0);
   const [sent, said] = [sum(...columns.map((one) => one.sent)), sum(...columns.map((one) => one.said))];
-  return html`<dl class="figs"><div><dt>Sent, all requests together</dt><dd>${percent(sent, said)} <small>of never cutting: ${k(sent)} of ${k(said)} tokens</small></dd></div>
+  return html`<dl class="figs"><div><dt>Sent, all requests together</dt><dd title="${num(sent)} of ${num(said)} tokens">${percent(sent, said)} <small>of never cutting</small></dd></div>
 <div><dt>Largest request</dt><dd>${k(largest)} <small>instead of ${k(last.said)} tokens</small></dd></div>
 <div><dt>Cut out, and what stands for it</dt><dd>${k(sum(...cuts.map((cut) => cut.tokens_elided ?? 0)))} <small>tokens as ${k(sum(...cuts.map((cut) => cut.stub_tokens ?? 0)))} of stubs</small></dd></div>
 <div><dt>Read from the cache</dt><dd>${input > 0 ? percent(read, input, 1) : '–'} <small>${input > 0 ? 'of all input' : 'not counted'}</small></dd></div></dl>`;
@@ -157,7 +157,15 @@ function cutPanel(view: View, one: ContextColumn, columns: readonly ContextColum
   const [out, stub, behind] = [mark.tokens_elided ?? 0, mark.stub_tokens ?? 0, mark.tokens_kept ?? 0];
   const saved = out * 0.1 * since - (behind + stub) * 1.15;
   const name = mark.kind === 'elision' ? 'closed blocks became stubs' : `compaction: ${mark.kind}`;
-  return panel(at.n === one.n ? 'The cut before it' : `The last cut, at call ${at.n}`, null, html`<div class="body stack"><p class="small quiet">${name}${mark.blocks ? `, blocks ${mark.blocks.replace('-', '–')}` : ''}</p><dl class="kv"><dt>Left the context</dt><dd>${num(out)}</dd><dt>Stands for it</dt><dd>${num(stub)}</dd><dt>Written again behind it</dt><dd>${num(behind)}</dd>${mark.breaks_even_after === null || mark.breaks_even_after === undefined ? '' : html`<dt>Pays after</dt><dd>${mark.breaks_even_after} requests</dd>`}<dt>Requests since, until the next cut</dt><dd>${since}</dd><dt>Saved in those, as full-price tokens, about</dt><dd class="strong">${saved >= 0 ? k(saved) : `−${k(-saved)}`}</dd></dl>${at.n === one.n ? '' : html`<div class="actions"><a class="btn" href="${address(view, { turn: String(at.n) })}#request">Request ${at.n}</a></div>`}</div>`);
+  return panel(at.n === one.n ? 'The cut before it' : `The last cut, at call ${at.n}`, null, html`<div class="body stack"><p class="small quiet">${name}${mark.blocks ? `, blocks ${mark.blocks.replace('-', '–')}` : ''}</p><dl class="kv"><dt>Left the context</dt><dd>${num(out)}</dd><dt>Stands for it</dt><dd>${num(stub)}</dd><dt>Written again behind it</dt><dd>${num(behind)}</dd>${mark.breaks_even_after === null || mark.breaks_even_after === undefined ? '' : html`<dt>Pays after</dt><dd>${mark.breaks_even_after} requests</dd>`}<dt>Requests since, until the next cut</dt><dd>${since}</dd><dt title="tokens at full price">Saved in those, about</dt><dd class="strong">${saved >= 0 ? k(saved) : `−${k(-saved)}`}</dd></dl>${at.n === one.n ? '' : html`<div class="actions"><a class="btn" href="${address(view, { turn: String(at.n) })}#request">Request ${at.n}</a></div>`}</div>`);
+}
+
+/** Stubs stand in one part, a line for each block: one that came is one line, not all of them again. */
+function lineByLine(part: RequestPart): RequestPart[] {
+  if (part.part !== 'stubs') return [part];
+  const lines = (part.content ?? '').split('\n').filter((line) => line !== '');
+  const chars = lines.join('').length;
+  return lines.map((line) => ({ ...part, content: line, tokens: Math.round((part.tokens * line.length) / Math.max(chars, 1)) }));
 }
 
 /** What left and what came, part by part. */
@@ -174,12 +182,13 @@ function difference(before: ContextColumn | undefined, parts: readonly RequestPa
     if (left > 0) others.set(keyOf(part), left - 1);
     return left === 0;
   });
-  const gone = without(partsBefore, counted(parts));
-  const came = without(parts, counted(partsBefore));
+  const [now, then] = [parts, partsBefore].map((some) => some.flatMap(lineByLine)) as [RequestPart[], RequestPart[]];
+  const gone = without(then, counted(now));
+  const came = without(now, counted(then));
   const line = (part: RequestPart): string => `${part.iteration === null ? '' : `call ${part.iteration} `}${part.part === 'stubs' ? '' : `${partNames[part.part] ?? part.part}: `}${brief(part.content ?? '', 90)}`;
   const some = (all: readonly RequestPart[], kind: 'add' | 'del', mark: string): Html => html`${all.slice(0, 30).map((part) => html`<div class="${kind}" dir="auto">${mark} ${line(part)}</div>`)}${all.length > 30 ? html`<div class="${kind}">${mark} ${all.length - 30} parts more</div>` : ''}`;
   const of = (all: readonly RequestPart[]): number => sum(...all.map((part) => part.tokens));
-  return panel(`Difference to request ${before.n}`, `−${k(of(gone))}, +${k(of(came))}`, html`<div class="body diff"><div class="same">  ${parts.length - came.length} parts as before</div>${some(gone, 'del', '−')}${some(came, 'add', '+')}</div>`);
+  return panel(`Difference to request ${before.n}`, `−${k(of(gone))}, +${k(of(came))}`, html`<div class="body diff"><div class="same">  ${now.length - came.length} parts as before</div>${some(gone, 'del', '−')}${some(came, 'add', '+')}</div>`);
 }
 
 const policyNames: Record<string, { name: string; says: string; policy: object }> = {

@@ -67,7 +67,7 @@ function says(type: string, content: Record<string, unknown>): Html | string {
       return inBrief(content['originalPrompt'], 300);
     case 'tool_request': {
       const input = content['toolInput'];
-      return html`${tool} ${inBrief(input !== null && typeof input === 'object' ? Object.values(input).map(str).join(' · ') : input)}`;
+      return html`${tool} ${inBrief(input !== null && typeof input === 'object' ? Object.values(input).map((one) => (Array.isArray(one) ? one.map(str).join(' ') : str(one))).join(' · ') : input)}`;
     }
     case 'tool_result':
       return html`${tool} ${content['success'] === false ? html`<span class="bad">failed</span> ` : ''}${inBrief(content['output'])}`;
