@@ -1,4 +1,4 @@
-// `work-ledger mcp --http` in a process of its own, as a user starts it.
+// What answers MCP over HTTP in a process of its own, as a user starts it: `work-ledger mcp --http` or another command.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,8 +16,8 @@ export type McpHttpProcess = {
   end(signal: NodeJS.Signals): Promise<number | null>;
 };
 
-export async function startMcpHttp(options: { databaseUrl: string; token: string; port?: number; args?: string[] }): Promise<McpHttpProcess> {
-  const child = spawn(process.execPath, [main, 'mcp', '--http', '--port', String(options.port ?? 0), ...(options.args ?? [])], {
+export async function startMcpHttp(options: { databaseUrl: string; token: string; command?: string[]; port?: number; args?: string[] }): Promise<McpHttpProcess> {
+  const child = spawn(process.execPath, [main, ...(options.command ?? ['mcp', '--http']), '--port', String(options.port ?? 0), ...(options.args ?? [])], {
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: options.databaseUrl, WORK_LEDGER_MCP_TOKEN: options.token },
     stdio: ['ignore', 'pipe', 'pipe'],
   });

@@ -1,4 +1,5 @@
-// `work-ledger console`: the pages of a ledger on 127.0.0.1, until a signal stops it.
+// `work-ledger console`: the pages of a ledger on 127.0.0.1, until a signal stops it. Where a token for MCP is set, agents are
+// answered at /mcp of the same address.
 
 import type { Settings } from '../config.ts';
 import { startConsole } from '../console/server.ts';
@@ -6,7 +7,9 @@ import type { Console } from '../console/server.ts';
 import { checkLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
+import { openDb } from '../ledger/db.ts';
 import { sqlState, UsageError } from '../ledger/errors.ts';
+import { HTTP_CONNECTIONS, mcpHandler, mcpToken } from './mcp.ts';
 import { exit, note, print } from './output.ts';
 
 export type ConsoleSettings = Settings & { port: number; readOnly?: boolean };
@@ -22,19 +25,24 @@ export async function serveConsole(place: Place, options: ConsoleSettings): Prom
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
-  const running = await begin(place, options);
+  const mcp = options.readOnly || !process.env['WORK_LEDGER_MCP_TOKEN'] ? null
+    : await mcpHandler({ db: await openDb(place.url, place.schema, { maximumPoolSize: HTTP_CONNECTIONS }), url: place.url }, mcpToken());
+  const running = await begin(place, options, mcp);
   const address = options.readOnly ? running.address : `${running.address}?token=${running.token}`;
   print({ address }, address, options.json ?? false);
+  if (mcp) note(`MCP, with the token in WORK_LEDGER_MCP_TOKEN: ${running.address}mcp`);
   note(options.readOnly ? 'Read-only: nothing can be changed from it.' : 'Whoever opens this address can act in your name; without the token it is read-only.');
   await signalled;
+  await mcp?.close();
   await running.close();
   return exit.ok;
 }
 
-async function begin(place: Place, options: ConsoleSettings): Promise<Console> {
+async function begin(place: Place, options: ConsoleSettings, mcp: Awaited<ReturnType<typeof mcpHandler>> | null): Promise<Console> {
   try {
-    return await startConsole({ url: place.url, schema: place.schema, port: options.port, isReadOnly: options.readOnly ?? false });
+    return await startConsole({ url: place.url, schema: place.schema, port: options.port, isReadOnly: options.readOnly ?? false, ...(mcp && { mcp: mcp.fetch }) });
   } catch (error) {
+    await mcp?.close();
     if (sqlState(error) === 'EADDRINUSE') throw new UsageError(`port ${options.port} is taken: --port names another one, 0 any that is free`);
     throw error;
   }

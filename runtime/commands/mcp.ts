@@ -8,7 +8,7 @@ import type { ServerType } from '@hono/node-server';
 
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
-import type { Identity } from '../mcp/http.ts';
+import type { Identity, McpHttp } from '../mcp/http.ts';
 import type { Seat } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
 import type { ClientOptions } from './hook.ts';
@@ -16,6 +16,8 @@ import { exit, note } from './output.ts';
 
 /** How long a client may take to read the end of its answer when the server stops. */
 const GRACE_MS = 2000;
+/** For all clients over HTTP together. */
+export const HTTP_CONNECTIONS = 10;
 
 export type McpOptions = ClientOptions & { workItem?: string };
 export type McpHttpSettings = McpOptions & { host: string; port: number; tokenFile?: string; allowHost?: string[] };
@@ -49,12 +51,8 @@ export async function mcp(options: McpOptions): Promise<number> {
 export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   if (options.conversation !== undefined || options.workItem !== undefined) throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
   const token = mcpToken(options.tokenFile);
-  const [{ createAdaptorServer }, { McpHttp }, { Updates: LedgerUpdates }, { openLedger }] = await Promise.all([
-    import('@hono/node-server'), import('../mcp/http.ts'), import('../mcp/updates.ts'), import('./withLedger.ts'),
-  ]);
-  const { db, url } = await openLedger(options, 10);
-  const updates = new LedgerUpdates(db, url);
-  const handler = new McpHttp({ token, hostnames: hostnamesOf(options), seatFor: (identity) => seatAt(db, updates, identity) });
+  const [{ createAdaptorServer }, { openLedger }] = await Promise.all([import('@hono/node-server'), import('./withLedger.ts')]);
+  const handler = await mcpHandler(await openLedger(options, HTTP_CONNECTIONS), token, hostnamesOf(options));
   const server = createAdaptorServer({ fetch: (request) => (new URL(request.url).pathname === '/mcp' ? handler.fetch(request) : new Response('not found', { status: 404 })) });
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, options.host, resolve));
@@ -68,10 +66,22 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
     await closed(server);
   } finally {
     await handler.close();
-    await updates.close();
-    await db.close();
   }
   return exit.ok;
+}
+
+/** What a web server mounts at /mcp. Closes the ledger with itself. */
+export async function mcpHandler({ db, url }: { db: Db; url: string }, token: string, hostnames: readonly string[] = []): Promise<Pick<McpHttp, 'fetch' | 'close'>> {
+  const [{ McpHttp: Handler }, { Updates: LedgerUpdates }] = await Promise.all([import('../mcp/http.ts'), import('../mcp/updates.ts')]);
+  const updates = new LedgerUpdates(db, url);
+  const handler = new Handler({ token, hostnames, seatFor: (identity) => seatAt(db, updates, identity) });
+  let closing: Promise<void> | null = null;
+  const close = async (): Promise<void> => {
+    await handler.close();
+    await updates.close();
+    await db.close();
+  };
+  return { fetch: handler.fetch, close: () => (closing ??= close()) };
 }
 
 /** Connections end as soon as their answers have been sent. */
@@ -84,7 +94,7 @@ async function closed(server: ServerType): Promise<void> {
 }
 
 /** From WORK_LEDGER_MCP_TOKEN, or from a file; it is never an argument, which everybody on the machine could read. */
-export function mcpToken(file: string | undefined): string {
+export function mcpToken(file?: string): string {
   const token = file === undefined ? (process.env['WORK_LEDGER_MCP_TOKEN'] ?? '') : readFileSync(file, 'utf8').trim();
   if (token === '') throw new UsageError('MCP over HTTP needs a token: set WORK_LEDGER_MCP_TOKEN, or --token-file FILE. Make one with: openssl rand -hex 32');
   if (!/^[\x21-\x7e]{16,}$/.test(token)) throw new UsageError('the token for MCP needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32');

@@ -292,6 +292,25 @@ test('a server that stops ends what waits and streams; its sessions are unknown 
   expect(await next.end('SIGINT')).toBe(0);
 });
 
+test('the console answers at /mcp, with the token for MCP and no other', async () => {
+  const console = await startMcpHttp({ databaseUrl: database.url, token, command: ['console'] });
+  const mcp = new URL('/mcp?conversation=console', console.url);
+  expect((await fetch(mcp, { method: 'POST', body: initialize, headers: headers(console.url.searchParams.get('token') ?? '') })).status).toBe(401);
+  const client = newClient('session');
+  await client.connect(transportTo(mcp));
+  clients.push(client);
+  await call(client, 'ledger_append', { entry_type: 'note', content: 'Beside the pages' });
+  expect(await (await fetch(new URL(`/work/${await itemOf('console')}`, console.url))).text()).toContain('Beside the pages');
+  expect(await console.end('SIGTERM')).toBe(0);
+  expect(console.log()).not.toContain(token);
+});
+
+test('a console that cannot change anything answers no agents', async () => {
+  const console = await startMcpHttp({ databaseUrl: database.url, token, command: ['console', '--read-only'] });
+  expect((await fetch(new URL('/mcp', console.url), { method: 'POST', body: initialize, headers: headers() })).status).toBe(403);
+  expect(await console.end('SIGTERM')).toBe(0);
+});
+
 test.for(eras)('over stdio, too, resources notify and waits report (%s)', async (era) => {
   const client = newClient(era);
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [main, 'mcp', '--conversation', `stdio-${era}`], env: { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '', DATABASE_URL: database.url }, stderr: 'inherit' }));
