@@ -1387,7 +1387,7 @@ create view v_queue with (security_invoker=true) as
             WHEN r.faculty IS NULL THEN 'faculty'::text
             WHEN y.waits_for <> 'worker'::text THEN y.waits_for
             WHEN m.name IS NOT NULL THEN 'cooldown'::text
-            WHEN r.places <= r.used THEN 'slot'::text
+            WHEN r.slots <= r.used THEN 'slot'::text
             ELSE y.waits_for
         END AS waits_for,
         CASE
@@ -1395,13 +1395,13 @@ create view v_queue with (security_invoker=true) as
             WHEN r.faculty IS NULL THEN format('no faculty accepts work type "%s"'::text, w.work_type)
             WHEN y.waits_for <> 'worker'::text THEN y.why
             WHEN m.name IS NOT NULL THEN format('model %s is not asked before %s'::text, m.name, to_char(m.cooldown_ends_at, 'HH24:MI:SS'::text))
-            WHEN r.places <= r.used THEN format('%s of %s slots of faculty "%s" are taken'::text, r.used, r.places, r.faculty)
+            WHEN r.slots <= r.used THEN format('%s of %s slots of faculty "%s" are taken'::text, r.used, r.slots, r.faculty)
             ELSE y.why
         END AS why
    FROM work_items w
      CROSS JOIN LATERAL ( SELECT f.name AS faculty,
             f.config #>> '{engage,model}'::text[] AS model,
-            (f.config ->> 'max_concurrent'::text)::integer AS places,
+            (f.config ->> 'max_concurrent'::text)::integer AS slots,
                 CASE
                     WHEN (f.config ->> 'max_concurrent'::text) IS NOT NULL THEN ( SELECT count(*)::integer AS count
                        FROM work_items o
@@ -1448,14 +1448,14 @@ create view v_sessions with (security_invoker=true) as
      LEFT JOIN foci f ON f.session_label = s.label;
 create view v_slots with (security_invoker=true) as
  SELECT f.name AS faculty,
-    s.places,
+    s.slots,
     s.used,
-    GREATEST(s.places - s.used, 0) AS free,
+    GREATEST(s.slots - s.used, 0) AS free,
     ( SELECT count(*)::integer AS count
            FROM work_items w
           WHERE w.state = 'queued'::text AND w.focus_id IS NULL AND (_faculty_for(w.faculty, w.work_type)).name = f.name) AS queued
    FROM faculties f
-     CROSS JOIN LATERAL ( SELECT (f.config ->> 'max_concurrent'::text)::integer AS places,
+     CROSS JOIN LATERAL ( SELECT (f.config ->> 'max_concurrent'::text)::integer AS slots,
                 CASE
                     WHEN (f.config ->> 'max_concurrent'::text) IS NULL THEN ( SELECT count(*)::integer AS count
                        FROM foci o

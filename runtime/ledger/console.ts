@@ -26,7 +26,7 @@ export const underWay = z.object({
 export type UnderWay = z.infer<typeof underWay>;
 
 const queued = z.object({ work_item_id: z.string(), description: z.string(), work_type: z.string(), faculty: text, priority: z.number(), attempts: z.number(), run_at: z.string(), waits_for: text, why: text });
-const slots = z.object({ faculty: z.string(), places: number, used: z.number(), free: number, queued: z.number() });
+const slots = z.object({ faculty: z.string(), slots: number, used: z.number(), free: number, queued: z.number() });
 const worker = z.object({ id: z.string(), host: z.string(), pid: z.number(), version: z.string(), concurrency: number, busy: z.number(), is_alive: z.boolean(), seen_at: text, lease_ends_at: text });
 const finding = z.object({ severity: z.enum(['error', 'warning', 'fine']), code: z.string(), work_item_id: text, says: z.string(), remedy: text });
 const approval = z.object({ tool_call_id: z.string(), work_item_id: z.string(), description: z.string(), tool_name: z.string(), risk: z.string(), effect: z.string(), input: z.unknown(), input_hash: z.string(), expires_at: z.string(), said: text });

@@ -98,18 +98,18 @@ create or replace view v_queue with (security_invoker = true) as
            when r.faculty is null then 'faculty'
            when y.waits_for <> 'worker' then y.waits_for
            when m.name is not null then 'cooldown'
-           when r.places <= r.used then 'slot'
+           when r.slots <= r.used then 'slot'
            else y.waits_for end as waits_for,
          case
            when r.faculty is null and w.faculty is not null then format('there is no faculty "%s"', w.faculty)
            when r.faculty is null then format('no faculty accepts work type "%s"', w.work_type)
            when y.waits_for <> 'worker' then y.why
            when m.name is not null then format('model %s is not asked before %s', m.name, to_char(m.cooldown_ends_at, 'HH24:MI:SS'))
-           when r.places <= r.used then format('%s of %s slots of faculty "%s" are taken', r.used, r.places, r.faculty)
+           when r.slots <= r.used then format('%s of %s slots of faculty "%s" are taken', r.used, r.slots, r.faculty)
            else y.why end as why
     from work_items w
     cross join lateral (
-      select f.name as faculty, f.config #>> '{engage,model}' as model, (f.config ->> 'max_concurrent')::integer as places,
+      select f.name as faculty, f.config #>> '{engage,model}' as model, (f.config ->> 'max_concurrent')::integer as slots,
              case when f.config ->> 'max_concurrent' is not null then (select count(*)::integer from work_items o where o.slot_faculty = f.name) end as used
         from _faculty_for(w.faculty, w.work_type) f) r
     cross join lateral _why_waiting(w, '[]') y
@@ -119,17 +119,17 @@ comment on view v_queue is
   'Queued items that have no attempt under way, and what each waits for: faculty (none accepts it), time or retry (run_at), slot, cooldown (of its model), worker (ready for the next free one); why says it in a sentence. The most urgent first: select * from v_queue order by priority desc, run_at limit 50.';
 
 create or replace view v_slots with (security_invoker = true) as
-  select f.name as faculty, s.places, s.used, greatest(s.places - s.used, 0) as free,
+  select f.name as faculty, s.slots, s.used, greatest(s.slots - s.used, 0) as free,
          (select count(*)::integer from work_items w
            where w.state = 'queued' and w.focus_id is null and (_faculty_for(w.faculty, w.work_type)).name = f.name) as queued
     from faculties f
     cross join lateral (
-      select (f.config ->> 'max_concurrent')::integer as places,
+      select (f.config ->> 'max_concurrent')::integer as slots,
              case
                when f.config ->> 'max_concurrent' is null then (select count(*)::integer from foci o where o.lease_owner is not null and o.faculty = f.name)
                else (select count(*)::integer from work_items w where w.slot_faculty = f.name) end as used) s
    where f.is_current;
-comment on view v_slots is 'The slots of each current faculty: places (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will take).';
+comment on view v_slots is 'The slots of each current faculty: slots (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will take).';
 
 create or replace view v_workers with (security_invoker = true) as
   select k.id, k.host, k.pid, k.version, k.tree_id, k.concurrency, l.busy, greatest(k.concurrency - l.busy, 0) as free,

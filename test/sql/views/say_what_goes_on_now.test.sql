@@ -34,12 +34,12 @@ select work_pause(item(), 'until Monday');
 select is((select (doing, waits_for, why)::text from v_now where work_item_id = item()), '(paused,person,"until Monday")', 'it is paused, and why');
 
 -- Slots: two are taken, the third waits.
-select is((select (places, used, free, queued)::text from v_slots), '(2,0,2,1)', 'what waits or is paused has no slot');
+select is((select (slots, used, free, queued)::text from v_slots), '(2,0,2,1)', 'what waits or is paused has no slot');
 select from work_submit('analyze', 'One');
 select from work_submit('analyze', 'Two');
 select is((select queued from v_slots), 3, 'three are queued');
 select claim(work_item_id, 'w') from (select work_item_id from v_queue order by work_item_id limit 2) q;
-select is((select (places, used, free, queued)::text from v_slots), '(2,2,0,1)', 'two slots are taken');
+select is((select (slots, used, free, queued)::text from v_slots), '(2,2,0,1)', 'two slots are taken');
 select is((select (waits_for, why)::text from v_queue), '(slot,"2 of 2 slots of faculty ""worker"" are taken")', 'the third waits for one');
 select from work_submit('translate', 'Into German');
 select is((select (waits_for, why)::text from v_queue where work_type = 'translate'), '(faculty,"no faculty accepts work type ""translate""")', 'nobody takes it');
