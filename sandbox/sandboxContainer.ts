@@ -1,6 +1,6 @@
 // A sandbox container: how each is locked down, how its PID 1 is talked to, and how it is removed. It ends by itself
-// when the process that started it is gone: its PID 1 watches stdin, which the daemon closes then; if that does not happen, a
-// minute without a line ends it as well.
+// when the process that started it is gone: its PID 1 watches stdin, which the daemon closes then; if that does not happen,
+// silence ends it as well.
 
 import { readFileSync, readlinkSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
@@ -17,6 +17,8 @@ export type ContainerSettings = { image: string; memoryBytes: number; cpus: numb
 export type ContainerKind = {
   /** Python source of PID 1. Its first message is `{"event": "ready"}`. */
   program: string;
+  /** PID 1 ends when it was told nothing for so long; default: a minute. */
+  silenceSeconds?: number;
   workingDir: string;
   maxProcesses: number;
   maxOpenFiles: number;
@@ -31,6 +33,7 @@ export const LABEL = 'work-ledger.sandbox';
 const here = placeOfProcesses();
 /** The process that started a container: this one, unless another is named. */
 export const ownerLabel = (pid = process.pid): string => `${here}/${pid}`;
+const SILENCE_SECONDS = 60;
 const WORD_EVERY_MS = 10_000;
 const seccomp = JSON.stringify(JSON.parse(readFileSync(fileURLToPath(new URL('seccomp.json', import.meta.url)), 'utf8')));
 
@@ -45,7 +48,7 @@ export const pythonProgram = (name: string): string => readFileSync(fileURLToPat
 
 export const containerOptions = (settings: ContainerSettings, kind: ContainerKind): ContainerCreateOptions => ({
   Image: settings.image,
-  Cmd: ['python3', '-I', '-u', '-c', kind.program],
+  Cmd: ['python3', '-I', '-u', '-c', kind.program, String(kind.silenceSeconds ?? SILENCE_SECONDS)],
   User: '65534:65534',
   WorkingDir: kind.workingDir,
   Hostname: 'sandbox',

@@ -1,6 +1,6 @@
 # PID 1 of a code sandbox. Waits for a job on stdin, runs the agent's code in a child, and ends it at the deadline, at the
-# limit of its output, or when the process that started it is gone (stdin closes, or has no line for a minute; an empty
-# line counts); a session has one job after the other.
+# limit of its output, or when the process that started it is gone (stdin closes, or has no line for as many seconds as its
+# argument says; an empty line counts); a session has one job after the other.
 # Reports each event as one line of JSON on stdout, which the code cannot reach.
 
 import base64
@@ -10,16 +10,17 @@ import os
 import select
 import signal
 import socket
+import sys
 import time
 
 # The modules that sdk.py and most code import are loaded before a job comes, so that no job waits for them.
-for _name in ("ast", "collections", "dataclasses", "http.client", "linecache", "re", "sys", "threading", "traceback", "typing"):
+for _name in ("ast", "collections", "dataclasses", "http.client", "linecache", "re", "threading", "traceback", "typing"):
     __import__(_name)
 
 MAX_RESULT = 4_000_000
 MAX_OUTPUT = 10_000_000
 KEPT_OUTPUT = 50_000
-SILENCE_SECONDS = 60
+SILENCE_SECONDS = float(sys.argv.pop())  # the code has no arguments
 
 
 def say(**event):

@@ -1,6 +1,6 @@
 # PID 1 of a workspace container: runs commands and reads and writes files in /home/agent for the process that holds its stdin
 # and stdout, one line of JSON for each request and each answer, several at a time. It ends when stdin closes or has no line
-# for a minute (an empty line counts), and everything that it started ends with it.
+# for as many seconds as its argument says (an empty line counts), and everything that it started ends with it.
 
 import base64
 import collections
@@ -14,6 +14,7 @@ import selectors
 import signal
 import stat
 import subprocess
+import sys
 import time
 
 ROOT = "/home/agent"
@@ -21,7 +22,7 @@ MAX_FILES = 200_000
 HIDDEN = (".git", "node_modules")
 TERM_SECONDS = 2
 DRAIN_SECONDS = 0.5
-SILENCE_SECONDS = 60
+SILENCE_SECONDS = float(sys.argv[1])
 
 
 def say(**event):
