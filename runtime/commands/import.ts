@@ -20,8 +20,11 @@ export type ImportReport =
   | { file: string; format: string; sessions: ImportedSession[]; leftOut: { reason: string; count: number; line?: number }[] }
   | { file: string; error: string };
 
-/** How much of a file is read before the result so far is stored. */
-const PART_BYTES = 8_000_000;
+type ReadOptions = {
+  onProgress?: (percent: number) => void;
+  /** How much of a file is read before the result so far is stored. */
+  partBytes?: number;
+};
 
 export async function importFiles(paths: readonly string[], options: Settings): Promise<number> {
   const files: string[] = [];
@@ -34,7 +37,7 @@ export async function importFiles(paths: readonly string[], options: Settings): 
     for (const [n, file] of files.entries()) {
       const show = (part: string): void => status.show(`${n + 1} of ${files.length}: ${basename(file)}${part}`);
       show('');
-      const report = await importFile(db, file, (percent) => show(`, ${percent} %`));
+      const report = await importFile(db, file, { onProgress: (percent) => show(`, ${percent} %`) });
       status.clear();
       if ('error' in report) failed++;
       print(report, linesOf(report), options.json ?? false);
@@ -45,7 +48,7 @@ export async function importFiles(paths: readonly string[], options: Settings): 
 }
 
 /** Reads a file and stores what is not in the ledger yet. */
-export async function importFile(db: Db, file: string, onProgress: (percent: number) => void = () => {}): Promise<ImportReport> {
+export async function importFile(db: Db, file: string, { onProgress, partBytes = 8_000_000 }: ReadOptions = {}): Promise<ImportReport> {
   const report = new Report(db, file);
   try {
     const { size } = await stat(file);
@@ -68,10 +71,10 @@ export async function importFile(db: Db, file: string, onProgress: (percent: num
       reader.read(text, isUnfinished);
       if (reader.isHopeless) break;
       read += bytes;
-      if (read - stored < PART_BYTES) continue;
+      if (read - stored < partBytes) continue;
       await store(reader.take(false));
       stored = read;
-      onProgress(Math.floor((read / size) * 100));
+      onProgress?.(Math.floor((read / size) * 100));
     }
     await store(reader.isTold ? reader.take(true) : parseRecordedRuns(await readFile(file, 'utf8')));
     return report.result();

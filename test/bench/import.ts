@@ -41,7 +41,7 @@ try {
     const look = (): void => void memory.push(process.memoryUsage().rss / 1e6);
     let [sessions, turns, calls] = [0, 0, 0];
     for (const file of files) {
-      const report = await importFile(db, file, look);
+      const report = await importFile(db, file, { onProgress: look });
       if ('error' in report) throw new Error(`${file}: ${report.error}`);
       sessions += report.sessions.length;
       for (const { added } of report.sessions) [turns, calls] = [turns + added.turns, calls + added.calls];
