@@ -3,13 +3,14 @@
 import { z } from 'zod';
 
 import { globProblem, patternsModule } from './patterns.ts';
-import { Thread, TooSlow } from './thread.ts';
+import { MAX_MILLISECONDS, Thread, TooSlow } from './thread.ts';
 import { defineTool, failed, ok } from './tool.ts';
 import { inWorkspace } from './workspace.ts';
 
 const MAX_FILES = 1000;
 
-export const glob = defineTool({
+/** The tool with another deadline for its pattern. */
+export const globWithin = (milliseconds: number) => defineTool({
   name: 'glob',
   description: 'Find files of the workspace by pattern, such as **/*.ts; newest first. .git and node_modules are left out unless the pattern names them.',
   input: z.strictObject({
@@ -27,7 +28,7 @@ export const glob = defineTool({
       for await (const file of workspace.files(input.path, { isEverything: namesHidden(input.pattern), signal: context.signal })) {
         files.set(prefix === '' || !file.path.startsWith(`${prefix}/`) ? file.path : file.path.slice(prefix.length + 1), file);
       }
-      const matching = await matchingPaths([...files.keys()], input.pattern);
+      const matching = await matchingPaths([...files.keys()], input.pattern, milliseconds);
       if (matching === null) return failed('the glob pattern takes too long: make it simpler');
       const found = matching.map((path) => files.get(path)!);
       if (found.length === 0) return { ...ok('No files match.'), value: [] };
@@ -37,13 +38,15 @@ export const glob = defineTool({
     }),
 });
 
+export const glob = globWithin(MAX_MILLISECONDS);
+
 export const namesHidden = (pattern: string): boolean => /(^|\/)(\.git|node_modules)(\/|$)/.test(pattern);
 
 /** The paths that a glob pattern matches; null if that takes too long. */
-export async function matchingPaths(paths: readonly string[], pattern: string): Promise<string[] | null> {
+export async function matchingPaths(paths: readonly string[], pattern: string, milliseconds: number): Promise<string[] | null> {
   let thread: Thread<readonly string[], string[]> | undefined;
   try {
-    thread = await Thread.start(patternsModule, 'globMatcher', pattern);
+    thread = await Thread.start(patternsModule, 'globMatcher', pattern, milliseconds);
     return await thread.ask(paths);
   } catch (error) {
     if (error instanceof TooSlow) return null;

@@ -7,7 +7,7 @@ import type { Workspace } from '../../sandbox/workspace.ts';
 import { matchingPaths, namesHidden } from './glob.ts';
 import { globProblem, patternsModule } from './patterns.ts';
 import type { Match } from './patterns.ts';
-import { Thread, TooSlow } from './thread.ts';
+import { MAX_MILLISECONDS, Thread, TooSlow } from './thread.ts';
 import { defineTool, failed, ok } from './tool.ts';
 import { inWorkspace, isBinary, MAX_FILE_BYTES, textOf } from './workspace.ts';
 
@@ -17,7 +17,8 @@ const READ_AHEAD = 8;
 
 const tooSlow = 'the pattern takes too long: make it simpler';
 
-export const grep = defineTool({
+/** The tool with another deadline for its patterns. */
+export const grepWithin = (milliseconds: number) => defineTool({
   name: 'grep',
   description: 'Find lines of the workspace that match a regular expression. Returns path:line:content.',
   input: z.strictObject({
@@ -35,12 +36,12 @@ export const grep = defineTool({
       const found: Match[] = [];
       let matcher: Thread<{ path: string; text: string }, Match[]> | undefined;
       try {
-        matcher = await Thread.start(patternsModule, 'lineMatcher', { pattern: input.pattern, max, maxLine: MAX_LINE });
+        matcher = await Thread.start(patternsModule, 'lineMatcher', { pattern: input.pattern, max, maxLine: MAX_LINE }, milliseconds);
       } catch (error) {
         return failed(error instanceof TooSlow ? tooSlow : `the pattern is not a regular expression: ${(error as Error).message}`);
       }
       try {
-        const files = await filesOf(workspace, input, context.signal);
+        const files = await filesOf(workspace, input, milliseconds, context.signal);
         if (files === null) return failed('the glob pattern takes too long: make it simpler');
         for await (const { file, bytes } of contentsOf(workspace, files)) {
           if (!bytes || isBinary(bytes)) continue;
@@ -59,6 +60,8 @@ export const grep = defineTool({
     }),
 });
 
+export const grep = grepWithin(MAX_MILLISECONDS);
+
 /** Reads a few files ahead: a workspace may be slow to answer. */
 async function* contentsOf(workspace: Workspace, files: readonly string[]): AsyncGenerator<{ file: string; bytes: Buffer | null }> {
   const ahead: { file: string; reading: Promise<Buffer | null> }[] = [];
@@ -74,10 +77,10 @@ async function* contentsOf(workspace: Workspace, files: readonly string[]): Asyn
 }
 
 /** Null if the glob pattern takes too long. */
-async function filesOf(workspace: Workspace, input: { path: string; glob?: string | undefined }, signal: AbortSignal): Promise<string[] | null> {
+async function filesOf(workspace: Workspace, input: { path: string; glob?: string | undefined }, milliseconds: number, signal: AbortSignal): Promise<string[] | null> {
   const isFile = await workspace.readFile(input.path, MAX_FILE_BYTES).then(() => true, () => false);
   if (isFile) return [input.path];
   const files: string[] = [];
   for await (const file of workspace.files(input.path, { isEverything: namesHidden(input.path), signal })) if (file.size <= MAX_FILE_BYTES) files.push(file.path);
-  return input.glob === undefined ? files : matchingPaths(files, input.glob);
+  return input.glob === undefined ? files : matchingPaths(files, input.glob, milliseconds);
 }

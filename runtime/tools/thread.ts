@@ -7,7 +7,8 @@ export class TooSlow extends Error {
   override name = 'TooSlow';
 }
 
-const MAX_MILLISECONDS = 10_000;
+/** How long all inputs of a thread may take together. */
+export const MAX_MILLISECONDS = 10_000;
 const MAX_MEMORY_MB = 512;
 
 const program = `
@@ -30,9 +31,10 @@ type Answer<Output> = { output: Output } | { error: string };
 
 export class Thread<Input, Output> {
   readonly #worker: Worker;
-  #milliseconds = MAX_MILLISECONDS;
+  #milliseconds: number;
 
-  private constructor(module: string, name: string, settings: unknown) {
+  private constructor(module: string, name: string, settings: unknown, milliseconds: number) {
+    this.#milliseconds = milliseconds;
     this.#worker = new Worker(program, { eval: true, workerData: { module, name, settings }, resourceLimits: { maxOldGenerationSizeMb: MAX_MEMORY_MB } });
   }
 
@@ -40,8 +42,8 @@ export class Thread<Input, Output> {
    * Starts a thread that runs the function that a function of a module returns for these settings. `module` is a URL.
    * Throws what that function throws, and TooSlow.
    */
-  static async start<Input, Output>(module: string, name: string, settings: unknown): Promise<Thread<Input, Output>> {
-    const thread = new Thread<Input, Output>(module, name, settings);
+  static async start<Input, Output>(module: string, name: string, settings: unknown, milliseconds = MAX_MILLISECONDS): Promise<Thread<Input, Output>> {
+    const thread = new Thread<Input, Output>(module, name, settings, milliseconds);
     try {
       await thread.#answer(() => {});
       return thread;
@@ -51,7 +53,7 @@ export class Thread<Input, Output> {
     }
   }
 
-  /** One input at a time. Throws TooSlow once all inputs together have taken ten seconds. */
+  /** One input at a time. Throws TooSlow once all inputs together have taken longer than they may. */
   ask(input: Input): Promise<Output> {
     return this.#answer(() => this.#worker.postMessage(input));
   }

@@ -22,7 +22,7 @@ export class Leases {
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = performance.now();
   #stopping = false;
-  #isBeating = false;
+  #beating: Promise<void> | undefined;
   #onIdle: (() => void)[] = [];
 
   constructor(options: { db: Db; workerId: string; treeId: string | null; concurrency: number; leaseSeconds: number; host: string; isAtWork: () => boolean; log: Logger }) {
@@ -44,6 +44,7 @@ export class Leases {
 
   /** Keeps a lease alive until `drop()`; the signal fires with a StopReason when work has to stop. */
   hold({ work_item_id: workItemId, lease }: Lease): Held {
+    this.lose(workItemId); // whoever still works on it here has lost its lease, and may not have heard of it
     const controller = new AbortController();
     if (this.#stopping) controller.abort('stopping' satisfies StopReason);
     this.#held.set(workItemId, { lease, controller });
@@ -54,6 +55,12 @@ export class Leases {
         if (this.#held.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
       },
     };
+  }
+
+  /** For notifications that may have been missed: asks at once which leases are still held. */
+  async check(): Promise<void> {
+    await this.#beating; // may have asked before
+    await this.#beat();
   }
 
   /** For a notification that a work item ended: stops work on it here. */
@@ -79,6 +86,7 @@ export class Leases {
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
   }
 
   #renew(leases: readonly string[]): Promise<readonly string[]> {
@@ -90,8 +98,11 @@ export class Leases {
     if (performance.now() - this.#renewedAt > (this.leaseSeconds * 1000 * 2) / 3) {
       for (const workItemId of this.#held.keys()) this.lose(workItemId);
     }
-    if (this.#isBeating || !this.#isAtWork()) return;
-    this.#isBeating = true;
+    if (this.#timer === undefined || this.#beating !== undefined || !this.#isAtWork()) return;
+    await (this.#beating = this.#renew().finally(() => (this.#beating = undefined)));
+  }
+
+  async #renew(): Promise<void> {
     const named = [...this.#held.values()];
     const askedAt = performance.now();
     try {
@@ -102,8 +113,6 @@ export class Leases {
       }
     } catch (error) {
       this.#log.warn({ err: error }, 'heartbeat failed');
-    } finally {
-      this.#isBeating = false;
     }
   }
 }

@@ -94,6 +94,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       else if (channel === 'work_lease_revoked') tended.leases.revoke(payload);
       else tended.leases.lose(payload);
     },
+    onConnected: () => void tended.leases.check(),
   });
   log.info({ workerId: tended.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
 

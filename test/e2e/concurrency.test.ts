@@ -53,6 +53,7 @@ test('never more at once than a faculty allows, all done, the urgent first', asy
 });
 
 test('a parent that waits gives its place to its child', async () => {
+  await db.facultySave({ name: 'narrow', accepts: ['narrow'], max_concurrent: 1, awareness: { enabled: false } });
   const model = await startTeam({
     Parent: ({ exchange, children }) => (exchange === 0 ? calls(spawn('Child', { work_type: 'narrow' })) : exchange === 1 ? calls(awaits(children)) : done('Joined')),
     Child: () => done('Done'),

@@ -153,7 +153,7 @@ test('when others take every connection it waits, says so, and comes back by its
     await fill();
     return log.includes('"code":"53300"') || /too many clients|remaining connection slots/.test(log);
   });
-  await new Promise((resolve) => setTimeout(resolve, 6000)); // longer than a lease
+  await until(async () => (await watcher.query('select from work_ledger.foci where lease_owner is not null and lease_expires_at > now()')).rowCount === 0); // it cannot renew any
   for (const one of others.splice(0)) await one.end();
   await done(items);
 });
@@ -179,7 +179,8 @@ test('a worker whose graphile-worker is answered no more falls silent, and start
   await says('graphile-worker gave up');
   const seen = async (): Promise<unknown> => (await watcher.query('select id, seen_at from work_ledger.workers')).rows;
   const before = await seen();
-  await new Promise((resolve) => setTimeout(resolve, 2500)); // two heartbeats
+  // It goes on to sign off, which the lock holds up.
+  await until(async () => (await watcher.query(`select from pg_stat_activity where query like '%worker_stop(%' and wait_event_type = 'Lock'`)).rowCount === 1);
   expect(await seen()).toEqual(before);
   await watcher.query('commit');
   await says('at work again');

@@ -63,11 +63,25 @@ test('an interruption ends a running tool at once, and the model hears what was 
     const item = await db.workSubmit({ workType: 'lead', description: 'Lead and sleep' });
     await until(() => sleep.sleeping === 1);
     await db.workMessage(item.id, 'Wake up', true);
+    await until(() => sleep.sleeping === 0);
     await until(async () => (await db.workItem(item.id))?.state === 'completed');
-    expect(sleep.sleeping).toBe(0);
     const summary = String((await db.workItem(item.id))?.outcome_data?.['summary']);
     expect(summary).toMatch(/a person interrupted while this call ran\. Whether it took effect is unknown.*\| \[message from the people you work for\]\nWake up$/s);
   });
+});
+
+test('a lease that is taken away while nobody listens is missed once the worker listens again', async () => {
+  await withWorker({
+    Lead: ({ exchange, results }) => (exchange === 0 ? calls(call('sleep', {})) : done(results.join())),
+  }, async (sleep) => {
+    const item = await db.workSubmit({ workType: 'lead', description: 'Lead and be cut off' });
+    await until(() => sleep.sleeping === 1);
+    await database.query(`
+      do $$ begin perform pg_terminate_backend(pid, 60000) from pg_stat_activity where application_name = 'work-ledger listener' and datname = current_database(); end $$;
+      select ledger.work_message('${item.id}', 'Wake up', true)`);
+    await until(() => sleep.sleeping === 0);
+    await until(async () => (await db.workItem(item.id))?.state === 'completed');
+  }, 1); // it has no slot in which it could meet the item again
 });
 
 test('an interruption ends a wait for children with what there is', async () => {
@@ -146,13 +160,15 @@ test('a dangerous call waits for a person, over the end of its worker, and runs 
 test('a paused item stops between two iterations and goes on when it is resumed', async () => {
   await withWorker({
     Lead: ({ exchange }) => (exchange < 6 ? { ...calls(call('ledger_read', {})), delayMs: 100 } : done('Went on')),
+    Other: ({ exchange }) => (exchange < 3 ? calls(call('ledger_read', {})) : done('Done')),
   }, async () => {
     const item = await db.workSubmit({ workType: 'lead', description: 'Lead and pause' });
     await until(async () => (await db.workProgress(item.id)).turns >= 2);
     await db.workPause(item.id, 'lunch');
     await until(async () => (await db.workItem(item.id))?.state === 'paused');
     const { turns } = await db.workProgress(item.id);
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const other = await db.workSubmit({ workType: 'lead', description: 'Other that nobody pauses' });
+    await until(async () => (await db.workItem(other.id))?.state === 'completed');
     expect((await db.workProgress(item.id)).turns).toBe(turns);
     await db.workResume(item.id);
     await until(async () => (await db.workItem(item.id))?.state === 'completed');

@@ -98,12 +98,14 @@ test('work submitted before any worker or faculty was there is picked up when th
   await database.query(`delete from graphile_worker._private_jobs`);
   const item = await db.workSubmit({ workType: 'early', description: 'x' });
   await database.query(`delete from graphile_worker._private_jobs`);
+  await db.facultySave({ name: 'other', accepts: ['other'] });
   const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: 'Done.' }] }]));
   const worker = await startWorker({
     url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), leaseSeconds: 3,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  const other = await db.workSubmit({ workType: 'other', description: 'x' });
+  await until(async () => (await db.workItem(other.id))?.state === 'completed');
   expect((await db.workItem(item.id))?.state).toBe('queued');
   await db.facultySave({ name: 'early-bird', accepts: ['early'] });
   await until(async () => (await db.workItem(item.id))?.state === 'completed');
@@ -120,13 +122,18 @@ test('connections dropped again and again in the middle of the work do it no har
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });
-  const ended = await until(async () => {
+  // Dropped with each request to the model, and with each entry.
+  const isOver = async () => (await db.workItem(item.id))?.resolved_at;
+  let drops = 0;
+  for (let seen = 0; !(await isOver()); drops++) {
+    await until(async () => {
+      const entries = (await db.ledgerRead(item.id, null, null)).length;
+      return (await isOver()) || (model.requests.length + entries > seen && (seen = model.requests.length + entries));
+    });
     await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    const now = await db.workItem(item.id);
-    return now?.resolved_at ? now : null;
-  });
-  expect(ended.state).toBe('completed');
+  }
+  expect(drops).toBeGreaterThan(8);
+  expect((await db.workItem(item.id))?.state).toBe('completed');
   expect((await db.ledgerRead(item.id, null, null)).map((entry) => entry.content)).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
   await worker.stop();
   await model.close();

@@ -1,6 +1,6 @@
 // Tools of one response run side by side, at most as many at once as the faculty allows, or one after another; what has to wait for what.
 
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -115,8 +115,8 @@ test('SQL tools keep the model\'s order, and nothing else waits for them', async
       return ok('marked');
     },
   });
-  // The first of the SQL tools is held until a tool that was called behind it has run, and then long enough for the second to overtake it.
-  const hook = `read -r call; case "$call" in *first*) until [ -e marked ]; do sleep 0.05; done; for n in 1 2 3 4 5 6 7 8 9 10; do [ -e overtaken ] || sleep 0.1; done;; *second*) touch overtaken;; esac`;
+  // The first of the SQL tools is held until a tool that was called behind the second has been through its hook and has run.
+  const hook = `read -r call; case "$call" in *first*) until [ -e marked ]; do sleep 0.05; done;; esac`;
   const say = (word: string): ContentBlock => ({ type: 'tool_use', name: 'say_word', input: { word } });
   await runCalls([say('first'), say('second'), { type: 'tool_use', name: 'mark', input: {} }, say('third')], [mark], {
     engage: { tools: ['say_word', 'mark'], workspace: 'host', workspace_dir: directory }, hooks: { before_tool: hook },
@@ -136,20 +136,21 @@ test('a call that a hook leads to what another one is changing waits for it', as
     async execute({ record }) {
       changing.set(record, (changing.get(record) ?? 0) + 1);
       most = Math.max(most, changing.get(record) ?? 0);
-      // The first waits until the second is through with its hook, and then long enough for it to begin.
+      // The first waits until the second is through with its hook, and then for one that goes through its own after that.
       if (order.push(record) === 1) {
-        await until(async () => readFile(join(directory, 'rewritten')).then(() => true, () => false));
-        await sleep(500);
+        await until(async () => (await database.query(`select from ledger.tool_calls where rewritten_input is not null`)).length === 1);
+        await writeFile(join(directory, 'rewritten'), '');
+        await until(() => order.includes('late'));
       }
       changing.set(record, (changing.get(record) ?? 0) - 1);
       return ok('changed');
     },
   });
-  const hook = `read -r call; case "$call" in *other*) echo '{"input": {"record": "one"}}'; touch rewritten;; esac`;
-  await runCalls(['one', 'other'].map((record) => ({ type: 'tool_use', name: 'change', input: { record } })), [change], {
+  const hook = `read -r call; case "$call" in *other*) echo '{"input": {"record": "one"}}';; *late*) until [ -e rewritten ]; do sleep 0.05; done;; esac`;
+  await runCalls(['one', 'other', 'late'].map((record) => ({ type: 'tool_use', name: 'change', input: { record } })), [change], {
     engage: { tools: ['change'], workspace: 'host', workspace_dir: directory }, hooks: { before_tool: hook },
   });
-  expect(order).toEqual(['one', 'one']);
+  expect(order).toEqual(['one', 'late', 'one']);
   expect(most).toBe(1);
   await rm(directory, { recursive: true });
 });

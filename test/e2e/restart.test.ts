@@ -35,7 +35,7 @@ test('work that was under way and work submitted afterwards are both done', asyn
   const first = await db.workSubmit({ workType: 'talk', description: 'x' });
   await until(() => model.requests.length === 2);
   await stopEmbedded(dataDir);
-  await new Promise((resolve) => setTimeout(resolve, 3000));
+  await until(() => worker.log().includes('heartbeat failed'));
   await ensureEmbedded({ dataDir });
 
   const second = await db.workSubmit({ workType: 'talk', description: 'y' });

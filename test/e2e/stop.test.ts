@@ -120,7 +120,7 @@ test('no worker stops before a job that is over is written back', async () => {
   await until(async () => (await database.query(`select from pg_stat_activity where application_name = 'work-ledger jobs' and wait_event_type = 'Lock' and query like '%delete%'`)).length === 1);
   let isStopped = false;
   const stopped = worker.stop().then(() => (isStopped = true));
-  await new Promise((resolve) => setTimeout(resolve, 3000)); // for one that would not wait
+  await (await startHere(model.url, { graceSeconds: 60 })).stop(); // one that has nothing to wait for
   expect(isStopped).toBe(false);
   await holder.query('rollback');
   await stopped;

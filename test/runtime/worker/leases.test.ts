@@ -21,14 +21,44 @@ afterAll(async () => {
   await database?.drop();
 });
 
-test('a worker whose heartbeats fail takes its work for lost', async () => {
+/** A worker's leases, and one of them. */
+async function holding(leaseSeconds: number) {
   await db.facultySave({ name: 'talker', accepts: ['talk'] });
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });
-  const leases = new Leases({ db, workerId: 'worker', treeId: null, concurrency: 2, leaseSeconds: 3, host: 'here', isAtWork: () => true, log: pino({ level: 'silent' }) });
+  const leases = new Leases({ db, workerId: 'worker', treeId: null, concurrency: 2, leaseSeconds, host: 'here', isAtWork: () => true, log: pino({ level: 'silent' }) });
   await leases.start();
   const claim = await db.focusClaim(item.id, leases.workerId, 3600);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
-  const held = leases.hold(claim);
+  return { item, leases, held: leases.hold(claim) };
+}
+
+test('a lease that was taken away is noticed by the next renewal, though nobody said so', async () => {
+  const { item, leases, held } = await holding(3600);
+  await leases.check();
+  expect(held.signal.aborted).toBe(false);
+  await db.workMessage(item.id, 'Stop', true);
+  await leases.check();
+  expect(held.signal.reason).toBe('lost');
+  held.drop();
+  leases.stop();
+});
+
+test('a lease that was lost unheard stops its work when the same worker takes the next one', async () => {
+  const { item, leases, held } = await holding(3600);
+  await db.workMessage(item.id, 'Stop', true);
+  const claim = await db.focusClaim(item.id, leases.workerId, 3600);
+  if (claim.kind !== 'claimed') throw new Error(claim.kind);
+  const next = leases.hold(claim);
+  expect([held.signal.reason, next.signal.aborted]).toEqual(['lost', false]);
+  held.drop();
+  await leases.check();
+  expect(next.signal.aborted).toBe(false);
+  next.drop();
+  leases.stop();
+});
+
+test('a worker whose heartbeats fail takes its work for lost', async () => {
+  const { leases, held } = await holding(3);
   await database.query('alter function ledger.lease_renew rename to out_of_reach');
   await until(() => held.signal.aborted);
   expect(held.signal.reason).toBe('lost');
