@@ -1,11 +1,7 @@
-// Recorded runs through the same loop: to their end, every call, every request. All that there are: test/long/replay.
-
-import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+// A recorded run through the same loop: to its end, every call, every request. Those that nobody here wrote: test/long/replay.
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-import { parseRecordedRun } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import { replayRun } from '../../runtime/commands/replay.ts';
 import { createDatabase } from '../database.ts';
@@ -40,17 +36,3 @@ test('a small run: text between calls, a call without a result, an error, two ca
   expect(await database.query('select model, input_tokens, output_tokens, cached_input_tokens from replay.turns order by depth limit 1'))
     .toEqual([{ model: 'recorded-model', input_tokens: 100, output_tokens: 10, cached_input_tokens: 5 }]);
 });
-
-const transcripts = fileURLToPath(new URL('../../../shared/transcripts/', import.meta.url));
-test.skipIf(!existsSync(transcripts))('with steps after every five calls blocks close, and every request is still valid and rebuilt', async () => {
-  const run = parseRecordedRun(readFileSync(`${transcripts}mini-swe-agent/pylint-dev__pylint-6528.traj.json`, 'utf8'));
-  const report = await replayRun(run, database.url, 'replay_steps', 5);
-  expect(report).toMatchObject({ state: 'completed', modelCalls: 97, toolCalls: 97, strangeCalls: 0, requests: 98, validRequests: 98, rebuiltRequests: 98 });
-  const cuts = await database.query<{ breaks_even_after: number; input_before: number | null; input_after: number | null }>(`select * from replay_steps.context_cost('${report.workItemId}')`);
-  expect(cuts.length).toBeGreaterThan(2);
-  // What was counted is what the recorded requests had, which were never cut.
-  for (const cut of cuts) expect([cut.input_before, cut.input_after]).toEqual([null, null]);
-  expect((await database.query<{ text: string }>(`select replay_steps.recall_block('${report.workItemId}', 1, 'pylint') as text`))[0]?.text).toMatch(/^\d+: .*pylint/i);
-});
-
-if (!existsSync(transcripts)) console.warn('skipped: the recorded runs (../shared/transcripts is not there)');

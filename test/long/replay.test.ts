@@ -32,6 +32,17 @@ describe.skipIf(!existsSync(transcripts))('the recorded runs beside the project'
     expect(report.requests).toBeGreaterThanOrEqual(report.modelCalls);
     expect([report.validRequests, report.rebuiltRequests]).toEqual([report.requests, report.requests]);
   });
+
+  test('with steps after every five calls blocks close, and every request is still valid and rebuilt', async () => {
+    const run = parseRecordedRun(readFileSync(`${transcripts}mini-swe-agent/pylint-dev__pylint-6528.traj.json`, 'utf8'));
+    const report = await replayRun(run, database.url, 'replay_steps', 5);
+    expect(report).toMatchObject({ state: 'completed', modelCalls: 97, toolCalls: 97, strangeCalls: 0, requests: 98, validRequests: 98, rebuiltRequests: 98 });
+    const cuts = await database.query<{ breaks_even_after: number; input_before: number | null; input_after: number | null }>(`select * from replay_steps.context_cost('${report.workItemId}')`);
+    expect(cuts.length).toBeGreaterThan(2);
+    // What was counted is what the recorded requests had, which were never cut.
+    for (const cut of cuts) expect([cut.input_before, cut.input_after]).toEqual([null, null]);
+    expect((await database.query<{ text: string }>(`select replay_steps.recall_block('${report.workItemId}', 1, 'pylint') as text`))[0]?.text).toMatch(/^\d+: .*pylint/i);
+  });
 });
 
 if (!existsSync(transcripts)) console.warn('skipped: the recorded runs (../shared/transcripts is not there)');
