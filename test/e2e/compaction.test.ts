@@ -108,7 +108,7 @@ test('a sliding window: the oldest turns leave, nothing but what people said sta
 
 test('a selective compaction: results of pure calls are shortened first, and where that is not enough the ladder goes on', async () => {
   const played = await player({ compact_strategy: 'selective', compact_keep_recent: 4, elide_budget: 100_000 });
-  await sayAll(played, times(80, (i) => ({ thinking: `thought ${i}`, text: `I look at row ${i}. ${'And think about it. '.repeat(30)}`, calls: [look(2500, `row ${i} `), { kind: i % 4 === 3 ? 'step' : 'finding', content: `Saw ${i}` }] })));
+  await sayAll(played, times(40, (i) => ({ thinking: `thought ${i}`, text: `I look at row ${i}. ${'And think about it. '.repeat(30)}`, calls: [look(2500, `row ${i} `), { kind: i % 4 === 3 ? 'step' : 'finding', content: `Saw ${i}` }] })));
   const rows = await compactions(played);
   expect(rows[0]).toMatchObject({ compaction_type: 'selective', trigger: 'context_limit', is_applied: true, metadata: { keep_recent: 4, effect: 'pure', max_result_chars: 300 } });
   expect(rows[0]?.metadata['results']).toBeGreaterThan(3);

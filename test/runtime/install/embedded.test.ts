@@ -11,6 +11,8 @@ import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { ensureEmbedded, stopEmbedded } from '../../../runtime/install/embedded.ts';
+import { isAlive } from '../../../sandbox/isAlive.ts';
+import { until } from '../../workerProcess.ts';
 
 let dataDir: string;
 beforeEach(async () => {
@@ -30,6 +32,11 @@ async function ask(url: string, sql: string): Promise<unknown> {
   } finally {
     await client.end();
   }
+}
+
+async function childrenOf(pid: number): Promise<number[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
+  return stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number)).flatMap(([child, parent]) => (child !== undefined && parent === pid ? [child] : []));
 }
 
 test('three processes that ask at once get one server, in a directory with blanks in its name', async () => {
@@ -64,8 +71,9 @@ test('a server that was killed, and an initdb that broke off, heal', async () =>
   await writeFile(join(dataDir, 'pg18.new', 'half'), '');
   const { url } = await ensureEmbedded({ dataDir, isDurable: false });
   const pid = Number((await readFile(join(dataDir, 'pg18', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  const all = [pid, ...(await childrenOf(pid))];
   process.kill(pid, 'SIGKILL');
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  await until(() => !all.some((one) => isAlive(one)));
   const again = await ensureEmbedded({ dataDir, isDurable: false });
   expect(again).toMatchObject({ url, started: true });
   expect(await ask(url, 'select 1')).toBe(1);

@@ -14,7 +14,7 @@ select from work_message(item(), 'Only March, please');
 select play('[[["look"]]]');
 create temporary table last as select turn() as id;
 
-select is((select count(*)::integer from generate_series(40, 6000) n where coalesce(_told_text((select id from last), true, n), '') = ''), 0, 'however little room there is, something says what was told');
+select is((select count(*)::integer from generate_series(40, 6000) n where (n < 700 or n % 20 = 0) and coalesce(_told_text((select id from last), true, n), '') = ''), 0, 'however little room there is, something says what was told');
 select alike(_told_text((select id from last), true, 6000), '%NEVER TOUCH PRODUCTION%Only April%end of it%Only March%', 'with room all of it is said, whole');
 select alike(_told_text((select id from last), true, 1500), '%NEVER TOUCH PRODUCTION%Only April%artifact_read(%end of it%Only March%', 'with less room the long one is said by head, tail and handle');
 create temporary table small as select _told_text((select id from early), true, 60) as said;
