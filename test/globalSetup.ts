@@ -25,15 +25,20 @@ declare module 'vitest' {
 
 export const template = 'work_ledger_template';
 
+/** Names a cluster that is there already, for whoever starts many runs. */
+export const CLUSTER = 'WORK_LEDGER_TEST_CLUSTER';
+export type Cluster = { serverUrl: string; serverLog: string; stop(): Promise<void> };
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const cluster = await startCluster();
+  const given = process.env[CLUSTER];
+  const cluster: Cluster = given === undefined ? await startCluster() : { ...(JSON.parse(given) as Cluster), stop: async () => {} };
   project.provide('serverUrl', cluster.serverUrl);
   project.provide('serverLog', cluster.serverLog);
   return () => cluster.stop();
 }
 
 /** A cluster with the template; its server ends with this process, if nobody stops it. */
-export async function startCluster(): Promise<{ serverUrl: string; serverLog: string; stop(): Promise<void> }> {
+export async function startCluster(): Promise<Cluster> {
   const dataDir = await mkdtemp(join(tmpdir(), 'wl-test-'));
   await chmod(dataDir, 0o755);
   const embedded = await ensureEmbedded({ dataDir, isDurable: false });

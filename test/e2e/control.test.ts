@@ -1,5 +1,6 @@
 // People step in while a real worker works: messages, interruptions, pauses, and the end of a whole tree.
 
+import pg from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -76,9 +77,15 @@ test('a lease that is taken away while nobody listens is missed once the worker 
   }, async (sleep) => {
     const item = await db.workSubmit({ workType: 'lead', description: 'Lead and be cut off' });
     await until(() => sleep.sleeping === 1);
-    await database.query(`
-      do $$ begin perform pg_terminate_backend(pid, 60000) from pg_stat_activity where application_name = 'work-ledger listener' and datname = current_database(); end $$;
-      select ledger.work_message('${item.id}', 'Wake up', true)`);
+    const name = new URL(database.url).pathname.slice(1);
+    const [inside, outside] = [new pg.Client(database.url), new pg.Client(database.url.replace(name, 'postgres'))];
+    await Promise.all([inside.connect(), outside.connect()]);
+    await until(async () => (await inside.query(`select from pg_stat_activity where application_name = 'work-ledger listener' and datname = '${name}'`)).rowCount === 1);
+    await outside.query(`alter database ${name} with allow_connections false`); // it cannot come back yet
+    await inside.query(`select pg_terminate_backend(pid, 60000) from pg_stat_activity where application_name = 'work-ledger listener' and datname = '${name}'`);
+    await inside.query(`select ledger.work_message('${item.id}', 'Wake up', true)`);
+    await outside.query(`alter database ${name} with allow_connections true`);
+    await Promise.all([inside.end(), outside.end()]);
     await until(() => sleep.sleeping === 0);
     await until(async () => (await db.workItem(item.id))?.state === 'completed');
   }, 1); // it has no slot in which it could meet the item again

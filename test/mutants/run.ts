@@ -12,7 +12,8 @@ import { promisify } from 'node:util';
 
 import pg from 'pg';
 
-import { startCluster, template } from '../globalSetup.ts';
+import { CLUSTER, startCluster, template } from '../globalSetup.ts';
+import type { Cluster } from '../globalSetup.ts';
 import { runPgtap, wrongOf } from '../pgtap.ts';
 import type { Mutant } from './mutant.ts';
 import { runtimeMutants } from './runtime.ts';
@@ -21,6 +22,8 @@ import { sqlMutants } from './sql.ts';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const all: readonly Mutant[] = [...sqlMutants, ...runtimeMutants];
+/** For two cores. */
+const lanes = [1, 2];
 
 /** How a test ended. broken: it was not run, or stopped where it was being set up. */
 type Verdict = { kind: 'green' } | { kind: 'failed' } | { kind: 'broken'; why: string };
@@ -44,13 +47,13 @@ function problems(): string[] {
 const mutated = ({ file, from, to }: Mutant): string => read(file).replace(from, () => to);
 const isOfTheDatabase = ({ file, test }: Mutant): boolean => file.startsWith('sql/api/') && test.endsWith('.test.sql');
 
-/** In a database made from the template, with the functions of one file replaced. */
-function inDatabase(serverUrl: string): Run {
+/** In a database of this name made from the template, with the functions of one file replaced. */
+function inDatabase({ serverUrl }: Cluster, name: string): Run {
   return async (mutant, isMutated) => {
     const admin = new pg.Client({ connectionString: `${serverUrl}postgres` });
     await admin.connect();
-    await admin.query(`create database mutant template ${template}`);
-    const client = new pg.Client({ connectionString: `${serverUrl}mutant` });
+    await admin.query(`create database ${name} template ${template}`);
+    const client = new pg.Client({ connectionString: `${serverUrl}${name}` });
     await client.connect();
     try {
       if (isMutated) await client.query(`begin; set local search_path to ledger, pg_temp; ${mutated(mutant).replaceAll('@extschema@', 'ledger')}; commit`);
@@ -65,7 +68,7 @@ function inDatabase(serverUrl: string): Run {
       return { kind: 'broken', why: String(error) };
     } finally {
       await client.end();
-      await admin.query('drop database mutant with (force)');
+      await admin.query(`drop database ${name} with (force)`);
       await admin.end();
     }
   };
@@ -73,8 +76,8 @@ function inDatabase(serverUrl: string): Run {
 
 type Report = { testResults: { message: string; assertionResults: { status: string }[] }[] };
 
-/** By vitest, in a copy of the tree. */
-function inTree(tree: string): Run {
+/** By vitest, in a copy of the tree; on a cluster of its own only where the functions of SQL are other ones. */
+function inTree(cluster: Cluster, tree: string): Run {
   const fuses = new Map<string, number>();
   return async (mutant, isMutated) => {
     const { file, test, title } = mutant;
@@ -87,7 +90,7 @@ function inTree(tree: string): Run {
       // A fuse: what a mutant lets wait for ever has failed.
       const fuse = ['--testTimeout', String(isMutated ? Math.max(60_000, 3 * (fuses.get(keyOf(mutant)) ?? 0)) : 600_000)];
       await promisify(execFile)(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...which, ...fuse, '--reporter=json', `--outputFile=${report}`],
-        { cwd: tree, env: { ...process.env, T: title === undefined ? test : '' }, maxBuffer: 1e9 }).catch(() => {}); // the report says it all
+        { cwd: tree, env: { ...process.env, T: title === undefined ? test : '', ...(isMutated && file.startsWith('sql/') ? {} : { [CLUSTER]: JSON.stringify(cluster) }) }, maxBuffer: 1e9 }).catch(() => {}); // the report says it all
     } finally {
       cpSync(join(root, file), join(tree, file));
     }
@@ -101,15 +104,29 @@ function inTree(tree: string): Run {
   };
 }
 
+function copyOfTree(): string {
+  const tree = mkdtempSync(join(tmpdir(), 'wl-mutants-'));
+  const files = execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0');
+  for (const file of files) if (file !== '' && existsSync(join(root, file))) cpSync(join(root, file), join(tree, file));
+  symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
+  return tree;
+}
+
 const keyOf = ({ test, title = '' }: Mutant): string => `${test} ${title}`;
 
-/** One line a mutant. */
-async function runAll(mutants: readonly Mutant[], run: Run): Promise<void> {
-  const unmutated = new Map<string, Verdict>();
+/** All mutants of one test after another, as many tests at once as there are runs. One line a mutant. */
+async function runAll(mutants: readonly Mutant[], runs: readonly Run[]): Promise<void> {
+  const waiting = [...Map.groupBy(mutants, keyOf).values()];
+  await Promise.all(runs.map(async (run) => {
+    for (let group = waiting.shift(); group; group = waiting.shift()) await runGroup(group, run);
+  }));
+}
+
+async function runGroup(mutants: readonly Mutant[], run: Run): Promise<void> {
+  let before: Verdict | undefined;
   for (const mutant of mutants) {
     const key = keyOf(mutant);
-    let before = unmutated.get(key);
-    if (!before) unmutated.set(key, (before = await run(mutant, false)));
+    before ??= await run(mutant, false);
     const verdict = before.kind === 'green' ? await run(mutant, true) : { kind: 'broken' as const, why: `${key.trim()} is not green without it${before.kind === 'broken' ? `: ${before.why}` : ''}` };
     count[verdict.kind]++;
     const said = { failed: 'caught  ', green: 'SURVIVED', broken: 'broken  ' }[verdict.kind];
@@ -126,23 +143,15 @@ if (!process.argv.includes('--verify')) {
   const chosen = all.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
   const quick = chosen.filter(isOfTheDatabase);
   const others = chosen.filter((mutant) => !isOfTheDatabase(mutant));
-  if (quick.length > 0) {
-    const cluster = await startCluster();
-    try {
-      await runAll(quick, inDatabase(cluster.serverUrl));
-    } finally {
-      await cluster.stop();
-    }
-  }
-  if (others.length > 0) {
-    const tree = mkdtempSync(join(tmpdir(), 'wl-mutants-'));
-    try {
-      for (const file of execFileSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' }).split('\0').filter((name) => name !== '' && existsSync(join(root, name)))) cpSync(join(root, file), join(tree, file));
-      symlinkSync(join(root, 'node_modules'), join(tree, 'node_modules'));
-      await runAll(others, inTree(tree));
-    } finally {
-      rmSync(tree, { recursive: true, force: true });
-    }
+  const cluster = await startCluster();
+  const trees: string[] = [];
+  try {
+    await runAll(quick, lanes.map((lane) => inDatabase(cluster, `mutant_${lane}`)));
+    if (others.length > 0) for (const _ of lanes) trees.push(copyOfTree());
+    await runAll(others, trees.map((tree) => inTree(cluster, tree)));
+  } finally {
+    await cluster.stop();
+    for (const tree of trees) rmSync(tree, { recursive: true, force: true });
   }
   console.log(`${count.failed} caught, ${count.green} survived${count.broken > 0 ? `, ${count.broken} broken` : ''}`);
   if (count.green + count.broken > 0 || chosen.length === 0) process.exitCode = 1;

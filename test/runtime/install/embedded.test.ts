@@ -34,11 +34,6 @@ async function ask(url: string, sql: string): Promise<unknown> {
   }
 }
 
-async function childrenOf(pid: number): Promise<number[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,ppid=']);
-  return stdout.split('\n').map((line) => line.trim().split(/\s+/).map(Number)).flatMap(([child, parent]) => (child !== undefined && parent === pid ? [child] : []));
-}
-
 test('three processes that ask at once get one server, in a directory with blanks in its name', async () => {
   const all = await Promise.all([1, 2, 3].map(() => ensureEmbedded({ dataDir, isDurable: false })));
   expect(new Set(all.map((one) => one.url)).size).toBe(1);
@@ -71,7 +66,7 @@ test('a server that was killed, and an initdb that broke off, heal', async () =>
   await writeFile(join(dataDir, 'pg18.new', 'half'), '');
   const { url } = await ensureEmbedded({ dataDir, isDurable: false });
   const pid = Number((await readFile(join(dataDir, 'pg18', 'postmaster.pid'), 'utf8')).split('\n')[0]);
-  const all = [pid, ...(await childrenOf(pid))];
+  const all = [pid, ...((await ask(url, 'select array_agg(pid) from pg_stat_activity')) as number[])];
   process.kill(pid, 'SIGKILL');
   await until(() => !all.some((one) => isAlive(one)));
   const again = await ensureEmbedded({ dataDir, isDurable: false });
