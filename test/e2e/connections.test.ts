@@ -180,7 +180,7 @@ test('a worker whose graphile-worker is answered no more falls silent, and start
   const seen = async (): Promise<unknown> => (await watcher.query('select id, seen_at from work_ledger.workers')).rows;
   const before = await seen();
   // It goes on to sign off, which the lock holds up.
-  await until(async () => (await watcher.query(`select from pg_stat_activity where query like '%worker_stop(%' and wait_event_type = 'Lock'`)).rowCount === 1);
+  await until(async () => (await submitter.query(`select from pg_stat_activity where query like '%worker_stop%' and wait_event_type = 'Lock'`)).rowCount === 1);
   expect(await seen()).toEqual(before);
   await watcher.query('commit');
   await says('at work again');
