@@ -20,8 +20,8 @@ export default defineConfig({
     // Fuses against hanging, the only ones: how long anything takes on a busy machine decides nothing.
     testTimeout: 1_800_000,
     hookTimeout: 1_800_000,
-    // Two cores: more files at once only wait for each other.
-    maxWorkers: 2,
+    // For two cores: files wait for half of their time, for leases to end, processes to start and containers.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'test', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...long] } },

@@ -23,18 +23,33 @@ export async function createDatabase(options: { from?: string | null } = {}): Pr
   await admin.query(`create database ${name}${from ? ` template ${from}` : ''}`);
   await admin.query(`alter database ${name} set search_path to ledger, public`);
   const url = `${serverUrl}${name}`;
+  /** Kept for the next query; whoever asks while it is in use, or has lost it, connects anew. */
+  let idle: pg.Client | null = null;
+  const take = async (): Promise<pg.Client> => {
+    const kept = idle;
+    idle = null;
+    if (kept) return kept;
+    const client = new pg.Client({ connectionString: url });
+    client.on('error', () => {
+      if (idle === client) idle = null;
+    });
+    await client.connect();
+    return client;
+  };
   return {
     url,
     async query<Row extends pg.QueryResultRow>(sql: string) {
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
+      const client = await take();
       try {
-        return (await client.query<Row>(sql)).rows;
+        const { rows } = await client.query<Row>(sql);
+        if (idle === null && client.getTransactionStatus() === 'I') idle = client;
+        return rows;
       } finally {
-        await client.end();
+        if (idle !== client) await client.end();
       }
     },
     async drop() {
+      await idle?.end();
       await admin.query(`drop database ${name} with (force)`);
       await admin.end();
     },

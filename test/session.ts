@@ -36,7 +36,7 @@ export class Session {
     const outcome = this.#client.query(sql).then(() => 'done', (error: { code?: string }) => error.code ?? 'an error without a code').finally(() => (isOver = true));
     return {
       outcome,
-      waitsFor: (other) => until(async () => (isOver ? 'over' : (await this.#blockers()).includes(other.pid) ? 'waits' : null)).then((seen) => seen === 'waits'),
+      waitsFor: (other) => Promise.race([outcome.then(() => false), until(async () => isOver || (await this.#blockers()).includes(other.pid)).then(() => !isOver)]),
     };
   }
 
