@@ -42,7 +42,8 @@ export async function createDatabase(options: { from?: string | null } = {}): Pr
       const client = await take();
       try {
         const { rows } = await client.query<Row>(sql);
-        if (idle === null && client.getTransactionStatus() === 'I') idle = client;
+        // Settings of a database are those of connections that begin after them.
+        if (idle === null && client.getTransactionStatus() === 'I' && !/\balter (database|role)\b/.test(sql)) idle = client;
         return rows;
       } finally {
         if (idle !== client) await client.end();
