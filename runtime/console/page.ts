@@ -82,7 +82,7 @@ export function frame(title: string, section: Page['section'], shell: Shell, can
 <a class="skip" href="#main">To the content</a>
 <div class="app">
 <nav class="side" aria-label="Console">
-<a class="brand" href="/">${logo}<span>Work Ledger</span></a>
+<a class="brand" href="/" aria-label="Work Ledger">${logo}<span>Work Ledger</span></a>
 <div class="part" data-part="nav"><ul class="nav">
 ${link('/', 'now', 'Now', shell.approvals > 0 ? html`<span class="n due" title="${count(shell.approvals, 'call waits', 'calls wait')} for approval">${shell.approvals}</span>` : '')}
 ${link('/work', 'work', 'Work', some(shell.open))}

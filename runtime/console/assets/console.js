@@ -10,7 +10,11 @@ const $$ = (selector, within = document) => [...within.querySelectorAll(selector
 // putting parts in place ---------------------------------------------------------------------------------------------
 
 /** A row that is pointed at, or holds the focus, is neither moved nor replaced. */
-const isHeld = (node) => node.nodeType === 1 && (node.dataset.row !== undefined || node.dataset.key !== undefined || node.matches("form")) && ((node.matches(":hover") && node.dataset.key !== undefined) || node.contains(document.activeElement));
+const isHeld = (node) => {
+  if (node.nodeType !== 1 || !node.matches('[data-row], [data-key], form')) return false;
+  return isForced ? isTypedIn(node) : node.contains(document.activeElement) || (node.dataset.key !== undefined && node.matches(':hover'));
+};
+let isForced = false; // after an action of the reader's own
 const isTypedIn = (node) => node.nodeType === 1 && node.contains(document.activeElement) && document.activeElement.matches('input, textarea');
 const keyOf = (node) => (node.nodeType === 1 ? node.dataset.key ?? node.dataset.part ?? (node.id || null) : null);
 const isAlike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
@@ -42,7 +46,7 @@ function morphChildren(now, next) {
     if (match) {
       if (match !== at && !isHeld(match)) now.insertBefore(match, at);
       else if (match === at) at = at.nextSibling;
-      if (!(isHeld(match) && match.matches('[data-row], [data-key], form'))) morph(match, child);
+      if (!isHeld(match)) morph(match, child);
     } else now.insertBefore(child, at);
   }
   while (at) {
@@ -54,7 +58,7 @@ function morphChildren(now, next) {
 
 const versions = new Map();
 
-async function refresh(name, version = Date.now()) {
+async function refresh(name, version = Date.now(), isOwn = false) {
   const place = $(`[data-part="${name}"]`);
   if (!place || (versions.get(name) ?? 0) >= version) return;
   versions.set(name, version);
@@ -65,9 +69,12 @@ async function refresh(name, version = Date.now()) {
   const next = $(`[data-part="${name}"]`, made);
   if (!next) return;
   if (name === 'nav') markCurrent(next);
-  if (collects(place, next)) return;
-  morph(place, next);
-  decorate(place);
+  isForced = isOwn;
+  if (!collects(place, next)) {
+    morph(place, next);
+    decorate(place);
+  }
+  isForced = false;
 }
 
 function markCurrent(nav) {
@@ -93,6 +100,13 @@ function collects(place, next) {
   for (const one of $$(':scope > [data-key]', fresh)) {
     const same = known.has(one.dataset.key) && list.querySelector(`:scope > [data-key="${CSS.escape(one.dataset.key)}"]`);
     if (same && !isHeld(same)) morph(same, one);
+  }
+  // What is gone from the page that was fetched is gone from the list; what is older than that page stays.
+  const still = new Set($$(':scope > [data-key]', fresh).map((one) => one.dataset.key));
+  const oldest = $('[data-more]', next) ? fresh.lastElementChild?.dataset.key : undefined;
+  for (const one of $$(':scope > [data-key]', list)) {
+    if (oldest !== undefined && one.dataset.key === oldest) break;
+    if (!still.has(one.dataset.key) && !isTypedIn(one)) one.remove();
   }
   if (added.length === 0) return true;
   if (list.getBoundingClientRect().top >= 0 && !list.contains(document.activeElement)) put();
@@ -215,7 +229,7 @@ async function send(form, submitter) {
     form.reset();
     for (const open of [form.closest('details.act'), form.closest('details.more')]) if (open) open.open = false;
     document.activeElement?.blur();
-    for (const part of $$('[data-part]:not([data-later])')) void refresh(part.dataset.part).catch(() => {});
+    for (const part of $$('[data-part]:not([data-later])')) void refresh(part.dataset.part, Date.now(), true).catch(() => {});
   } catch {
     refused.textContent = 'The console does not answer; nothing is known to have changed. It can be sent again.';
   } finally {
@@ -287,7 +301,7 @@ function stow(list) {
   const rows = [...list.children].filter((row) => !row.classList.contains('spacer') && !row.classList.contains('colhead'));
   let height = 0;
   for (const row of rows.slice(0, Math.max(0, rows.length - MOST_ROWS))) {
-    if (row.contains(document.activeElement) || row.getBoundingClientRect().bottom > -innerHeight) break;
+    if (row.contains(document.activeElement) || row.getBoundingClientRect().bottom > -1600) break;
     height += row.getBoundingClientRect().height;
     list.stowed.push(row);
     row.remove();
@@ -299,7 +313,7 @@ function stow(list) {
     spacer.className = 'spacer';
     spacer.setAttribute('aria-hidden', 'true');
     list.prepend(spacer);
-    new IntersectionObserver(([entry]) => entry.isIntersecting && unstow(list), { rootMargin: '1200px' }).observe(spacer);
+    new IntersectionObserver(([entry]) => entry.isIntersecting && unstow(list), { rootMargin: '800px' }).observe(spacer);
   }
   spacer.style.height = `${(spacer.offsetHeight || 0) + height}px`;
 }
