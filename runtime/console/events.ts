@@ -50,7 +50,7 @@ export async function* follow(
 ): AsyncGenerator<Message> {
   const seen = new Map<string, string>();
   const words = new Map<string, Words>();
-  let version = Date.now();
+  let version = 0; // the time of the look: a page compares it with that of its own fetches
   let hinted = Promise.withResolvers<void>();
   const unsubscribe = hints.subscribe(() => hinted.resolve());
   let watchedUntil = 0;
@@ -75,7 +75,7 @@ export async function* follow(
           const data = await one.read();
           if (data) yield { event: 'words', data };
         }
-        if (isFirst || changed.length > 0) yield { event: 'parts', data: { version: ++version, parts: changed, isFirst } };
+        if (isFirst || changed.length > 0) yield { event: 'parts', data: { version: (version = Math.max(version + 1, Date.now())), parts: changed, isFirst } };
         else yield { event: 'alive', data: {} };
       } catch {
         yield { event: 'alive', data: { isBroken: true } }; // the database is away: the next look says everything

@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     running = await startConsole({ url: database.url, schema: 'ledger', port: 0 });
     browser = await launch();
     context = await browser.newContext();
-    context.setDefaultTimeout(15_000);
+    context.setDefaultTimeout(300_000);
     page = await context.newPage();
     page.on('pageerror', (error) => faults.push(error.message));
     page.on('console', (message) => {
@@ -130,7 +130,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const fork = page.url().split('/').at(-1) ?? '';
     await until(async () => (await stateOf(fork)) === 'completed');
     await go(`/sessions?packet=${root}`);
-    await page.getByText('compare').click();
+    await page.getByRole('link', { name: 'compare', exact: true }).first().click();
     await page.getByText('Two ways from turn').waitFor();
     await go(`/sessions?packet=${paused}`);
     await page.getByText('In another conversation…').click();

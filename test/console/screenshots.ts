@@ -40,6 +40,7 @@ try {
     if (process.env['ONLY'] && !process.env['ONLY'].split(',').includes(name)) continue;
     const path = pages.find(([one]) => one === name)?.[1] ?? '/';
     const page = await browser.newPage({ viewport: { width, height: width < 500 ? 860 : 900 }, colorScheme: mode, reducedMotion: 'reduce' });
+    page.setDefaultTimeout(300_000);
     await page.goto(`${running.address}?token=${running.token}`);
     await page.goto(new URL(path, running.address).href);
     await page.locator('#connection .good').waitFor();

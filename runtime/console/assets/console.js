@@ -336,7 +336,10 @@ const focusOf = (row) => (row.matches('[data-row], a') ? row : $('summary, a', r
 function rove(list) {
   const targets = list.matches('[data-roving]') ? $$('a', list) : rowsOf(list).map(focusOf).filter(Boolean);
   const current = targets.find((one) => one === document.activeElement) ?? targets.find((one) => one.getAttribute('tabindex') === '0') ?? targets[0];
-  for (const one of targets) one.setAttribute('tabindex', one === current ? '0' : '-1');
+  for (const one of targets) {
+    const stop = one === current ? '0' : '-1';
+    if (one.getAttribute('tabindex') !== stop) one.setAttribute('tabindex', stop);
+  }
   return { targets, current };
 }
 
@@ -350,7 +353,6 @@ function decorate(within) {
 document.addEventListener('focusin', (event) => {
   const list = event.target.closest('[data-list], [data-roving]');
   if (list) rove(list);
-  for (const one of $$('[aria-selected]')) one.removeAttribute('aria-selected');
 });
 
 async function step(by) {
