@@ -38,7 +38,7 @@ export class Leases {
 
   /** Throws if the first beat cannot reach the database. */
   async start(): Promise<void> {
-    await this.#renew([]);
+    await this.#ask([]);
     this.#timer = setInterval(() => void this.#beat(), (this.leaseSeconds * 1000) / 4);
   }
 
@@ -89,7 +89,7 @@ export class Leases {
     this.#timer = undefined;
   }
 
-  #renew(leases: readonly string[]): Promise<readonly string[]> {
+  #ask(leases: readonly string[]): Promise<readonly string[]> {
     return this.#db.leaseRenew({ workerId: this.workerId, leases, host: this.#host, pid: process.pid, treeId: this.#treeId, concurrency: this.#concurrency });
   }
 
@@ -106,7 +106,7 @@ export class Leases {
     const named = [...this.#held.values()];
     const askedAt = performance.now();
     try {
-      const renewed = new Set(await this.#renew(named.map(({ lease }) => lease)));
+      const renewed = new Set(await this.#ask(named.map(({ lease }) => lease)));
       this.#renewedAt = askedAt;
       for (const { lease, controller } of named) {
         if (!renewed.has(lease)) controller.abort('lost' satisfies StopReason);
