@@ -3,10 +3,12 @@
 import type { ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { refresh } from './calls.ts';
+import { checkLooking, checkNow } from './checkLooking.ts';
 import { checkRequest } from './checkRequest.ts';
 import { checkRecall, checkStanding } from './checkStanding.ts';
 import type { Act, Conversation, Event, Response, Work } from './commands.ts';
 import { expect } from './expect.ts';
+import { Exports } from './exports.ts';
 import { Refused } from './ledger.ts';
 import type { Ledger } from './ledger.ts';
 import { faculty } from './policies.ts';
@@ -25,7 +27,9 @@ export class Play implements Stage {
   readonly ledger: Ledger;
   /** Names of the conversation's own. */
   readonly key: string;
+  readonly exports = new Exports(this);
   #policies = 0;
+  #looks = 0;
 
   constructor(ledger: Ledger, key: string) {
     this.ledger = ledger;
@@ -34,10 +38,12 @@ export class Play implements Stage {
 
   async run({ policy, acts }: Conversation): Promise<void> {
     try {
+      await this.exports.begin();
       await this.#submit(policy);
       for (const act of acts) {
         await this.#act(act);
         await checkStanding(this);
+        await this.#isLookedAt();
       }
       for (let n = 0; n < 4 * minTurns && this.world.exchanges.length < minTurns; n++) {
         const item = this.world.open[n % this.world.open.length] ?? (await this.#submit('every step'));
@@ -45,12 +51,28 @@ export class Play implements Stage {
         await new Worker(this, item, plain).run();
         if (this.world.exchanges.length === before) await this.#wake(item);
         await checkStanding(this);
+        await this.#isLookedAt();
       }
       expect(this.world.exchanges.length >= minTurns, `only ${this.world.exchanges.length} responses could be given`);
       await this.#everythingAgain();
+      await this.#end();
+      await checkLooking(this);
     } finally {
-      for (const item of this.world.open) await this.ledger.call('work_cancel', item.id, 'the conversation is over');
+      await this.#end();
     }
+  }
+
+  async #end(): Promise<void> {
+    for (const item of this.world.items.filter((one) => one.end === null)) {
+      await this.ledger.call('work_cancel', item.id, 'the conversation is over');
+      this.world.ended(item, 'cancelled');
+    }
+  }
+
+  /** Between two acts others look at the work, not at every one. */
+  async #isLookedAt(): Promise<void> {
+    await this.exports.moment();
+    if (this.#looks++ % 4 === 0) await checkNow(this);
   }
 
   /** The pairs of features that met: in one item's conversation, or in one place. */
@@ -76,7 +98,9 @@ export class Play implements Stage {
   }
 
   async #faculty(policy: Policy, name = `p${this.key}${++this.#policies}`): Promise<string> {
-    await this.ledger.call('faculty_save', faculty(name, `claude-sonnet-5-5 ${this.key}`, policy));
+    const model = `claude-sonnet-5-5 ${this.key}`;
+    await this.ledger.call('model_price_save', model, 3, 15);
+    await this.ledger.call('faculty_save', faculty(name, model, policy));
     this.world.policies.set(name, policy);
     return name;
   }

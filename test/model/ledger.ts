@@ -59,17 +59,27 @@ export class Ledger {
     return answer;
   }
 
+  /** Calls a function that returns rows. */
+  async all<Row>(name: string, ...args: readonly unknown[]): Promise<Row[]> {
+    this.now += 10;
+    return (await this.#values(name, args)) as Row[];
+  }
+
   async rows<Row extends pg.QueryResultRow>(text: string, ...values: readonly unknown[]): Promise<Row[]> {
     return (await this.#client.query<Row>(text, [...values])).rows;
   }
 
   async #once(name: string, args: readonly unknown[]): Promise<unknown> {
+    return (await this.#values(name, args))[0] ?? null;
+  }
+
+  async #values(name: string, args: readonly unknown[]): Promise<unknown[]> {
     const values = args.map((arg) => (typeof arg === 'object' && arg !== null && !Array.isArray(arg) ? JSON.stringify(arg) : arg));
     const places = args.map((_, n) => `$${n + 2}`).join(', ');
     try {
       const { rows } = await this.#client.query<{ value: unknown }>(
-        `select to_json(ledger.${name}(${places})) as value from set_config('work_ledger.now', $1, false)`, [new Date(this.now).toISOString(), ...values]);
-      return rows[0]?.value ?? null;
+        `select to_json(answer) as value from set_config('work_ledger.now', $1, false), ledger.${name}(${places}) answer`, [new Date(this.now).toISOString(), ...values]);
+      return rows.map(({ value }) => value);
     } catch (error) {
       if (error instanceof pg.DatabaseError) throw new Refused(error.code ?? '?', `${name}: ${error.message}${error.where ? `\n${error.where}` : ''}`);
       throw error;

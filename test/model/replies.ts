@@ -25,14 +25,23 @@ export function answerOf(world: World, item: Item, answer: Response, request: un
   const stopReason = answer.stop !== 'fit' ? answer.stop : calls.length > 0 ? 'tool_use' : text === null || text === '\n' || answer.text === 'ends' ? 'end_turn' : 'max_tokens';
   if (answer.stop === 'max_tokens' || answer.stop === 'model_context_window_exceeded') for (const call of calls) call.result = 'stopped';
   note(world, item, answer, stopReason, content);
-  const inputTokens = Math.ceil(JSON.stringify(request).length * tokensPerChar);
+  const body = JSON.stringify(request);
+  const inputTokens = Math.ceil(body.length * tokensPerChar);
+  const cached = Math.floor(commonLength(body, item.head?.sent.body ?? '') * tokensPerChar);
   return {
     exchange: { content, calls, stopReason },
     response: {
       id: 'm', model: 'claude-sonnet-5-5', content, stop_reason: stopReason, stop_details: null, request_id: null, duration_ms: 1,
-      usage: { input_tokens: inputTokens, output_tokens: Math.ceil(JSON.stringify(content).length * tokensPerChar), cached_input_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
+      usage: { input_tokens: 0, output_tokens: Math.ceil(JSON.stringify(content).length * tokensPerChar), cached_input_tokens: cached, cache_write_tokens: inputTokens - cached, reasoning_tokens: 0 },
     },
   };
+}
+
+/** Of as much as two requests have in common a cache serves the later one. */
+function commonLength(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return at;
 }
 
 function note(world: World, item: Item, answer: Response, stopReason: string, content: readonly ContentBlock[]): void {

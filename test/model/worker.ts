@@ -216,6 +216,7 @@ export class Worker {
     const text = { good: 'Much was seen.', empty: '', long: 'and so on '.repeat(2000) }[work.summary];
     const content = text === '' ? [] : [{ type: 'text', text }];
     await this.call('summary_record', turnId, { id: 'm', model: 'm', content, stop_reason: 'end_turn', duration_ms: 1, usage: { input_tokens: Math.ceil(JSON.stringify(request).length * tokensPerChar), output_tokens: 20 } });
+    stage.world.summaries.push(turnId);
     item.isInFlight = false;
     return true;
   }

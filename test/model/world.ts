@@ -99,6 +99,8 @@ export class World {
   readonly exchanges: Exchange[] = [];
   /** All requests that were asked for, answered or not. */
   readonly sent = new Map<string, Sent>();
+  /** Turns of summaries that were answered. */
+  readonly summaries: string[] = [];
   /** Texts of agents that pretend to be the engine's. */
   readonly forged: string[] = [];
   readonly pairs = new Set<string>();

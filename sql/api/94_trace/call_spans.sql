@@ -13,10 +13,14 @@ as $$
     cross join lateral (select (called.call).*) k
     left join lateral (select p from approvals p where p.tool_call_id = k.id offset 0) as asked(approval) on true
     cross join lateral (select (asked.approval).*) a
+    -- Code that was interrupted runs again from its start; its first calls are from before.
+    cross join lateral (
+      select min(n.created_at) as first_at from tool_calls n
+       where k.tool_name = 'execute_code' and n.turn_id = t.id and n.parent_call_id = k.id) c
     cross join lateral _span(
       case when k.parent_call_id is null then 'work.tool.execute' else 'sandbox.tool.call' end, _span_id('call', k.id::text),
       case when k.parent_call_id is null then _iteration_span_id(p_focus.id, t.iteration) else _span_id('call', k.parent_call_id::text) end,
-      coalesce(least(a.requested_at, k.started_at), k.created_at), k.completed_at, k.is_error,
+      coalesce(least(a.requested_at, k.started_at, c.first_at), k.created_at), k.completed_at, k.is_error,
       jsonb_build_object(
         'work.iteration', t.iteration, 'work.turn.id', t.id,
         'gen_ai.operation.name', 'execute_tool', 'gen_ai.tool.name', k.tool_name, 'gen_ai.tool.type', 'function', 'gen_ai.tool.call.id', k.provider_id,
@@ -33,7 +37,7 @@ as $$
 $$;
 
 comment on function _call_spans(work_items, foci, integer, integer, boolean) is
-  'A span for each call of these iterations that is over: work.tool.execute of the model''s calls; sandbox.tool.call, below the execute_code call, of those of its code. It begins when approval was requested or the call began, the last time if it ran again after a crash.';
+  'A span for each call of these iterations that is over: work.tool.execute of the model''s calls; sandbox.tool.call, below the execute_code call, of those of its code. It begins when approval was requested or the call began, the last time if it ran again after a crash, but not after the first call of its code.';
 
 create or replace function _call_times(p_call tool_calls, p_approval approvals)
   returns jsonb

@@ -93,10 +93,13 @@ create or replace function _digest_spans(p_focus foci, p_first integer, p_last i
 as $$
   select s.*
     from awareness_digests d
+    -- That of the first request is made before its turn, and stored with it.
+    cross join lateral (
+      select case when d.is_delta then d.created_at else least(d.created_at, (select t.started_at from turns t where t.id = d.turn_id)) end) as e(ended_at)
     cross join lateral _span(
       'work.awareness.digest', _span_id('work.awareness.digest', d.turn_id::text),
       case when d.is_delta then _iteration_span_id(p_focus.id, d.iteration) else _span_id('work.orient', p_focus.id::text) end,
-      d.created_at - make_interval(secs => d.duration_ms / 1000), d.created_at, false,
+      e.ended_at - make_interval(secs => d.duration_ms / 1000), e.ended_at, false,
       jsonb_build_object(
         'work.iteration', d.iteration, 'work.turn.id', d.turn_id, 'work.awareness.is_delta', d.is_delta, 'work.awareness.entries', d.entries,
         'work.awareness.digest_size', d.tokens, 'work.awareness.digest_chars', d.chars, 'work.awareness.digest_latency', d.duration_ms)) s

@@ -1,25 +1,37 @@
 -- Views of what goes on at this moment: work under way, the queue and why it waits, slots, workers. Each reads what is under way
 -- or waiting, never what is over.
 
-create or replace function _why_waiting(p_item work_items, p_calls jsonb, out waits_for text, out why text)
+create or replace function _why_waiting(p_item work_items, p_turn_id uuid, out waits_for text, out why text)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select v.waits_for,
          case v.waits_for
-           when 'approval' then 'waits for approval of ' || (
-             select c ->> 'tool' from jsonb_array_elements(p_calls) c where (c ->> 'is_approval')::boolean limit 1)
+           when 'approval' then 'waits for approval of ' || a.tool_name
            when 'children' then format('waits for %s of its children', (
-             select count(*) from work_items c where c.parent_id = p_item.id and c.resolved_at is null))
+             select count(*) from work_items c where c.id = any (b.ids) and c.resolved_at is null))
            else coalesce(p_item.state_reason, case v.waits_for
              when 'time' then format('not before %s', to_char(p_item.run_at, 'YYYY-MM-DD HH24:MI:SS TZ'))
              when 'worker' then 'ready for the next free worker' end)
          end
-    from (select case
+    from (select 1) one
+    -- Calls of code wait, too.
+    left join lateral (
+      select k.tool_name from approvals o join tool_calls k on k.id = o.tool_call_id
+       where p_item.state = 'waiting' and o.work_item_id = p_item.id and o.decision is null
+       order by o.requested_at, k.ordinal
+       limit 1) a on true
+    cross join lateral (
+      select array_agg(i.id::uuid) as ids
+        from tool_calls k
+        cross join lateral jsonb_array_elements_text(k.input::jsonb -> 'work_item_ids') i(id)
+       where p_item.state = 'waiting' and k.turn_id = p_turn_id and k.completed_at is null and k.status = 'waiting'
+         and k.tool_name = 'await_child_work') b
+    cross join lateral (select case
              when p_item.state = 'paused' then 'person'
-             when p_item.state = 'waiting' and p_calls @> '[{"status": "waiting", "is_approval": true}]' then 'approval'
-             when p_item.state = 'waiting' and p_calls @> '[{"status": "waiting"}]' then 'children'
+             when a.tool_name is not null then 'approval'
+             when b.ids is not null then 'children'
              when p_item.state = 'waiting' then 'budget'
              when p_item.lease is not null then null
              when p_item.run_at > _now() and p_item.state_reason is not null then 'retry'
@@ -28,7 +40,7 @@ as $$
              when p_item.state in ('queued', 'claimed', 'running') then 'worker' end as waits_for) v;
 $$;
 
-comment on function _why_waiting(work_items, jsonb) is 'What an item waits for (approval, children, budget, person, retry, time, slot, worker; null: a worker drives it) and why, as a sentence. p_calls: its open calls, as in v_now.';
+comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, budget, person, retry, time, slot, worker; null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
 
 create or replace function _open_calls_shown(p_turn_id uuid)
   returns jsonb
@@ -39,7 +51,9 @@ create or replace function _open_calls_shown(p_turn_id uuid)
 as $$
   select coalesce(jsonb_agg(jsonb_build_object(
            'id', k.id, 'tool', k.tool_name, 'status', k.status, 'label', _call_label(k), 'started_at', k.started_at,
-           'is_approval', exists (select from approvals a where a.tool_call_id = k.id and a.decision is null)) order by k.ordinal), '[]')
+           'is_approval', exists (
+             select from tool_calls n join approvals a on a.tool_call_id = n.id
+              where n.turn_id = p_turn_id and n.completed_at is null and k.id in (n.id, n.parent_call_id) and a.decision is null)) order by k.ordinal), '[]')
     from (select k.id, k.ordinal from tool_calls k
            where k.turn_id = p_turn_id and k.completed_at is null and k.parent_call_id is null
            order by k.ordinal
@@ -47,7 +61,7 @@ as $$
     join tool_calls k on k.id = s.id;
 $$;
 
-comment on function _open_calls_shown(uuid) is 'The first ten open calls of a turn: [{id, tool, status, label, started_at, is_approval}].';
+comment on function _open_calls_shown(uuid) is 'The first ten open calls of a turn: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}].';
 
 create or replace view v_now with (security_invoker = true) as
   select w.id as work_item_id, w.parent_id, w.root_id, w.depth, w.work_type, _one_line(left(w.description, 1000), 300) as description,
@@ -80,7 +94,7 @@ create or replace view v_now with (security_invoker = true) as
        order by a.id desc
        limit 1) a on true
     cross join lateral (select _open_calls_shown(t.id) as calls) k
-    cross join lateral _why_waiting(w, k.calls) y
+    cross join lateral _why_waiting(w, t.id) y
     left join lateral _context_window_of(c.config -> 'engage') as x(tokens) on c.config is not null
     cross join lateral _usage_of(array[w.id]) u
     cross join lateral (
@@ -89,7 +103,7 @@ create or replace view v_now with (security_invoker = true) as
         cross join lateral _usage_of(i.ids) s) r
    where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null));
 comment on view v_now is
-  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children, budget, person (paused), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
+  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), budget, person (paused), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
 
 create or replace view v_queue with (security_invoker = true) as
   select w.id as work_item_id, w.parent_id, w.root_id, w.work_type, _one_line(left(w.description, 1000), 300) as description,
@@ -112,7 +126,7 @@ create or replace view v_queue with (security_invoker = true) as
       select f.name as faculty, f.config #>> '{engage,model}' as model, (f.config ->> 'max_concurrent')::integer as slots,
              case when f.config ->> 'max_concurrent' is not null then (select count(*)::integer from work_items o where o.slot_faculty = f.name) end as used
         from _faculty_for(w.faculty, w.work_type) f) r
-    cross join lateral _why_waiting(w, '[]') y
+    cross join lateral _why_waiting(w, null) y
     left join models m on m.name = r.model and m.cooldown_ends_at > _now()
    where w.state = 'queued' and w.focus_id is null;
 comment on view v_queue is
