@@ -1,9 +1,9 @@
 // The catalog of a ledger, one line a thing, in test/schema.sql: a reviewer sees what a change does to it. Functions are
 // named with what callers see; of their bodies and comments stands a digest, since the text is next door in sql/.
-// And the README's tables of a faculty's keys, from v_faculty_keys, and of the metrics, from v_metrics.
+// And the README's tables of a faculty's keys, from v_faculty_keys, and of the metrics, from v_metrics; and docs/sql.md.
 // Writes the files; with --verify it compares.
 
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -12,9 +12,11 @@ import { installLedger } from '../runtime/install/installLedger.ts';
 import { withConnection } from '../runtime/ledger/connection.ts';
 import type { Metric } from '../runtime/ledger/cost.ts';
 import { redactions } from '../runtime/telemetry/redactions.ts';
+import { sqlReference } from './sqlReference.ts';
 
 const schemaFile = new URL('schema.sql', import.meta.url);
 const readmeFile = new URL('../README.md', import.meta.url);
+const referenceFile = new URL('../docs/sql.md', import.meta.url);
 
 const catalog = `
   with ledger as (select 'ledger'::regnamespace as id),
@@ -70,7 +72,7 @@ async function generate(): Promise<Map<URL, string>> {
       const keys = await client.query<Key>('select path, type, takes, default_value::text, says from v_faculty_keys');
       const metrics = await client.query<Metric>('select * from v_metrics');
       const readme = withMetrics(withKeys(readFileSync(readmeFile, 'utf8'), keys.rows), [...metrics.rows, redactions]);
-      return new Map([[schemaFile, schema], [readmeFile, readme]]);
+      return new Map([[schemaFile, schema], [readmeFile, readme], [referenceFile, await sqlReference(client)]]);
     });
   } finally {
     await stopEmbedded(dataDir);
@@ -99,7 +101,7 @@ function withTable(readme: string, from: string, lines: readonly string[]): stri
 
 for (const [file, text] of await generate()) {
   if (!process.argv.includes('--verify')) writeFileSync(file, text);
-  else if (text !== readFileSync(file, 'utf8')) {
+  else if (!existsSync(file) || text !== readFileSync(file, 'utf8')) {
     console.error(`${file.pathname.replace(/.*\//, '')} is not what sql/ makes: look at what changed with \`make schema\` and git diff`);
     process.exitCode = 1;
   }

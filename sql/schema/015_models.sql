@@ -23,6 +23,12 @@ create table models (
 ) with (fillfactor = 50);
 
 comment on table models is 'Models in use: context window, tokens per character, prices. Starts with the figures of the model''s family and learns from the usage that the provider reports; model_save() sets the window and the cost of writing to the cache.';
+comment on column models.name is 'As in a faculty''s engage.model.';
+comment on column models.tokens_per_char is 'sample_tokens / sample_chars.';
+comment on column models.output_price is 'Price of a million output tokens.';
+comment on column models.cache_read_price is 'Price of a million input tokens read from the provider''s cache.';
+comment on column models.cache_write_price is 'Price of a million input tokens written to the provider''s cache.';
+comment on column models.cooldown_reason is 'What the provider said; null: no worker waits.';
 comment on column models.context_window is 'Tokens that a request and its response may have together.';
 comment on column models.sample_chars is 'Characters of tool results measured so far, older ones counting less. Starts at 20,000, with the figure of the model''s family.';
 comment on column models.sample_tokens is 'Tokens that the provider counted for them.';

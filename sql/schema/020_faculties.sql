@@ -13,5 +13,6 @@ create unique index faculties_one_is_current on faculties (name) where is_curren
 
 comment on table faculties is
   'Agent configurations (the TOML as jsonb, with every default filled in), one row for each distinct content ever saved. Written by faculty_save().';
+comment on column faculties.config is 'The faculty with every default filled in, as faculty_save() takes it.';
 comment on column faculties.content_hash is 'SHA-256 of config, in hex; foci.faculty_hash pins it.';
 comment on column faculties.is_current is 'Exactly one row of each name is current; new foci run with that one.';

@@ -73,6 +73,17 @@ create index work_items_fork on work_items (fork_turn_id) where fork_turn_id is 
 
 comment on table work_items is
   'Units of work, in trees by parent_id. Made by work_submit(). States: created, queued, claimed, running, waiting, paused; final: completed, failed, dead, cancelled.';
+comment on column work_items.parent_id is 'The item that it is a part of; null: it is a root.';
+comment on column work_items.root_id is 'The top of its tree; its own id if it is a root.';
+comment on column work_items.depth is 'Items above it; 0: it is a root.';
+comment on column work_items.work_type is 'Decides which faculty takes it.';
+comment on column work_items.description is 'The task, as its agent reads it.';
+comment on column work_items.params is 'Parameters of the task, a JSON object, which its agent reads too.';
+comment on column work_items.source is 'Who made it: human, trigger, agent, webhook, cron or event.';
+comment on column work_items.idempotency_key is 'A second work_submit() with the same key returns this item.';
+comment on column work_items.state is 'created, queued, claimed, running, waiting, paused; final: completed, failed, dead (all attempts failed), cancelled.';
+comment on column work_items.started_at is 'When its first attempt began.';
+comment on column work_items.resolved_at is 'When it reached a final state; null: it has not.';
 comment on column work_items.fork_turn_id is 'The turn from which its conversation continues, if work_fork() made the item. No foreign key: turns reference work items.';
 comment on column work_items.spawn_tool_call_id is 'The tool call of the parent''s agent that submitted this item; null: no call did. No foreign key: tool calls reference work items.';
 comment on column work_items.workspace_dir is 'The directory on the host in which the item is worked on; overrides the faculty''s engage.workspace_dir, and children inherit it. Null: the faculty''s.';

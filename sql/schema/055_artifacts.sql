@@ -10,5 +10,6 @@ create table artifacts (
 );
 
 comment on table artifacts is 'Outputs too large for a model''s context, one row for each distinct content; artifact_read() reads them. Append-only.';
+comment on column artifacts.content is 'The whole output.';
 comment on column artifacts.media_type is 'Of an image, whose content is base64; null: the content is text.';
 comment on column artifacts.content_hash is 'SHA-256 of the content in UTF-8, in hexadecimal; its first 16 digits are the handle.';

@@ -46,6 +46,13 @@ create index work_ledger_plans on work_ledger (work_item_id, seq desc) where ent
 
 comment on table work_ledger is
   'What matters about each work item, in order: plans, findings, decisions, completed steps, errors, notes. Append-only; written by ledger_append().';
+comment on column work_ledger.entry_type is 'plan, finding, decision, step, error or note.';
+comment on column work_ledger.content is 'The entry, as agents read it.';
+comment on column work_ledger.data is 'The caller''s own JSON beside the text; ledger_data_schema_save() may say what fits.';
+comment on column work_ledger.focus_id is 'The attempt that wrote it; null: no agent of ours did.';
+comment on column work_ledger.turn_id is 'The turn that wrote it; null: no model did.';
+comment on column work_ledger.tool_call_id is 'The call that wrote it; null: no call did.';
+comment on column work_ledger.idempotency_key is 'A second append with the same key returns this entry.';
 comment on column work_ledger.seq is '1, 2, 3, ... within the work item, without gaps, in the order of commit.';
 comment on column work_ledger.id is 'For references from outside; to look up an entry, use (work_item_id, seq).';
 comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before the first attempt started.';
@@ -55,3 +62,5 @@ comment on column work_ledger.is_watched is 'True: someone watched the work item
 comment on column work_ledger.is_inherited is 'True: copied by work_fork() from the item that was forked.';
 comment on column work_ledger.is_child_work is 'True: the work item has a parent. A digest without child work finds the other entries by index.';
 comment on table ledger_data_schemas is 'JSON Schemas for the data of ledger entries, at most one for each entry type. Written by ledger_data_schema_save().';
+comment on column ledger_data_schemas.entry_type is 'The type of entry whose data is checked.';
+comment on column ledger_data_schemas.schema is 'JSON Schema that the data of new entries of the type must fit.';

@@ -25,6 +25,12 @@ create table abilities (
 create unique index abilities_tool_name on abilities (tool_name);
 
 comment on table abilities is 'Everything that can be called: its schemas, what a crash does to a call (effect), how dangerous it is (risk) and what runs it (implementation). Written by ability_register().';
+comment on column abilities.description is 'What it does and when to use it, as the model reads it.';
+comment on column abilities.input_schema is 'JSON Schema of its arguments.';
+comment on column abilities.output_schema is 'JSON Schema of its value; null: none is promised.';
+comment on column abilities.effect is 'What may happen to a call whose worker died. pure or idempotent: it runs again; unsafe: it does not, and the model is told that it may have happened.';
+comment on column abilities.risk is 'How dangerous a call is: safe, moderate or dangerous. A faculty''s engage.require_approval says from which on a person is asked.';
+comment on column abilities.position is 'Order in which those of a ledger are offered to a model.';
 comment on column abilities.tool_name is 'The name by which a model calls it, in the characters that providers accept; see _tool_name().';
 comment on column abilities.implementation is
   'engine: a function of this ledger, always offered. sql: a user''s SQL function, run in the transaction that stores its result. runtime: run by the worker.';

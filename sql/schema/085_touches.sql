@@ -32,10 +32,16 @@ create table touches (
 create index touches_target on touches (work_item_id, kind, target);
 
 comment on table touch_rules is 'Which part of a tool''s input names a file, a URL or a record, and what a call does to it. The rules for the tools of well-known agents come with Work Ledger; those that ability_register() adds replace all others for that name.';
+comment on column touch_rules.position is 'Order among the rules of the tool.';
+comment on column touch_rules.kind is 'path, url or record.';
+comment on column touch_rules.action is 'read, create, modify, delete or search; null: the input says it.';
 comment on column touch_rules.tool_name is 'The tool''s name as in calls; of a built-in rule in lower case, and it matches any case.';
 comment on column touch_rules.is_builtin is 'True: comes with Work Ledger (not dumped: the extension brings it).';
 comment on column touch_rules.place is 'Where in the input the target is: a string, a number or a list of them.';
 comment on column touch_rules.form is 'name: the target itself. patch: a patch in the format of apply_patch, which names its files and what it does to each. command: a shell command, which may contain such a patch.';
 comment on column touch_rules.is_of_servers is 'True: the name of an MCP server may precede the tool''s: mcp__files__read_file, files:read_file, files_read_file.';
 comment on table touches is 'What each call touches, read from its input or from the input as a before_tool hook rewrote it. Written with the call. Action create: the target is written whole; search: it is searched or listed.';
+comment on column touches.ordinal is 'Position among what the call touches, from 0.';
+comment on column touches.kind is 'path, url or record.';
+comment on column touches.action is 'read, create, modify, delete or search.';
 comment on column touches.target is 'A path without leading ./, a URL or a key; at most 600 characters.';

@@ -34,6 +34,10 @@ create index elisions_focus on elisions (focus_id, iteration);
 
 comment on table elisions is
   'One row for each cut: closed blocks replaced by their stubs (an elision), or old turns by the ledger or a summary (a compaction). Append-only. previous_id is the cut whose stubs come before these; null in a compaction.';
+comment on column elisions.previous_id is 'The cut whose stubs come before these; null: it begins anew, as a compaction does.';
+comment on column elisions.first_block is 'Oldest block that is left out.';
+comment on column elisions.stub_tokens is 'Estimated tokens of the stubs.';
+comment on column elisions.max_result_depth is 'Results of turns up to this depth are shortened to max_result_chars; null: none are.';
 comment on column elisions.ordinal is
   'Position among the cuts since the last compaction, which is 0. Row n holds the stubs of as many elisions as the value of the lowest set bit of n, so that a request reads one row for each set bit, not one for each elision.';
 comment on column elisions.iteration is 'The first iteration of the focus whose request uses the cut.';

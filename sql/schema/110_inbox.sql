@@ -25,6 +25,10 @@ create unique index inbox_child_results on inbox (source_work_item_id) where kin
 
 comment on table inbox is
   'What waits for the agent of a work item, and where it was delivered: results of children, written in the transaction that ends the child, and messages from people. No foreign key to work_items: a child that ends must not wait for its parent''s row.';
+comment on column inbox.content is 'What its agent is told.';
+comment on column inbox.kind is 'message: a person or a client said it. child_result: a child ended.';
+comment on column inbox.source_work_item_id is 'The child whose result it is; null: it is a message.';
+comment on column inbox.consumed_at is 'When it was delivered; null: it waits.';
 comment on column inbox.is_interrupt is 'True: ends the item''s wait for its children.';
 comment on column inbox.turn_id is 'The turn whose request delivered the message.';
 comment on column inbox.tool_call_id is 'The await_child_work call whose result delivered it.';

@@ -19,5 +19,9 @@ create index approvals_open on approvals (work_item_id) where decision is null;
 create index approvals_decided on approvals (work_item_id, decided_at);
 
 comment on table approvals is 'One row for each tool call that needs approval: requested with its turn, decided once, by tool_call_approve() or tool_call_reject().';
+comment on column approvals.risk is 'Of the ability when approval was requested.';
+comment on column approvals.expires_at is 'A call that nobody has decided by then is refused.';
+comment on column approvals.decision is 'Null: it waits. Else what was decided, by a person or by time.';
+comment on column approvals.reason is 'What the person said with it.';
 comment on column approvals.input_hash is 'SHA-256 of the approved arguments; a call with other arguments does not run.';
 comment on column approvals.decided_by is 'Who decided: the name given, else the database role.';

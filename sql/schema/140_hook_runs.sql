@@ -23,5 +23,12 @@ create table hook_runs (
 ) with (fillfactor = 70);
 
 comment on table hook_runs is 'One row for each run of a hook at a point of a focus: its output and its outcome. A command whose worker died runs again.';
+comment on column hook_runs.duration_ms is 'How long the command ran.';
+comment on column hook_runs.turn_id is 'The turn at which it ran; null: at a point outside of turns.';
+comment on column hook_runs.tool_call_id is 'The call before or after which it ran; null: at another point.';
+comment on column hook_runs.hook is 'The point: the key of the faculty that names the command.';
+comment on column hook_runs.command is 'What was run, by a shell in the item''s workspace.';
+comment on column hook_runs.error is 'Why it failed; null: it did not.';
+comment on column hook_runs.exit_code is 'Of the command; null: it did not end by itself.';
 comment on column hook_runs.status is 'refused: the command ran and said no. failed: it could not be run, ended with an error, timed out, or printed output that cannot be used; on_failure of the faculty then decides.';
 comment on column hook_runs.output is 'What the command printed on stdout.';

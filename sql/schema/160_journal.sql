@@ -69,7 +69,16 @@ create table session_records (
 );
 
 comment on table journal_entries is 'Entries logged by journal_log(). Append-only, except that an entry can be deleted, which leaves an empty one.';
+comment on column journal_entries.entry_type is 'One of the types that work_journal lists.';
+comment on column journal_entries.content is 'A JSON object; null: the entry was deleted.';
+comment on column journal_entries.importance is 'low, normal, high or critical; journal_cleanup() deletes by it.';
+comment on column journal_entries.delete_reason is 'Why it was deleted; null: it was not.';
 comment on table work_checkpoints is 'Where a work item stood at a moment, derived from its ledger and calls. Made by checkpoint_create(), or automatically after 50 journal entries, 100,000 tokens, 15 minutes or a closed block.';
+comment on column work_checkpoints.summary is 'Where the work stood, in a few sentences.';
+comment on column work_checkpoints.key_decisions is 'The decisions so far, newest last.';
+comment on column work_checkpoints.current_state is 'What was under way, in one line.';
+comment on column work_checkpoints.files_modified is 'Paths that the work has changed.';
+comment on column work_checkpoints.pending_actions is 'What had been begun and not ended.';
 comment on column work_checkpoints.trigger is 'manual: someone asked for it. automatic: a program made it unasked. The others name the limit that was reached, see checkpoint_create().';
 comment on column work_checkpoints.entry_count is 'Journal entries up to that moment.';
 comment on column work_checkpoints.token_estimate is 'Estimated tokens of those entries.';
@@ -77,5 +86,15 @@ comment on column work_checkpoints.completed_tasks is 'The newest 20 steps of th
 comment on column work_checkpoints.ledger_seq is 'The newest ledger entry that the checkpoint covers.';
 comment on column work_checkpoints.turn_id is 'The newest turn that the checkpoint covers.';
 comment on table message_lints is 'Findings of linters at the time of a message.';
+comment on column message_lints.message is 'What the linter says.';
+comment on column message_lints.end_line is 'From 1; null: it names no end.';
+comment on column message_lints.end_col is 'From 1; null: it names no end.';
+comment on column message_lints.lint_source is 'The linter.';
+comment on column message_lints.start_line is 'From 1.';
+comment on column message_lints.start_col is 'From 1.';
+comment on column message_lints.severity is 'error, warning or info.';
 comment on table session_records is 'What the file of an imported session holds beyond the turns read from it, as it is in the file: records of unrecognised kinds, images, lines that are not JSON.';
+comment on column session_records.ordinal is 'Position among the records of the line, from 0.';
+comment on column session_records.reason is 'Why it is here and not in a turn.';
+comment on column session_records.content is 'The record, as text.';
 comment on column session_records.line is 'Line of the file, from 1; in a Cursor database, the number of the bubble.';

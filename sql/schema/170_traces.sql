@@ -49,12 +49,17 @@ create table trace_exports (
 
 comment on type trace_span is 'A span of a trace, see work_trace().';
 comment on table model_calls is 'One row for each request sent to a model. What an answered one returned is in its turn.';
+comment on column model_calls.request_id is 'The provider''s id of the request, for questions to its support.';
 comment on column model_calls.attempt is '1, 2, … within the turn.';
 comment on column model_calls.model is 'The model that was asked.';
 comment on column model_calls.ended_at is 'Null: under way. Of a lost request: when its lease was over.';
 comment on column model_calls.error_class is 'Null: it was answered, or is under way. The class that iteration_fail() was told, or lost: its worker died, was interrupted or gave it back.';
 comment on column model_calls.status is 'The HTTP status of a request that failed.';
 comment on table awareness_digests is 'One row for each awareness digest made for a turn: its size and what it took to make.';
+comment on column awareness_digests.iteration is 'The iteration of the focus whose request carried it.';
+comment on column awareness_digests.entries is 'How many entries of others it told of.';
+comment on column awareness_digests.chars is 'Its size in characters.';
+comment on column awareness_digests.tokens is 'Its size in estimated tokens.';
 comment on column awareness_digests.is_delta is 'True: only what was new since the agent was last told. Entries 0: nothing was, and the agent was told nothing.';
 comment on column awareness_digests.duration_ms is 'What its queries took.';
 comment on table trace_exports is 'How far the spans of each attempt have been exported, see trace_take(). No foreign key: who exports waits for nobody and nobody for it.';

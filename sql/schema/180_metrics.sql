@@ -12,3 +12,5 @@ create index tool_calls_measured on tool_calls (completed_at) where tool_name in
 create index work_ledger_time on work_ledger using brin (created_at) with (pages_per_range = 32, autosummarize = on);
 
 comment on table metrics_taken is 'One row: until when work_metrics_take() has given out what to count; none: nobody counts.';
+comment on column metrics_taken.is_only is 'Always true: the table has one row at most.';
+comment on column metrics_taken.until_at is 'What happened before it has been counted.';

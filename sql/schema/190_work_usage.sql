@@ -16,4 +16,9 @@ create index work_items_under_way on work_items (root_id)
 create index work_ledger_newest_step on work_ledger (work_item_id, seq desc) where entry_type = 'step';
 
 comment on table work_usage is 'Tokens that the turns of a work item have used, by the model that was asked. The prices are those of today when it is read. Written with each turn that is answered or imported.';
+comment on column work_usage.output_tokens is 'As the provider counts them, reasoning included.';
+comment on column work_usage.model is 'The model that was asked.';
+comment on column work_usage.input_tokens is 'Neither read from the provider''s cache nor written to it.';
+comment on column work_usage.cached_input_tokens is 'Read from the provider''s cache.';
+comment on column work_usage.cache_write_tokens is 'Written to the provider''s cache.';
 comment on column work_usage.model_calls is 'Turns that were answered, summaries included.';

@@ -18,6 +18,10 @@ create table turn_sizes (
 );
 
 comment on table turn_sizes is 'Characters of each turn''s request, by part, without system prompt and tools, which are in its configuration. Of a compaction all parts are 0. Written with the turn; read by context_timeline().';
+comment on column turn_sizes.task is 'The task: the conversation''s first message.';
+comment on column turn_sizes.digest is 'What was told of other work.';
+comment on column turn_sizes.stubs is 'What stands for closed blocks that have left.';
+comment on column turn_sizes.kept is 'Results of those blocks that stay word for word.';
 comment on column turn_sizes.call_number is 'The how manieth model call of the conversation the turn is, from 1; compactions have the number of the call before them.';
 comment on column turn_sizes.leap_turn_id is 'An ancestor far above, so that any ancestor is found in a number of steps that is logarithmic in the depth (a skew-binary jump pointer); of a root, itself.';
 comment on column turn_sizes.said is 'Everything that was said in the conversation up to and including this request, whether it still shows it or not.';

@@ -1,6 +1,6 @@
 -- The catalog checked by queries: what every function, table and column of the ledger has to keep to, in one list.
 begin;
-select plan(15);
+select plan(16);
 
 create temporary table ledger_functions as
   select p.*, p.oid::regprocedure::text as signature
@@ -21,6 +21,12 @@ select is_empty(
 select is_empty(
   $$ select relname from ledger_relations where obj_description(oid, 'pg_class') is null $$,
   'every table and view has a comment');
+select is_empty(
+  $$ select r.relname, a.attname from ledger_relations r join pg_attribute a on a.attrelid = r.oid
+      where a.attnum > 0 and not a.attisdropped and col_description(r.oid, a.attnum) is null
+        and a.attname <> all ('{id,name,model,faculty,tool_name,is_error,file_path,session_label,message_id,tool_call_id,turn_id,focus_id,work_item_id}')
+        and a.attname !~ '^(created|updated|started|completed|ended|decided|deleted|requested|shown)_at$' $$,
+  'every column whose name does not say it all has a comment');
 select is(
   (select array_agg(proname::text order by proname) from ledger_functions where prosecdef),
   array['_dead_jobs', '_enqueue', '_enqueue_forgotten', '_jobs_tidy', '_unlock_jobs'],

@@ -37,6 +37,10 @@ comment on function _metrics() is 'Every metric that is counted from rows: its n
 
 create or replace view v_metrics with (security_invoker = true) as select name, type, unit, labels, says from _metrics();
 comment on view v_metrics is 'Every metric that work_metrics() computes from rows: name, type (counter, histogram), unit (UCUM), labels, meaning.';
+comment on column v_metrics.type is 'counter or histogram.';
+comment on column v_metrics.unit is 'As UCUM writes it.';
+comment on column v_metrics.labels is 'By which it is split.';
+comment on column v_metrics.says is 'What it counts.';
 
 create or replace function work_metrics(p_from timestamptz, p_until timestamptz)
   returns table (metric text, labels jsonb, value double precision, times bigint)

@@ -84,6 +84,19 @@ create or replace view v_cost_turns with (security_invoker = true) as
    where t.total_tokens > 0;
 comment on view v_cost_turns is
   'Each answered request to a model: its tokens (input_tokens: neither read from the cache nor written to it), its money at today''s prices in models, null if the model has none (model_price_save() sets them), and what became of the provider''s cache. purpose: turn, or summary (of a compaction). step_tokens: estimated output tokens of the steps that it recorded; step_cost: their price, or that of the whole request if it did nothing but record. cache: hit (at least nine tenths of what the request before left in the cache was read), first (no request before in its conversation), uncached (the request before left nothing in the cache: it was too short, or its provider does not say), or why it was missed: expired (longer since that request, seconds_since, than the provider''s cache lives: 5 minutes, or an hour if models.cache_write is 2 or more; whatever else changed, it would have been missed), model, tools, prompt (changed since), compaction, cut (this request leaves out what that one showed), other (nothing of that; the provider did not have it). Null: the provider counted no input. missed_tokens: how many were not read although the request before had left them; missed_cost: what that cost more.';
+comment on column v_cost_turns.model is 'The model that was asked.';
+comment on column v_cost_turns.purpose is 'turn, or summary (of a compaction).';
+comment on column v_cost_turns.input_cost is 'Of input tokens outside of the cache, in the currency of the prices; null without prices, like all costs here.';
+comment on column v_cost_turns.cache_read_cost is 'Of tokens read from the provider''s cache.';
+comment on column v_cost_turns.cache_write_cost is 'Of tokens written to the provider''s cache.';
+comment on column v_cost_turns.output_cost is 'Of output tokens.';
+comment on column v_cost_turns.cost is 'The sum of the four.';
+comment on column v_cost_turns.step_tokens is 'Estimated output tokens of the steps that it recorded.';
+comment on column v_cost_turns.step_cost is 'Their price, or that of the whole request if it did nothing but record.';
+comment on column v_cost_turns.cache is 'hit, first, uncached, or why the cache was missed: expired, model, tools, prompt, compaction, cut, other. The comment of the view explains each.';
+comment on column v_cost_turns.seconds_since is 'Seconds since the request before in its conversation.';
+comment on column v_cost_turns.missed_tokens is 'Tokens that were not read although the request before had left them in the cache.';
+comment on column v_cost_turns.missed_cost is 'What that cost more.';
 
 create or replace function cost_by(p_by text, p_work_item_id uuid default null)
   returns table (

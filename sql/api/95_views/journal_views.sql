@@ -187,6 +187,12 @@ create or replace view work_journal with (security_invoker = true) as
     ) e(work_item_id, id, entry_type, created_at, rank, content, importance);
 comment on view work_journal is
   'The journal of work items: session_start, thinking, tool_request, tool_approved, tool_rejected, tool_result, code_generated, file_read, file_written, decision, error, recovery, checkpoint, user_feedback, summary, session_end, in order of (created_at, rank, id); journal_read() reads part of one. Outputs are cut at 2,000 characters; the whole is in tool_calls and artifacts. Entries from the ledger have its entry type in ledgerType and the keys of their data beside the others; if they have data, their text is also in entry.';
+comment on column work_journal.id is 'Unique in the journal of the work item.';
+comment on column work_journal.source_id is 'The row that the entry is made of.';
+comment on column work_journal.entry_type is 'One of the types that the comment of the view lists.';
+comment on column work_journal.rank is 'Order of entries of one moment.';
+comment on column work_journal.content is 'A JSON object whose keys depend on the type.';
+comment on column work_journal.token_estimate is 'Estimated tokens of the entry.';
 
 create or replace view work_sessions with (security_invoker = true) as
   select w.id, coalesce(w.params ->> 'conversationId', w.root_id::text) as conversation_id, w.description as original_prompt, _journal_state(w) as status,
@@ -196,3 +202,8 @@ create or replace view work_sessions with (security_invoker = true) as
     left join lateral (select * from work_checkpoints k where k.work_item_id = w.id order by k.created_at desc, k.id desc limit 1) c on true
     cross join lateral _journal_size(w.id, coalesce(c.created_at, '-infinity')) n;
 comment on view work_sessions is 'Work items as sessions of the journal. status: active, paused, completed or crashed. entry_count and token_estimate: the counts of the newest checkpoint plus what came since.';
+comment on column work_sessions.conversation_id is 'What the client finds it by, such as a directory.';
+comment on column work_sessions.original_prompt is 'The task.';
+comment on column work_sessions.status is 'active, paused, completed or crashed.';
+comment on column work_sessions.token_estimate is 'Of the newest checkpoint, plus what came since.';
+comment on column work_sessions.entry_count is 'Of the newest checkpoint, plus what came since.';

@@ -104,6 +104,28 @@ create or replace view v_now with (security_invoker = true) as
    where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null));
 comment on view v_now is
   'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), budget, person (paused), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
+comment on column v_now.depth is 'Items above it; 0: it is a root.';
+comment on column v_now.model is 'The faculty''s engage.model.';
+comment on column v_now.iteration is 'The iteration under way, from 1.';
+comment on column v_now.doing is 'model, tools, waits, paused or next (between two iterations).';
+comment on column v_now.waits_for is 'approval, children, budget, person, retry, time, slot or worker; null: a worker drives it.';
+comment on column v_now.why is 'The same as a sentence.';
+comment on column v_now.open_calls is '[{id, tool, status, label, started_at, is_approval}], at most ten.';
+comment on column v_now.turn_id is 'The newest turn.';
+comment on column v_now.last_step is 'Its newest step, in one line.';
+comment on column v_now.last_words is 'What its agent said last, in one line.';
+comment on column v_now.context_tokens is 'Of the last request and what came since.';
+comment on column v_now.context_window is 'The model''s.';
+comment on column v_now.compacts_at is 'The size at which the context is compacted.';
+comment on column v_now.tokens is 'Used by the item.';
+comment on column v_now.cost is 'Of the item, in the currency of the prices; null without prices.';
+comment on column v_now.model_calls is 'Of the item.';
+comment on column v_now.tree_items is 'Items in its tree.';
+comment on column v_now.tree_tokens is 'Used by its tree.';
+comment on column v_now.tree_cost is 'Of its tree.';
+comment on column v_now.worker_id is 'The worker that drives it; null: none does.';
+comment on column v_now.attempt_started_at is 'When this attempt began.';
+comment on column v_now.active_at is 'The newest sign of work.';
 
 create or replace view v_queue with (security_invoker = true) as
   select w.id as work_item_id, w.parent_id, w.root_id, w.work_type, _one_line(left(w.description, 1000), 300) as description,
@@ -131,6 +153,8 @@ create or replace view v_queue with (security_invoker = true) as
    where w.state = 'queued' and w.focus_id is null;
 comment on view v_queue is
   'Queued items that have no attempt under way, and what each waits for: faculty (none accepts it), time or retry (run_at), slot, cooldown (of its model), worker (ready for the next free one); why says it in a sentence. The most urgent first: select * from v_queue order by priority desc, run_at limit 50.';
+comment on column v_queue.waits_for is 'faculty (none accepts it), time, retry, slot, cooldown or worker.';
+comment on column v_queue.why is 'The same as a sentence.';
 
 create or replace view v_slots with (security_invoker = true) as
   select f.name as faculty, s.slots, s.used, greatest(s.slots - s.used, 0) as free,
@@ -144,6 +168,10 @@ create or replace view v_slots with (security_invoker = true) as
                else (select count(*)::integer from work_items w where w.slot_faculty = f.name) end as used) s
    where f.is_current;
 comment on view v_slots is 'The slots of each current faculty: slots (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will take).';
+comment on column v_slots.slots is 'max_concurrent of the faculty; null: no limit.';
+comment on column v_slots.used is 'Slots that are taken; without a limit, items that workers drive.';
+comment on column v_slots.free is 'Null: no limit.';
+comment on column v_slots.queued is 'Items that it will take.';
 
 create or replace view v_workers with (security_invoker = true) as
   select k.id, k.host, k.pid, k.version, k.tree_id, k.concurrency, l.busy, greatest(k.concurrency - l.busy, 0) as free,
@@ -152,7 +180,13 @@ create or replace view v_workers with (security_invoker = true) as
     cross join lateral (
       select count(*)::integer as busy, min(f.lease_expires_at) as lease_ends_at from foci f where f.lease_owner = k.id) l;
 comment on view v_workers is 'Every worker that has said in its heartbeat that it is there, idle ones too: concurrency (items it drives at once, at most), busy (those it drives), free, lease_ends_at (the soonest of its leases). is_alive: it was seen within a minute. A worker that stops removes its row; the sweep removes those of dead ones.';
+comment on column v_workers.busy is 'Items that it drives.';
+comment on column v_workers.free is 'Items that it could drive beside them.';
+comment on column v_workers.is_alive is 'True: it was seen within a minute.';
+comment on column v_workers.lease_ends_at is 'The soonest of its leases.';
 
 create or replace view v_cooldowns with (security_invoker = true) as
   select m.name as model, m.cooldown_ends_at as ends_at, m.cooldown_reason as reason from models m where m.cooldown_ends_at > _now();
 comment on view v_cooldowns is 'Models that no worker asks before ends_at, because their provider said so.';
+comment on column v_cooldowns.ends_at is 'No worker asks before it.';
+comment on column v_cooldowns.reason is 'What the provider said.';

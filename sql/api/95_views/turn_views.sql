@@ -11,6 +11,10 @@ create or replace view threads with (security_invoker = true) as
     left join sessions s on s.head_turn_id = t.id and f.id is null
     left join turn_configs c on c.content_hash = t.config_hash;
 comment on view threads is 'Each turn as the end of a conversation: depth and total tokens of its chain, persona, and hashes of system prompt and configuration. thread_key is a permanent address; its turns: turn_ancestry(turn_id).';
+comment on column threads.thread_key is 'A permanent address of the conversation that ends here.';
+comment on column threads.system_prompt_hash is 'Tells whether two conversations have the same system prompt.';
+comment on column threads.total_tokens is 'Of the whole conversation.';
+comment on column threads.is_leaf is 'True: no turn continues it.';
 
 create or replace view v_exchanges with (security_invoker = true) as
   select t.id as turn_id, t.work_item_id, t.depth, t.started_at, t.completed_at, t.model, t.total_tokens,
@@ -23,6 +27,9 @@ create or replace view v_exchanges with (security_invoker = true) as
     from turns t
    where t.turn_type = 'normal';
 comment on view v_exchanges is 'Each turn as plain text: what was said to the model (without tool results), what it answered, which tools it called.';
+comment on column v_exchanges.said is 'What was said to the model, without results of tools.';
+comment on column v_exchanges.answered is 'Its text.';
+comment on column v_exchanges.called is 'The tools that it called.';
 
 create or replace view v_turn_tools with (security_invoker = true) as
   select t.id as turn_id, t.work_item_id, t.role, coalesce(y.config #>> '{engage,toolset}', f.faculty) as toolset_name, t.config_hash,
@@ -47,6 +54,11 @@ create or replace view v_turn_tools with (security_invoker = true) as
     left join faculties y on y.content_hash = f.faculty_hash
     left join turn_configs c on c.content_hash = t.config_hash;
 comment on view v_turn_tools is 'What each turn was allowed to call and to do, and what it and its code called and did. toolset_name: the faculty''s toolset, else its name; config_hash: the configuration with all tools.';
+comment on column v_turn_tools.toolset_name is 'The faculty''s toolset, else its name.';
+comment on column v_turn_tools.tools_available is 'What it was offered.';
+comment on column v_turn_tools.tools_used is 'What it and its code called.';
+comment on column v_turn_tools.permissions_granted is 'What its tools may do.';
+comment on column v_turn_tools.permissions_used is 'What its calls did.';
 
 create or replace view v_calls_out_of_toolset with (security_invoker = true) as
   select k.id as tool_call_id, k.work_item_id, k.turn_id, k.tool_name, k.status, k.is_error, k.parent_call_id is not null as is_from_code, k.created_at
@@ -55,6 +67,7 @@ create or replace view v_calls_out_of_toolset with (security_invoker = true) as
     join turn_configs c on c.content_hash = t.config_hash
    where not exists (select from json_array_elements(c.config -> 'tools') tool where tool ->> 'name' = _tool_name(k.tool_name));
 comment on view v_calls_out_of_toolset is 'Calls that used, or tried to use, a tool that their turn was not offered.';
+comment on column v_calls_out_of_toolset.is_from_code is 'True: code of execute_code made the call.';
 
 create or replace view v_fork_points with (security_invoker = true) as
   select p.turn_id, p.work_item_id, p.depth, p.reason, p.context_tokens, p.entry,
@@ -68,6 +81,10 @@ create or replace view v_fork_points with (security_invoker = true) as
            where l.entry_type in ('step', 'decision', 'error') and not l.is_inherited and t.status = 'completed' and t.turn_type = 'normal'
              and not exists (select from tool_calls k where k.turn_id = t.id and k.completed_at is null)) p;
 comment on view v_fork_points is 'Turns at which a work item might take another way, best first by rank: before an error, before a decision, after a step. work_fork(turn_id) continues from there.';
+comment on column v_fork_points.reason is 'Why here: before an error, before a decision, after a step.';
+comment on column v_fork_points.context_tokens is 'Size of the context that a fork starts with.';
+comment on column v_fork_points.entry is 'The ledger entry that makes it one.';
+comment on column v_fork_points.rank is '1 is the best.';
 
 create or replace view message_files with (security_invoker = true) as
   select k.message_id, k.id as tool_call_id,
@@ -82,6 +99,10 @@ create or replace view message_files with (security_invoker = true) as
     from messages m cross join lateral json_array_elements(m.content) b
    where m.role = 'user' and b.value ->> 'type' in ('image', 'document');
 comment on view message_files is 'Files that the calls of a message touched, and images and documents attached to a message. kind: read, written, referenced (searched or listed) or attached. file_path: of an attachment without a name, its handle. line_start and line_end: if the call names the lines that it reads. action: read, create, modify, delete, search.';
+comment on column message_files.kind is 'read, written, referenced or attached.';
+comment on column message_files.file_path is 'Of an attachment without a name, its handle.';
+comment on column message_files.line_start is 'First line, if the call names lines.';
+comment on column message_files.line_end is 'Last line, if the call names lines.';
 
 create or replace view message_codeblocks with (security_invoker = true) as
   select m.id as message_id, (b.idx - 1)::integer as idx, nullif(substring(b.part[1] from '^\s*([A-Za-z][\w+#.-]*)'), '') as language, b.part[2] as content,
@@ -92,6 +113,12 @@ create or replace view message_codeblocks with (security_invoker = true) as
     left join lateral regexp_match(b.part[1], '(?:^|\s|:)#?L?(\d{1,7})(?::|-L?)(\d{1,7})(?::|\s|$)') as f(lines) on true
    where m.role = 'assistant';
 comment on view message_codeblocks is 'Fenced code blocks in what models wrote, with their language, and the file and lines that the fence names (```ts src/a.ts:10-20, ```10:20:src/a.ts).';
+comment on column message_codeblocks.idx is 'Position among the blocks of the message.';
+comment on column message_codeblocks.language is 'As the fence names it; null: it names none.';
+comment on column message_codeblocks.content is 'The code, without its fence.';
+comment on column message_codeblocks.line_start is 'First line, if the fence names lines.';
+comment on column message_codeblocks.line_end is 'Last line, if the fence names lines.';
+comment on column message_codeblocks.file_path is 'The file that the fence names; null: none.';
 
 create or replace view v_sessions with (security_invoker = true) as
   select s.label, s.head_turn_id, s.persona_id, s.status, s.origin, s.origin_session_id, s.is_subagent, s.parent_session_label,
@@ -105,3 +132,4 @@ create or replace view v_sessions with (security_invoker = true) as
     from sessions s
     left join foci f on f.session_label = s.label;
 comment on view v_sessions is 'Sessions, and the status of each one''s task (pending, running, completed, failed), from its attempt; null for a session without a work item.';
+comment on column v_sessions.task_status is 'pending, running, completed or failed; null: the session has no work item.';

@@ -4,6 +4,7 @@ create or replace view v_budgets with (security_invoker = true) as
   select work_item_id, resource, amount, spent, reserved, greatest(amount - spent - reserved, 0) as remaining
     from budgets;
 comment on view v_budgets is 'What each work item and everything below it may use, has used, and has reserved for model calls under way.';
+comment on column v_budgets.remaining is 'amount less what is spent and reserved.';
 
 create or replace view v_streaming with (security_invoker = true) as
   select t.work_item_id, a.turn_id, a.iteration, a.thinking, a.said, a.updated_at
@@ -11,6 +12,9 @@ create or replace view v_streaming with (security_invoker = true) as
     cross join lateral work_activity(t.work_item_id, t.id) a
    where t.status = 'streaming' and a.turn_id = t.id;
 comment on view v_streaming is 'Responses of watched work items that are arriving now; see ledger_watch() and work_activity().';
+comment on column v_streaming.iteration is 'The iteration of the focus that the response belongs to, from 1.';
+comment on column v_streaming.thinking is 'What has arrived of the model''s thinking.';
+comment on column v_streaming.said is 'What has arrived of its text.';
 
 create or replace view v_evidence with (security_invoker = true) as
   select w.id as work_item_id, e.named as evidence, f.tool_call_id, k.tool_name, k.is_error, f.artifact_hash
@@ -21,6 +25,9 @@ create or replace view v_evidence with (security_invoker = true) as
     cross join lateral _evidence(w.id, e.named) as f
     left join tool_calls k on k.id = f.tool_call_id;
 comment on view v_evidence is 'The evidence given for completed work, one row for each string: the tool call or artifact that it names; both null: free text.';
+comment on column v_evidence.evidence is 'The string as it was given to work_complete().';
+comment on column v_evidence.tool_call_id is 'The call that it names; null: it names none.';
+comment on column v_evidence.artifact_hash is 'The artifact that it names; null: it names none.';
 
 create or replace view v_children with (security_invoker = true) as
   select c.parent_id, c.id as work_item_id, c.work_type, c.description, c.state, c.priority, c.created_at, c.resolved_at,
@@ -29,6 +36,8 @@ create or replace view v_children with (security_invoker = true) as
     left join inbox i on i.source_work_item_id = c.id
    where c.parent_id is not null;
 comment on view v_children is 'The children of each work item, their states, and whether their result was delivered to the parent''s agent.';
+comment on column v_children.summary is 'The child''s result, or why it failed.';
+comment on column v_children.is_delivered is 'True: the parent''s agent has been told.';
 
 create or replace view v_ledger with (security_invoker = true) as
   select l.work_item_id, w.work_type, l.seq, l.entry_type, l.content, l.created_at, l.attempt, l.is_auto
@@ -55,6 +64,9 @@ create or replace view v_repeated_errors with (security_invoker = true) as
    group by work_item_id, content
   having count(*) > 1;
 comment on view v_repeated_errors is 'Errors that a work item recorded more than once.';
+comment on column v_repeated_errors.occurrences is 'How often it was recorded.';
+comment on column v_repeated_errors.first_seq is 'The first entry that says so.';
+comment on column v_repeated_errors.last_seq is 'The newest.';
 
 create or replace view v_plan_history with (security_invoker = true) as
   select work_item_id, seq, content, created_at,
@@ -62,6 +74,7 @@ create or replace view v_plan_history with (security_invoker = true) as
     from work_ledger
    where entry_type = 'plan';
 comment on view v_plan_history is 'Every plan of each work item; the newest is the current one.';
+comment on column v_plan_history.is_current is 'True: it is the newest plan.';
 
 create or replace view v_step_counts with (security_invoker = true) as
   select work_item_id, count(*) filter (where entry_type = 'step') as steps, count(*) as entries,
@@ -69,10 +82,18 @@ create or replace view v_step_counts with (security_invoker = true) as
     from work_ledger
    group by work_item_id;
 comment on view v_step_counts is 'How many steps, entries of any type, and entries over 4 KiB each work item has.';
+comment on column v_step_counts.steps is 'Entries of type step.';
+comment on column v_step_counts.entries is 'Entries of any type.';
+comment on column v_step_counts.long_entries is 'Entries over 4 KiB.';
 
 create or replace view v_faculty_keys with (security_invoker = true) as
   select path, type, _faculty_takes(type, least, most, choices) as takes, default_value, says from _faculty_keys();
 comment on view v_faculty_keys is 'Every key of a faculty, in TOML and in JSON: what it accepts, its default, and its documentation. engage is a table (a section), engage.model the key model in it.';
+comment on column v_faculty_keys.default_value is 'What counts where the key is not given; null: nothing does.';
+comment on column v_faculty_keys.path is 'Section and key, such as engage.model.';
+comment on column v_faculty_keys.type is 'table for a section, else the type of the value.';
+comment on column v_faculty_keys.takes is 'What it accepts, for people.';
+comment on column v_faculty_keys.says is 'What it does.';
 
 create or replace view v_unroutable with (security_invoker = true) as
   select w.id, w.work_type, w.faculty, w.description, w.created_at
@@ -89,6 +110,7 @@ create or replace view v_missing_tools with (security_invoker = true) as
       select 'execute_code' where (f.config #>> '{engage,code_execution}')::boolean) as t(name)
    where f.is_current and not exists (select from abilities a where a.name = t.name);
 comment on view v_missing_tools is 'Tools that a current faculty lists but that are not registered; its agents are not offered them.';
+comment on column v_missing_tools.tool is 'The name in the faculty''s engage.tools.';
 
 create or replace view v_leases with (security_invoker = true) as
   select w.id as work_item_id, f.id as focus_id, f.faculty, f.attempt, f.iteration + 1 as iteration, f.lease_owner,
@@ -97,6 +119,7 @@ create or replace view v_leases with (security_invoker = true) as
     join work_items w on w.focus_id = f.id
    where f.lease_owner is not null;
 comment on view v_leases is 'Which worker drives which item now. An expired lease means a dead worker; the next sweep ends it.';
+comment on column v_leases.is_expired is 'True: its worker is dead; the next sweep ends it.';
 
 create or replace view v_nudges with (security_invoker = true) as
   select n.work_item_id, n.focus_id, n.iteration,
@@ -110,6 +133,7 @@ create or replace view v_nudges with (security_invoker = true) as
             join turns t on t.id = m.turn_id
            where m.metadata ->> 'kind' = 'nudge' and t.status <> 'failed') n;
 comment on view v_nudges is 'Each reminder (nudge) to write to the ledger, and whether the agent did so before the next one.';
+comment on column v_nudges.is_heeded is 'True: the agent wrote to its ledger before the next one.';
 
 create or replace view v_usage with (security_invoker = true) as
   select work_item_id, count(*) as turns, sum(call_count) as model_calls, sum(input_tokens) as input_tokens,
@@ -118,6 +142,9 @@ create or replace view v_usage with (security_invoker = true) as
     from turns t
    group by work_item_id;
 comment on view v_usage is 'Turns, model calls, tokens and cost (at the prices of model_price_save()) of each work item.';
+comment on column v_usage.model_calls is 'Requests that were sent, failed ones included.';
+comment on column v_usage.turns is 'Turns that were answered, imported ones included.';
+comment on column v_usage.cost is 'At today''s prices; null without prices.';
 
 create or replace view v_awareness_shown with (security_invoker = true) as
   select f.work_item_id as reader_id, f.attempt, f.faculty, t.iteration, a.shown_at, a.work_item_id as source_id, case when a.seq >= 0 then a.seq end as seq,
@@ -129,6 +156,10 @@ create or replace view v_awareness_shown with (security_invoker = true) as
     join work_items w on w.id = a.work_item_id
     left join work_ledger l on l.work_item_id = a.work_item_id and l.seq = a.seq;
 comment on view v_awareness_shown is 'Which agent was told what about other work, and in which iteration: who knew of a finding, and when.';
+comment on column v_awareness_shown.seq is 'The ledger entry; 0 or less: it is the item itself that was shown, see awareness_shown.seq.';
+comment on column v_awareness_shown.reader_id is 'The work item whose agent was told.';
+comment on column v_awareness_shown.source_id is 'The work item that it was told of.';
+comment on column v_awareness_shown.kind is 'What it was told: the type of the entry, or queued, same file, under way, completed.';
 
 create or replace view v_approvals with (security_invoker = true) as
   select a.tool_call_id, a.work_item_id, w.description, k.tool_name, a.risk, _call_input(k) as input, a.input_hash, a.requested_at, a.expires_at
@@ -137,6 +168,7 @@ create or replace view v_approvals with (security_invoker = true) as
     join work_items w on w.id = a.work_item_id
    where a.decision is null and k.status = 'waiting' and a.expires_at > _now() and w.resolved_at is null;
 comment on view v_approvals is 'Tool calls that wait for approval, with their arguments; decide with tool_call_approve() or tool_call_reject().';
+comment on column v_approvals.input is 'The arguments with which the call will run.';
 
 create or replace view v_context with (security_invoker = true) as
   select f.work_item_id, f.id as focus_id, f.attempt, f.faculty, c.config -> 'engage' ->> 'model' as model,
@@ -150,6 +182,11 @@ create or replace view v_context with (security_invoker = true) as
     join sessions s on s.label = f.session_label
     join turns t on t.id = (_asking_turn(s.head_turn_id)).id;
 comment on view v_context is 'How full the context of each attempt is. tokens: its last request and response, as the provider counted them, plus the estimated results. context_window: the model''s. compacts_at: the size from which it is compacted. cuts: how many it has had.';
+comment on column v_context.context_window is 'Of the model: tokens that a request and its response may have together.';
+comment on column v_context.model is 'The faculty''s engage.model.';
+comment on column v_context.tokens is 'Its last request and response as the provider counted them, plus the estimated results since.';
+comment on column v_context.compacts_at is 'The size from which it is compacted.';
+comment on column v_context.cuts is 'How many cuts it has had.';
 
 create or replace view v_compactions with (security_invoker = true) as
   select c.work_item_id, t.focus_id, coalesce(e.iteration, f.iteration + 1) as iteration, c.compaction_type, c.trigger, c.is_applied,
@@ -162,3 +199,6 @@ create or replace view v_compactions with (security_invoker = true) as
     join foci f on f.id = t.focus_id
     left join elisions e on e.id = c.elision_id;
 comment on view v_compactions is 'Each compaction of a context: why, what it freed and cost, and what replaced the turns that left (shown_instead).';
+comment on column v_compactions.iteration is 'The iteration of the focus for whose request it was made; null in an imported session.';
+comment on column v_compactions.error is 'Why it failed; null: it did not.';
+comment on column v_compactions.shown_instead is 'The text that replaced the turns that left.';

@@ -1,6 +1,6 @@
 -- ledger_help() names every public function, whom it serves, how it is called and what its comment says.
 begin;
-select plan(6);
+select plan(7);
 
 create temporary table existing as
   select distinct proname::text as name
@@ -24,6 +24,8 @@ select is(
   (select array_agg(distinct serves) from ledger_help('workers')), array['workers'], 'functions for workers are found by whom they serve');
 select is(
   (select count(*) from ledger_help('session_import')), 2::bigint, 'each form of a function has a row of its own');
+select is(
+  (select says from ledger_help('work_submit')), obj_description('work_submit'::regproc, 'pg_proc'), 'a name gives what is said of the function');
 
 select * from finish();
 rollback;
