@@ -1338,7 +1338,7 @@ create view v_now with (security_invoker=true) as
           ORDER BY a_1.id DESC
          LIMIT 1) a ON true
      CROSS JOIN LATERAL ( SELECT _open_calls_shown(t.id) AS calls) k
-     CROSS JOIN LATERAL _why_waiting(w.*, k.calls) y(waits_for, why)
+     CROSS JOIN LATERAL _why_waiting(w.*, t.id) y(waits_for, why)
      LEFT JOIN LATERAL _context_window_of(c.config -> 'engage'::text) x(tokens) ON c.config IS NOT NULL
      CROSS JOIN LATERAL _usage_of(ARRAY[w.id]) u(tokens, cost, model_calls)
      CROSS JOIN LATERAL ( SELECT cardinality(i.ids) AS items,
@@ -1409,7 +1409,7 @@ create view v_queue with (security_invoker=true) as
                     ELSE NULL::integer
                 END AS used
            FROM _faculty_for(w.faculty, w.work_type) f(content_hash, name, config, is_current, created_at)) r
-     CROSS JOIN LATERAL _why_waiting(w.*, '[]'::jsonb) y(waits_for, why)
+     CROSS JOIN LATERAL _why_waiting(w.*, NULL::uuid) y(waits_for, why)
      LEFT JOIN models m ON m.name = r.model AND m.cooldown_ends_at > _now()
   WHERE w.state = 'queued'::text AND w.focus_id IS NULL;
 create view v_repeated_errors with (security_invoker=true) as
@@ -2008,7 +2008,7 @@ create function _call_position(p_call tool_calls) returns integer
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body eed6c547, comment ff98d0a7
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6a2451d5, comment 6b29da2b
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a9a1221c, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
   sql immutable; -- body 452fa510, comment f21ebd70
 create function _call_whole(p_call tool_calls) returns text
@@ -2112,7 +2112,7 @@ create function _digest_chars(p_message messages) returns integer
 create function _digest_fenced(p_says text, p_digest text) returns text
   sql volatile; -- body a245093c, comment 36ae46a8
 create function _digest_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 705e9d18, comment 4789c192
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a4954c94, comment 4789c192
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
   sql volatile; -- body fe7c43a4, comment 3967c2a1
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2464,7 +2464,7 @@ create function _open_call(p_call tool_calls) returns json
 create function _open_calls(p_turn_id uuid) returns json
   sql stable; -- body eecdfbb9, comment 851474c5
 create function _open_calls_shown(p_turn_id uuid) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body cf1c8d2c, comment fe3a68a1
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d54a9335, comment fa22351d
 create function _open_item(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 4f3b2291, comment 94e8dad0
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
@@ -2783,8 +2783,8 @@ create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body b494c3ee, comment 788fef1f
-create function _why_waiting(p_item work_items, p_calls jsonb, OUT waits_for text, OUT why text) returns record
-  sql stable; -- body e20b859e, comment 8d686aec
+create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
+  sql stable; -- body 82135233, comment 6bbd87ad
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
 create function _with_breakpoint(p_blocks text) returns text
