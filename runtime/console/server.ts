@@ -125,10 +125,13 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
       const signal = AbortSignal.any([gone.signal, over]);
       const watched = {
         isReadOnly,
-        render: async () => new Map(await Promise.all([
-          ...Object.keys(page.parts).filter(isListed).map(async (name) => [name, String(await renderPart(page, name, view))] as const),
-          shellOf().then((shell) => ['nav', JSON.stringify(shell)] as const),
-        ])),
+        render: async () => {
+          const looked = { ...view }; // what a page reads once is read once for each look
+          return new Map(await Promise.all([
+            ...Object.keys(page.parts).filter(isListed).map(async (name) => [name, String(await renderPart(page, name, looked))] as const),
+            shellOf().then((shell) => ['nav', JSON.stringify(shell)] as const),
+          ]));
+        },
         watched: async () => page.watches?.(view) ?? [],
       };
       for await (const { event, data } of follow(watched, db, hints, signal)) await stream.writeSSE({ event, data: JSON.stringify(data) });

@@ -36,10 +36,16 @@ async function sessionOf(view: View): Promise<string | null> {
   return view.query.get('session') ?? view.db.console.sessionOf(view.id);
 }
 
-const columnsOf = async (view: View): Promise<readonly ContextColumn[]> => {
-  const session = await sessionOf(view);
-  return session === null ? [] : view.db.console.timeline(session, null, null, MOST_CALLS);
-};
+/** Read once for all parts of a page. */
+const read = new WeakMap<View, Promise<readonly ContextColumn[]>>();
+
+function columnsOf(view: View): Promise<readonly ContextColumn[]> {
+  const known = read.get(view);
+  if (known) return known;
+  const columns = sessionOf(view).then((session) => (session === null ? [] : view.db.console.timeline(session, null, null, MOST_CALLS)));
+  read.set(view, columns);
+  return columns;
+}
 
 const sum = (...some: (number | null)[]): number => some.reduce<number>((all, one) => all + (one ?? 0), 0);
 
@@ -63,13 +69,13 @@ async function figures(view: View): Promise<Html> {
   const cuts = columns.flatMap((one) => one.marks ?? []);
   const largest = Math.max(...columns.map((one) => one.sent));
   const cached = columns.filter((one) => one.cached_tokens !== null);
-  const read = sum(...cached.map((one) => one.cached_tokens));
+  const fromCache = sum(...cached.map((one) => one.cached_tokens));
   const input = cached.reduce((all, one) => all + sum(one.cached_tokens, one.written_tokens, one.new_tokens), 0);
   const [sent, said] = [sum(...columns.map((one) => one.sent)), sum(...columns.map((one) => one.said))];
   return html`<dl class="figs"><div><dt>Sent, all requests together</dt><dd title="${num(sent)} of ${num(said)} tokens">${percent(sent, said)} <small>of never cutting</small></dd></div>
 <div><dt>Largest request</dt><dd>${k(largest)} <small>instead of ${k(last.said)} tokens</small></dd></div>
 <div><dt>Cut out, and what stands for it</dt><dd>${k(sum(...cuts.map((cut) => cut.tokens_elided ?? 0)))} <small>tokens as ${k(sum(...cuts.map((cut) => cut.stub_tokens ?? 0)))} of stubs</small></dd></div>
-<div><dt>Read from the cache</dt><dd>${input > 0 ? percent(read, input, 1) : '–'} <small>${input > 0 ? 'of all input' : 'not counted'}</small></dd></div></dl>`;
+<div><dt>Read from the cache</dt><dd>${input > 0 ? percent(fromCache, input, 1) : '–'} <small>${input > 0 ? 'of all input' : 'not counted'}</small></dd></div></dl>`;
 }
 
 /** The calls that are looked at: all, or from one to another. */
