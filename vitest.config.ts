@@ -10,6 +10,7 @@ class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const isFirst = ({ moduleId }: TestSpecification): boolean => /test\/(sql|e2e\/(connections|crash|otherLedger|restart|run))\.test\.ts$/.test(moduleId);
     const [first, then] = [true, false].map((wanted) => files.filter((file) => isFirst(file) === wanted));
+    // oxlint-disable-next-line unicorn/no-array-sort -- it is the sequencer's
     return [...(await super.sort(first!)), ...(await super.sort(then!))];
   }
 }

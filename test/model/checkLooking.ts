@@ -163,8 +163,8 @@ async function checkCost({ play: { ledger, world }, ids, turns }: Sight): Promis
       const rows = await by(what, root.id);
       if (what === 'item') for (const row of rows) ofItem.set(row.key, row);
       for (const sum of sums) {
-        const all = rows.reduce((value, row) => value + Number(row[sum] ?? 0), 0);
-        expect(Math.abs(all - Number(total?.[sum] ?? 0)) < 1e-9, () => `cost of ${root.name} by ${what}: ${sum} adds up to ${all}, in total it is ${total?.[sum]}`);
+        const all = rows.reduce((value, row) => value + (row[sum] ?? 0), 0);
+        expect(Math.abs(all - (total?.[sum] ?? 0)) < 1e-9, () => `cost of ${root.name} by ${what}: ${sum} adds up to ${all}, in total it is ${total?.[sum]}`);
       }
     }
   }
@@ -179,7 +179,7 @@ const instant = (ms: number): string => new Date(ms).toISOString();
 const addUp = (rows: readonly Metric[]): string[] => {
   const all = new Map<string, number>();
   for (const { metric, labels, value, times } of rows) {
-    const key = JSON.stringify([metric, Object.entries(labels).toSorted(), value]);
+    const key = JSON.stringify([metric, Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)), value]);
     all.set(key, (all.get(key) ?? 0) + times);
   }
   return [...all].map(([key, times]) => `${key} × ${times}`);
