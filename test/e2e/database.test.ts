@@ -163,7 +163,7 @@ test('a listener hears of watched appends and of ends, again after its connectio
   const item = await db.workSubmit({ workType: 'listen', description: 'x' });
   await db.ledgerAppend(item.id, 'note', 'nobody watches');
   await db.ledgerWatch(item.id, 60);
-  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'work-ledger listener'`);
+  await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'work-ledger listener'`);
   await until(() => connections === 2);
   await db.ledgerAppend(item.id, 'note', 'somebody watches');
   await database.query(`select ledger.work_complete('${item.id}', 'done')`);
