@@ -2178,13 +2178,13 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body 7719ab50, comment 99036697
+  sql immutable parallel safe; -- body ec4af5ee, comment daa3a2db
 create function _faculty_label(p_work_item_id uuid, p_faculty text) returns text
   sql stable; -- body 8d118550, comment 962c4f33
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1196145a
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
-  plpgsql immutable; -- body 1270dd8f, comment 508dfaed
+  plpgsql immutable; -- body 530ffd27, comment 508dfaed
 create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT false) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7762e28d, comment 66e83cc9
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record

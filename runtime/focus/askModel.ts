@@ -12,7 +12,7 @@ export async function askModel(asked: Asked, { claim, signal, runtime }: Focus):
   const { onDelta } = runtime;
   const showing = runtime.watchers.show(claim, asked.turn_id, asked.is_watched);
   try {
-    return await askChecked(runtime.model, asked.request, {
+    return await askChecked(runtime.modelFor(claim.faculty.engage), asked.request, {
       signal,
       onGrowth: showing.grew,
       ...(onDelta && { onDelta: (text: string) => onDelta(claim.work_item_id, text) }),

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import type { Lease } from '../ledger/iteration.ts';
+import type { ModelAddress } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
 import type { HostHeaders, Tool } from '../tools/tool.ts';
 import type { Containers } from './containers.ts';
@@ -25,9 +26,12 @@ export type Runtime = {
   /** Identifies this worker, and keeps the leases of this process alive. */
   leases: { readonly workerId: string; readonly leaseSeconds: number; hold(lease: Lease): Held };
   watchers: Watchers;
-  model: ModelClient;
+  /** The client for the models of a faculty. */
+  modelFor(engage: ModelAddress): ModelClient;
   tools: ReadonlyMap<string, Tool>;
   log: Logger;
+  /** The last reason to wait of each item that was logged. */
+  waits: Map<string, string>;
   /** None on a worker without Docker. */
   containers?: Containers;
   /** Additional headers that web_fetch sends to a host; see config.ts. */

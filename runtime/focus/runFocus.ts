@@ -22,18 +22,34 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
   const claim = await runtime.db.focusClaim(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind !== 'claimed') return claim;
   const held = runtime.leases.hold(claim);
+  if (claim.iteration === 1) runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
   try {
     const outcome = await runIteration({ claim, signal: held.signal, runtime });
+    say(workItemId, outcome, runtime);
     if (outcome.kind !== 'continued') void runtime.containers?.release(claim).catch((error: unknown) => runtime.log.debug({ err: error }, 'container not released'));
     return outcome;
   } catch (error) {
     if (isLeaseLost(error)) return { kind: 'lost' };
     runtime.log.error({ workItemId, err: error }, 'iteration broken off');
-    return await runtime.db.iterationFail(claim, { class: 'unknown', message: messageOf(error), status: null, retryAfterSeconds: null, requestId: null });
+    const outcome = await runtime.db.iterationFail(claim, { class: 'unknown', message: messageOf(error), status: null, retryAfterSeconds: null, requestId: null });
+    say(workItemId, outcome, runtime);
+    return outcome;
   } finally {
     runtime.traces?.note(claim.focus_id);
     held.drop();
   }
+}
+
+/** One line for the end of an item, and one for each new reason to wait. */
+function say(workItemId: string, outcome: FocusOutcome, { log, waits }: Runtime): void {
+  const { kind } = outcome;
+  if (kind === 'parked') log.info({ workItemId, until: outcome.until }, 'item waits');
+  if (kind === 'completed' || kind === 'failed' || kind === 'dead') log.info({ workItemId, ...(outcome.reason !== null && { reason: outcome.reason }) }, `item ${kind}`);
+  if (kind !== 'queued' && kind !== 'paused' && kind !== 'retry') return void waits.delete(workItemId);
+  const { reason } = outcome;
+  const last = waits.get(workItemId);
+  waits.set(workItemId, `${kind} ${reason}`);
+  if (last !== `${kind} ${reason}`) log.info({ workItemId, reason }, { queued: 'attempt failed', paused: 'item paused', retry: 'item waits' }[kind]);
 }
 
 async function runIteration(focus: Focus): Promise<FocusOutcome> {

@@ -4,6 +4,8 @@ import { z } from 'zod';
 
 export const json = z.record(z.string(), z.unknown());
 const engage = z.looseObject({
+  base_url: z.string().nullish(),
+  api_key_env: z.string().nullish(),
   tools: z.array(z.string()),
   parallel_tool_execution: z.boolean(),
   max_parallel_tools: z.number(),

@@ -13,6 +13,7 @@ import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
 import { whenReachable } from '../ledger/reachable.ts';
+import { facultyModels } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
 import { startMetrics } from '../telemetry/metrics.ts';
 import { startTraces } from '../telemetry/traces.ts';
@@ -26,7 +27,10 @@ import { tendRunner } from './tendRunner.ts';
 export type WorkerOptions = {
   url: string;
   schema: string;
+  /** Asked wherever a faculty names no base_url or api_key_env of its own. */
   model: ModelClient;
+  /** False: `model` is asked whatever a faculty names. */
+  facultyModels?: boolean;
   tools: readonly Tool[];
   log: Logger;
   concurrency?: number;
@@ -71,7 +75,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const watchers = new Watchers(db, log);
   const traces = await startTraces({ url, schema, log });
   const counting = await startMetrics(url, schema, log);
-  const runtime = { db, watchers, model: options.model, tools, log, ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
+  const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
+  const runtime = { db, watchers, modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
   const newRunner = (): Promise<Runner> => startRunner({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
   let isCodeOffered: boolean;
   let runner: Runner;

@@ -29,6 +29,8 @@ as $$
       ('engage.check_timeout', 'whole number', 1, null, null, '600', 'Its time limit in seconds'),
       ('engage.model', 'string', 1, null, null, '"claude-sonnet-5-5"', 'The model'),
       ('engage.fallback_model', 'string', 1, null, null, null, 'The model to ask while the provider limits the rate of the first one or it is overloaded'),
+      ('engage.base_url', 'address', null, null, null, null, 'The server that its models are asked at, speaking the Messages API. Default: that of the worker'),
+      ('engage.api_key_env', 'variable', null, null, null, null, 'The worker''s environment variable with the key for base_url; without it no key goes there'),
       ('engage.system_prompt', 'string', 0, null, null, null, 'Added after the engine''s own prompt'),
       ('engage.system_prompt_file', 'string', 1, null, null, null, 'A file with the system prompt; relative to the faculty''s file'),
       ('engage.tools', 'list of strings', null, null, null, '[]', 'The tools that it is offered in addition to the engine''s own'),
@@ -114,7 +116,7 @@ as $$
 $$;
 
 comment on function _faculty_keys() is
-  'Every key of a faculty. path: such as engage.model. type: string, command (a string), size, list of strings, boolean, whole number, number or table. least and most: limits of a number, or of the length of a string (least 1: not blank); most null: 2147483647 for a number. choices: the only strings allowed. default_value null: no default. says: documentation.';
+  'Every key of a faculty. path: such as engage.model. type: string, command (a string), size, address (a URL), variable (an environment variable''s name, never what it holds), list of strings, boolean, whole number, number or table. least and most: limits of a number, or of the length of a string (least 1: not blank); most null: 2147483647 for a number. choices: the only strings allowed. default_value null: no default. says: documentation.';
 
 create or replace function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[])
   returns text
@@ -126,6 +128,8 @@ create or replace function _faculty_takes(p_type text, p_least numeric, p_most n
     when p_type in ('whole number', 'number') then format('a %s from %s', p_type, p_least) || coalesce(' to ' || p_most, '')
     when p_type = 'boolean' then 'true or false'
     when p_type = 'size' then 'a size like "512m"'
+    when p_type = 'address' then 'an http or https address without a password'
+    when p_type = 'variable' then 'the name of an environment variable like "GATEWAY_KEY"'
     when p_type = 'table' then 'a table of keys'
     else 'a ' || p_type
   end;

@@ -92,6 +92,8 @@ declare
            when v_text::numeric < p_least or p_type = 'whole number' and v_text::numeric % 1 <> 0 then v_takes end
     when v_kind <> 'string' then null
     when p_choices is not null then case when v_text <> all (p_choices) then v_takes end
+    when p_type = 'address' then case when v_text !~* '^https?://[^\s/@?#]+(/[^\s@?#]*)?$' then v_takes end
+    when p_type = 'variable' then case when v_text !~ '^[A-Z][A-Z0-9_]{0,99}$' then v_takes end
     when p_type = 'size' then case when v_text !~* '^[1-9]\d*[bkmg]?$' then v_takes end
     when p_least = 1 and v_text !~ '\S' then v_takes || ' that is not blank'
     when char_length(v_text) > p_most then format('%s of at most %s characters', v_takes, p_most)
@@ -100,7 +102,8 @@ begin
   if v_must is null then
     return null;
   end if;
-  return format('must be %s, not %s', v_must, _value_text(p_value))
+  -- Where a name or an address is asked for, people also paste the key itself: that is not repeated.
+  return format('must be %s', v_must) || case when p_type not in ('address', 'variable') then ', not ' || _value_text(p_value) else '' end
     || coalesce('; did you mean "' || _nearest(case jsonb_typeof(p_value) when 'string' then v_text end, p_choices) || '"?', '');
 end
 $$;

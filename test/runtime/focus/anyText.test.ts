@@ -65,10 +65,10 @@ async function play(call: Call, more: { tools?: Tool[]; code?: (code: Code) => P
   const leases = new Leases({ db, workerId: 'w', treeId: null, concurrency: 1, leaseSeconds: 60, host: '', isAtWork: () => true, log });
   const run = async (given: Code): Promise<CodeResult> => ({ verdict: 'ok', returned: null, error: null, output: '', durationMs: 1, ...(await code?.(given)) });
   const runtime: Runtime = {
-    db, leases, watchers: new Watchers(db, log), log, tools: new Map(tools.map((tool) => [tool.name, tool])),
-    model: { call: async () => ({ kind: 'response', response: {
+    db, leases, watchers: new Watchers(db, log), log, waits: new Map(), tools: new Map(tools.map((tool) => [tool.name, tool])),
+    modelFor: () => ({ call: async () => ({ kind: 'response', response: {
       id: `m${++asked}`, model: 'm', stopDetails: null, usage, requestId: null, durationMs: 1, stopReason: asked === 1 ? 'tool_use' : 'end_turn',
-      content: [asked === 1 ? { type: 'tool_use', id: `t_${randomUUID()}`, ...call } : { type: 'text', text: 'Done.' }] } }) },
+      content: [asked === 1 ? { type: 'tool_use', id: `t_${randomUUID()}`, ...call } : { type: 'text', text: 'Done.' }] } }) }),
     containers: { sandbox: () => ({ run, socketPath: '/s' }), workspace: () => null, release: async () => {}, close: async () => {} } as unknown as NonNullable<Runtime['containers']>,
   };
   const kinds: string[] = [];
