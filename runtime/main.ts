@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
 
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
 import { sandboxImage } from '../sandbox/image.ts';
 import { version } from '../sql/extensionSource.ts';
@@ -14,13 +14,13 @@ import type { CostOptions } from './commands/cost.ts';
 import type { FileOptions } from './commands/files.ts';
 import type { ClientOptions } from './commands/hook.ts';
 import type { SubmitOptions } from './commands/items.ts';
+import type { ListOptions } from './commands/list.ts';
 import type { McpHttpSettings } from './commands/mcp.ts';
 import { exit, note, print } from './commands/output.ts';
 import type { RunOptions } from './commands/run.ts';
 import type { TraceOptions } from './commands/trace.ts';
 import type { WorkOptions } from './commands/work.ts';
 import type { Settings } from './config.ts';
-import { LedgerError, messageOf, UsageError } from './ledger/errors.ts';
 
 // Half of a short command's time goes into compiling what it loads. The cache is in a directory of the user's own, because what is found there is run.
 const caches = process.env['XDG_CACHE_HOME'] || join(process.env['HOME'] ?? '', '.cache');
@@ -36,9 +36,11 @@ const program = new Command('work-ledger')
   .version(version())
   .exitOverride()
   .showSuggestionAfterError()
-  .addHelpText('after', '\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
+  .addHelpText('after', '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
 
 let exitCode: number = exit.ok;
+/** Where the database's address was given. */
+let addressFrom = 'DATABASE_URL';
 
 const items = () => import('./commands/items.ts');
 const scenes = {
@@ -48,9 +50,12 @@ const scenes = {
   context: async () => (await import('./commands/demo/demoContext.ts')).demoContext,
 };
 
+/** Adds to the help of a command what people type. */
+const examples = (made: Command, ...lines: string[]): Command => made.addHelpText('after', `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  work-ledger ${line}`).join('\n')}`);
+
 /** A command with the options that locate the ledger; the number that it returns is the exit code. */
-function command(name: string, description: string): Command {
-  return program
+function command(name: string, description: string, parent: Command = program): Command {
+  return parent
     .command(name)
     .description(description)
     .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
@@ -68,11 +73,28 @@ const workerOptions = (made: Command): Command =>
     .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)
     .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
 
+program.hook('preAction', async (_, called) => {
+  const given = (name: string): boolean => called.getOptionValueSource(name) !== undefined && called.getOptionValue(name) !== '';
+  const isFromFlag = called.getOptionValueSource('databaseUrl') === 'cli';
+  if (isFromFlag) addressFrom = '--database-url';
+  const takes = new Set(called.options.map((option) => option.attributeName()));
+  if (!takes.has('databaseUrl')) return;
+  const { fileSettings } = await import('./commands/configFile.ts');
+  const file = fileSettings({ isTyped: !['hook', 'mcp'].includes(called.name()) });
+  if (file.databaseFrom !== undefined && !given('databaseUrl')) addressFrom = file.databaseFrom;
+  for (const key of ['databaseUrl', 'schema', 'tools'] as const) {
+    if (takes.has(key) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');
+  }
+  // Those of a file are saved; none of them is chosen for a task, as one of a flag is.
+  if (takes.has('leaseSeconds') && file.faculties && !given('faculty')) called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
+});
+
 const consoleOptions = (made: Command): Command => made.option('--port <n>', 'the console\'s port on 127.0.0.1; 0: any that is free', integer, 4747).option('--read-only', 'nothing can be changed from the console');
 
 consoleOptions(command('up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(async (options: ConsoleSettings & { console?: boolean }) => {
-  const { findLedger, shownUrl } = await import('./install/findLedger.ts');
+  const { findLedger } = await import('./install/findLedger.ts');
   const { installLedger } = await import('./install/installLedger.ts');
+  const { shownUrl } = await import('./ledger/connection.ts');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
   const url = shownUrl(place.url);
@@ -102,18 +124,20 @@ command('javascript', 'put the functions that need a JavaScript engine into the 
   exitCode = await (await import('./commands/javascript.ts')).javascript(options);
 });
 
-workerOptions(command('work', 'work on what is queued until a signal stops it')).action(async (options: WorkOptions) => {
+examples(workerOptions(command('work', 'work on what is queued until a signal stops it')).action(async (options: WorkOptions) => {
   exitCode = await (await import('./commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel });
-});
+}), 'work --faculty engineer.toml', 'work --faculty faculties/ --tools tools.ts --concurrency 8');
 
-workerOptions(command('run <task>', 'submit a task and work on it here'))
+examples(workerOptions(command('run [task]', 'submit a task and work on it here'))
   .option('--type <type>', 'work type', 'task')
+  .option('--resume <id>', 'go on with a work item here, instead of submitting one')
+  .option('--scripted <file>', 'try it without a model: the replies of this JSON file are played instead')
   .option('--workspace <dir>', 'let the built-in faculty read, write and run commands in this directory of the host')
-  .action(async (task: string, options: RunOptions) => {
+  .action(async (task: string | undefined, options: RunOptions) => {
     exitCode = await (await import('./commands/run.ts')).run(task, options);
-  });
+  }), "run 'Fix the failing test' --workspace .", "run 'Find why the import is slow' --type analyze --faculty engineer.toml", 'run --resume ID');
 
-command('submit <description>', 'queue a work item and print its id')
+examples(command('submit <description>', 'queue a work item and print its id')
   .requiredOption('--type <type>', 'work type: decides which faculty takes it')
   .option('--params <json>', 'parameters, a JSON object')
   .option('--faculty <name>', 'the faculty that shall take it')
@@ -127,11 +151,44 @@ command('submit <description>', 'queue a work item and print its id')
   .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
   .action(async (description: string, options: SubmitOptions) => {
     exitCode = await (await items()).submit(description, options);
-  });
+  }), "submit 'Find why the import is slow' --type analyze", "submit 'Port the parser' --type task --budget tokens=200000 money=2");
 
-command('show [id]', 'a work item, or the newest ones').action(async (id: string | undefined, options: Settings) => {
-  exitCode = await (await items()).show(id, options);
+examples(command('list', 'the newest work items, children below their parents').alias('ps')
+  .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
+  .option('--limit <n>', 'at most this many', integer, 20)
+  .option('--watch', 'again at every change, until Ctrl-C')
+  .action(async (options: ListOptions) => {
+    exitCode = await (await import('./commands/list.ts')).list(options);
+  }), 'list --state running waiting', 'ps --watch');
+
+command('show [id]', 'a work item: its state, its calls, what failed; without an id the newest items').action(async (id: string | undefined, options: Settings) => {
+  exitCode = id === undefined ? await (await import('./commands/list.ts')).list(options) : await (await items()).show(id, options);
 });
+
+examples(command('logs <id>', 'what happened in a work item: what was said, called and entered; "tail" goes on with what comes')
+  .option('--limit <n>', 'the newest n lines', integer, 200)
+  .action(async (id: string, options: Settings & { limit?: number }) => {
+    exitCode = await (await import('./commands/logs.ts')).logs(id, options);
+  }), 'logs ID', 'logs ID --json | jq -r .[].name');
+
+examples(program.command('init [name]').description('write a faculty and its prompt to begin with, and work-ledger.toml, in this directory; nothing is overwritten')
+  .option('--dir <directory>', 'where the faculty goes', '.')
+  .option('--json', 'print JSON')
+  .exitOverride()
+  .action(async (name: string | undefined, options: { dir: string; json?: boolean }) => {
+    exitCode = await (await import('./commands/init.ts')).init(name ?? 'engineer', options);
+  }), 'init', 'init reviewer --dir faculties');
+
+examples(command('sql [query]', 'psql with the ledger\'s address and search path: a session, or one query').action(async (query: string | undefined, options: Settings) => {
+  exitCode = await (await import('./commands/psql.ts')).psql(query, options);
+}), 'sql', "sql 'select description, doing, why from v_now'");
+
+examples(program.command('completion').description('print what completes commands and options in a shell')
+  .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))
+  .exitOverride()
+  .action(async (shell: 'bash' | 'zsh' | 'fish') => {
+    print(null, (await import('./commands/completion.ts')).completion(program, shell), false);
+  }), 'completion bash > ~/.local/share/bash-completion/completions/work-ledger', 'completion zsh > ~/.zfunc/_work-ledger', 'completion fish > ~/.config/fish/completions/work-ledger.fish');
 
 for (const [name, way] of [['pull', 'from'], ['push', 'into']] as const) {
   program.command(`${name} <id> <dir>`).description(`copy files ${way} the workspace container of a work item${name === 'pull' ? ' into a directory' : ', from a directory'}`)
@@ -144,13 +201,24 @@ for (const [name, way] of [['pull', 'from'], ['push', 'into']] as const) {
     });
 }
 
-command('ledger <id>', 'the ledger of a work item')
+const ledger = examples(command('ledger', 'the ledger of a work item').argument('<id>')
   .option('--type <type>', 'entries of this type only')
   .option('--last <n>', 'the newest n only', integer)
   .option('--formatted', 'as the block that a model is given')
   .action(async (id: string, options: Settings & { type?: string; last?: number; formatted?: boolean }) => {
     exitCode = await (await items()).ledger(id, options);
+  }), 'ledger ID --type finding', "ledger append ID finding 'The index is never used'");
+
+command('append <id> <type> <content>', 'add an entry to the ledger of a work item that no worker drives: finding, decision, plan, step, note, error; content -: from stdin', ledger)
+  .action(async (id: string, type: string, content: string, _: object, called: Command) => {
+    exitCode = await (await items()).ledgerAppend(id, type, content, called.optsWithGlobals<Settings>());
   });
+
+examples(command('complete <id> <summary>', 'complete a work item that no worker drives')
+  .option('--evidence <text...>', 'what supports it: ids of tool calls, handles of artifacts, or words')
+  .action(async (id: string, summary: string, options: Settings & { evidence?: string[] }) => {
+    exitCode = await (await items()).complete(id, summary, options);
+  }), "complete ID 'The index was never used; it is now' --evidence 'explain analyze: 12 ms'");
 
 command('tail <id>', 'the ledger of a work item as it grows, until it ends').action(async (id: string, options: Settings) => {
   exitCode = await (await items()).tail(id, options);
@@ -266,22 +334,7 @@ command('doctor', 'look for what would lose or stall work').action(async (option
 try {
   await program.parseAsync();
 } catch (error) {
-  exitCode = report(error);
+  if (error instanceof CommanderError) exitCode = error.exitCode === 0 ? exit.ok : exit.usage;
+  else exitCode = (await import('./commands/problem.ts')).problem(error, addressFrom);
 }
 process.exitCode = exitCode;
-
-/** Reports what went wrong, without a stack if the user can fix it. */
-function report(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exit.ok : exit.usage;
-  if (error instanceof UsageError) {
-    note(error.message);
-    return exit.usage;
-  }
-  if (error instanceof LedgerError) {
-    note(`${error.message} (${error.code})${error.hint ? `\n${error.hint}` : ''}`);
-    return exit.error;
-  }
-  note(`error: ${messageOf(error)}`);
-  if (process.env['DEBUG']) note(String(error instanceof Error ? error.stack : error));
-  return exit.error;
-}

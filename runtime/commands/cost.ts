@@ -1,19 +1,17 @@
 // `work-ledger cost`: what work cost, where its money went, and which models have no price. 80 columns.
 
-import { z } from 'zod';
-
 import type { Settings } from '../config.ts';
 import type { Cost, CostOfCut } from '../ledger/cost.ts';
 import { UsageError } from '../ledger/errors.ts';
-import { exit, print, visible } from './output.ts';
+import { idOf } from './ids.ts';
+import { cut, exit, print, tokensText, visible } from './output.ts';
 import { withLedger } from './withLedger.ts';
 
 export type CostOptions = Settings & { by?: 'tree' | 'item' | 'child' | 'faculty' | 'model' | 'day' | 'cache' };
 
 export const cost = (workItemId: string | undefined, options: CostOptions): Promise<number> =>
   withLedger(options, async (db) => {
-    if (workItemId !== undefined && !z.guid().safeParse(workItemId).success) throw new UsageError(`"${workItemId}" is not a work item id`);
-    const item = workItemId ?? null;
+    const item = workItemId === undefined ? null : idOf(workItemId);
     const by = options.by ?? (item === null ? 'tree' : 'child');
     if (by === 'child' && item === null) throw new UsageError('--by child needs a work item: work-ledger cost ID --by child');
     const rows = await db.costBy(by, item);
@@ -83,15 +81,9 @@ function cutLines(cuts: readonly CostOfCut[]): string[] {
   ];
 }
 
-const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
 const count = (n: number, what: string): string => `${n} ${what}${n === 1 ? '' : 's'}`;
 
-function tokens(n: number | null): string {
-  if (n === null) return '–';
-  const size = Math.abs(n);
-  if (size >= 999_950) return `${(n / 1_000_000).toFixed(1)}M`;
-  return size >= 1000 ? `${(n / 1000).toFixed(1)}k` : String(Math.round(n));
-}
+const tokens = (n: number | null): string => (n === null ? '–' : tokensText(n));
 
 /** In the currency of model_price_save(). */
-const money = (amount: number | null): string => (amount === null ? '–' : amount.toFixed(Math.abs(amount) >= 1000 ? 2 : 4));
+export const money = (amount: number | null): string => (amount === null ? '–' : amount.toFixed(Math.abs(amount) >= 1000 ? 2 : 4));

@@ -6,6 +6,7 @@ import type { Settings } from '../config.ts';
 import { checkLedger, OtherLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { openDb } from '../ledger/db.ts';
+import { dockerProblems, hasOwnModel } from './needs.ts';
 import { exit, print } from './output.ts';
 
 type Severity = 'error' | 'warning' | 'fine';
@@ -21,14 +22,14 @@ export async function doctor(options: Settings): Promise<number> {
   }
   const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });
   try {
-    const found = await db.doctor();
+    const [found, needs] = [await db.doctor(), await db.facultyNeeds()];
     const checks: Check[] = [
       { check: 'ledger', severity: 'fine', detail: `${await db.version()} in schema ${place.schema}` },
       ...found.map(({ code, says, ...rest }) => ({ check: code, detail: says, ...rest })),
-      await lookAtDocker(),
+      await lookAtDocker(await dockerProblems(needs)),
       process.env['ANTHROPIC_API_KEY']
         ? { check: 'model key', severity: 'fine', detail: 'ANTHROPIC_API_KEY is set' }
-        : { check: 'model key', severity: 'error', detail: 'ANTHROPIC_API_KEY is not set: work and run need it' },
+        : { check: 'model key', severity: needs.some(hasOwnModel) ? 'warning' : 'error', detail: 'ANTHROPIC_API_KEY is not set: work and run need it for faculties without a base_url or api_key_env' },
     ];
     return say(checks, options);
   } finally {
@@ -43,8 +44,9 @@ function say(checks: readonly Check[], options: Settings): number {
   return checks.some((c) => c.severity === 'error') ? exit.error : exit.ok;
 }
 
-/** Docker is optional: without it there is no code and there are no workspaces in containers. Older versions were never tested. */
-async function lookAtDocker(): Promise<Check> {
+/** Docker is optional where no faculty needs it: without it there is no code and there are no workspaces in containers. Older versions were never tested. */
+async function lookAtDocker(problems: readonly string[]): Promise<Check> {
+  if (problems.length > 0) return { check: 'Docker', severity: 'error', detail: problems.join('; ') };
   try {
     const { Version, Components } = await new Docker().version();
     const runc = (Components as { Name: string; Version: string }[] | undefined)?.find(({ Name }) => Name === 'runc')?.Version;

@@ -7,6 +7,7 @@ import Docker from 'dockerode';
 import { pullFiles, pushFiles } from '../../sandbox/containerWorkspace.ts';
 import { bytesOf } from '../focus/containers.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { idOf } from './ids.ts';
 import { exit, note, print, visible } from './output.ts';
 
 export type FileOptions = { image: string; maxSize: string; json?: boolean };
@@ -32,9 +33,4 @@ export async function push(workItemId: string, directory: string, options: FileO
 function limits({ maxSize }: FileOptions) {
   if (!/^[1-9]\d*[bkmg]?$/i.test(maxSize)) throw new UsageError(`--max-size must be a size like "512m", not "${maxSize}"`);
   return { maxBytes: bytesOf(maxSize), maxFiles: MAX_FILES };
-}
-
-function idOf(text: string): string {
-  if (!/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) throw new UsageError(`"${text}" is not the id of a work item`);
-  return text;
 }

@@ -1,12 +1,17 @@
 // The commands that make one query or one change.
 
+import { text } from 'node:stream/consumers';
+
 import { z } from 'zod';
 
 import type { Settings } from '../config.ts';
+import type { WorkItem } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { follow } from './follow.ts';
-import { entryLine, exit, itemLine, itemText, print, visible, Words } from './output.ts';
+import { idOf } from './ids.ts';
+import { nowText, sayCost, Waits } from './now.ts';
+import { entryLine, exit, itemLine, itemText, note, print, StatusLine, visible, Words } from './output.ts';
 import { withLedger } from './withLedger.ts';
 
 export type SubmitOptions = Settings & {
@@ -40,61 +45,76 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
       ...(options.budget && { budget: Object.fromEntries(options.budget.map(parseAmount)) }),
     });
     print(item, item.id, options.json ?? false);
+    const now = await db.workNow(item.id);
+    if (now?.waits_for === 'faculty') note(`warning: nothing will take it: ${now.why}. Save one that does: work-ledger faculty FILE`);
     return exit.ok;
   });
 
 /** "tokens=200000". */
-function parseAmount(text: string): [resource: string, amount: number] {
-  const [, resource, amount] = /^(\w+)=(\d+(?:\.\d+)?)$/.exec(text) ?? [];
-  if (resource === undefined) throw new UsageError(`"${text}" is not a budget; one is tokens=200000 (or money, seconds, calls, children)`);
+function parseAmount(given: string): [resource: string, amount: number] {
+  const [, resource, amount] = /^(\w+)=(\d+(?:\.\d+)?)$/.exec(given) ?? [];
+  if (resource === undefined) throw new UsageError(`"${given}" is not a budget; one is tokens=200000 (or money, seconds, calls, children)`);
   return [resource, Number(amount)];
 }
 
 export const budget = (workItemId: string, amounts: string[], options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    for (const [resource, amount] of amounts.map(parseAmount)) await db.budgetSet(uuid(workItemId), resource, amount);
-    const budgets = await db.budgets(uuid(workItemId));
+    for (const [resource, amount] of amounts.map(parseAmount)) await db.budgetSet(idOf(workItemId), resource, amount);
+    const budgets = await db.budgets(idOf(workItemId));
     print(budgets, budgets.map((one) => `${one.resource.padEnd(8)}  ${one.spent} of ${one.amount}${one.reserved === '0' ? '' : `, ${one.reserved} held`}`).join('\n') || 'no budget of its own',
       options.json ?? false);
     return exit.ok;
   });
 
-function parseParams(text: string): Record<string, unknown> {
+function parseParams(json: string): Record<string, unknown> {
   try {
-    return z.record(z.string(), z.unknown()).parse(JSON.parse(text));
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(json));
   } catch {
     throw new UsageError('--params must be a JSON object');
   }
 }
 
-export const show = (workItemId: string | undefined, options: Settings): Promise<number> =>
+export const show = (workItemId: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    if (workItemId === undefined) {
-      const items = await db.workItems(20);
-      print(items, items.length > 0 ? items.map(itemLine).join('\n') : 'no work items yet: work-ledger submit "..."', options.json ?? false);
-      return exit.ok;
-    }
     const item = await itemOf(db, workItemId);
     const calls = await db.toolCalls(item.id);
     const progress = await db.workProgress(item.id);
+    const failures = await db.failedCalls(item.id);
+    const failed = calls.filter((call) => call.status === 'failed').length;
     const lines = [
       itemText(item),
       `  turns      ${progress.turns} (${progress.tokens} tokens)`,
-      `  calls      ${calls.length}${calls.length > 0 ? `: ${[...new Set(calls.map((call) => call.tool_name))].join(', ')}` : ''}`,
+      `  calls      ${calls.length}${calls.length > 0 ? `: ${[...new Set(calls.map((call) => call.tool_name))].join(', ')}` : ''}${failed > 0 ? `; ${failed} failed` : ''}`,
+      ...failures.map(({ tool, says, times }) => `             ${times} × ${tool}: ${visible(says ?? 'it said nothing')}`),
     ];
-    print({ ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls }, lines.join('\n'), options.json ?? false);
+    print({ ...item, turns: progress.turns, tokens: progress.tokens, tool_calls: calls, failed_calls: failures }, lines.join('\n'), options.json ?? false);
+    return exit.ok;
+  });
+
+/** Content "-" is read from stdin. */
+export const ledgerAppend = (workItemId: string, type: string, content: string, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const entry = await db.ledgerAppend(idOf(workItemId), type, content === '-' ? (await text(process.stdin)).trimEnd() : content);
+    print(entry, entryLine(entry), options.json ?? false);
+    return exit.ok;
+  });
+
+export const complete = (workItemId: string, summary: string, options: Settings & { evidence?: string[] }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const item = await db.workComplete(idOf(workItemId), summary, options.evidence ?? []);
+    print(item, itemLine(item), options.json ?? false);
     return exit.ok;
   });
 
 export const ledger = (workItemId: string, options: Settings & { type?: string; last?: number; formatted?: boolean }): Promise<number> =>
   withLedger(options, async (db) => {
     if (options.formatted) {
-      const text = await db.ledgerReadFormatted(uuid(workItemId));
-      print({ text }, visible(text), options.json ?? false);
+      const formatted = await db.ledgerReadFormatted(idOf(workItemId));
+      print({ text: formatted }, visible(formatted), options.json ?? false);
       return exit.ok;
     }
-    const entries = await db.ledgerRead(uuid(workItemId), options.type ?? null, options.last ?? null);
-    print(entries, entries.length > 0 ? entries.map(entryLine).join('\n') : '(no entries)', options.json ?? false);
+    const entries = await db.ledgerRead(idOf(workItemId), options.type ?? null, options.last ?? null);
+    print(entries, entries.length > 0 ? entries.map((entry) => entryLine(entry)).join('\n') : '(no entries)', options.json ?? false);
     return exit.ok;
   });
 
@@ -104,49 +124,71 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());
     const words = new Words();
+    const status = new StatusLine();
+    const waits = new Waits();
     const ended = await follow(db, url, item.id, {
       onEntry: (entry) => {
+        status.clear();
         words.end();
         print(entry, entryLine(entry), options.json ?? false);
       },
-      onActivity: (event) => (options.json ? print(event, '', true) : words.show(event)),
+      onActivity: (event) => {
+        status.clear();
+        if (options.json) print(event, '', true);
+        else words.show(event);
+      },
+      onPoll: async () => {
+        const now = await db.workNow(item.id);
+        if (now === null) return;
+        const why = waits.newReason(now);
+        if (why !== null) {
+          status.clear();
+          words.end();
+          note(why);
+        }
+        if (!words.isOpen && !options.json) status.show(nowText(now));
+      },
     }, interrupted.signal);
+    status.clear();
     words.end();
-    if (!interrupted.signal.aborted && ended && !options.json) print(ended, itemText(ended), false);
+    if (!interrupted.signal.aborted && ended && !options.json) {
+      print(ended, itemText(ended), false);
+      await sayCost(db, item.id);
+    }
     return exit.ok;
   });
 
 export const digest = (workItemId: string | undefined, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    const text = await db.awarenessDigest(workItemId === undefined ? null : uuid(workItemId));
-    print({ text }, visible(text), options.json ?? false);
+    const digested = await db.awarenessDigest(workItemId === undefined ? null : idOf(workItemId));
+    print({ text: digested }, visible(digested), options.json ?? false);
     return exit.ok;
   });
 
 export const cancel = (workItemId: string, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
-    const items = await db.workCancel(uuid(workItemId), options.reason ?? null);
+    const items = await db.workCancel(idOf(workItemId), options.reason ?? null);
     print(items, items.length > 0 ? items.map(itemLine).join('\n') : 'nothing to cancel: it is finished', options.json ?? false);
     return exit.ok;
   });
 
-export const message = (workItemId: string, text: string, options: Settings & { interrupt?: boolean }): Promise<number> =>
+export const message = (workItemId: string, said: string, options: Settings & { interrupt?: boolean }): Promise<number> =>
   withLedger(options, async (db) => {
-    const id = await db.workMessage(uuid(workItemId), text, options.interrupt ?? false);
+    const id = await db.workMessage(idOf(workItemId), said, options.interrupt ?? false);
     print({ id }, options.interrupt ? 'said, and interrupted' : 'will be said with its next request', options.json ?? false);
     return exit.ok;
   });
 
-export const fork = (turnId: string, text: string | undefined, options: Settings & { faculty?: string }): Promise<number> =>
+export const fork = (turnId: string, said: string | undefined, options: Settings & { faculty?: string }): Promise<number> =>
   withLedger(options, async (db) => {
-    const item = await db.workFork(uuid(turnId), text ?? null, options.faculty ?? null);
+    const item = await db.workFork(idOf(turnId, 'turn'), said ?? null, options.faculty ?? null);
     print(item, item.id, options.json ?? false);
     return exit.ok;
   });
 
 export const pause = (workItemId: string, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
-    const item = await db.workPause(uuid(workItemId), options.reason ?? null);
+    const item = await db.workPause(idOf(workItemId), options.reason ?? null);
     print(item, item.state === 'paused' ? itemLine(item) : 'pauses when its iteration is over', options.json ?? false);
     return exit.ok;
   });
@@ -161,32 +203,27 @@ export const approvals = (options: Settings): Promise<number> =>
 
 export const approve = (toolCallId: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    const decision = await db.toolCallApprove(uuid(toolCallId, 'tool call'));
+    const decision = await db.toolCallApprove(idOf(toolCallId, 'tool call'));
     print({ decision }, decision, options.json ?? false);
     return exit.ok;
   });
 
 export const reject = (toolCallId: string, options: Settings & { reason?: string }): Promise<number> =>
   withLedger(options, async (db) => {
-    const decision = await db.toolCallReject(uuid(toolCallId, 'tool call'), options.reason ?? null);
+    const decision = await db.toolCallReject(idOf(toolCallId, 'tool call'), options.reason ?? null);
     print({ decision }, decision, options.json ?? false);
     return exit.ok;
   });
 
 export const resume = (workItemId: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    const item = await db.workResume(uuid(workItemId));
+    const item = await db.workResume(idOf(workItemId));
     print(item, itemLine(item), options.json ?? false);
     return exit.ok;
   });
 
-async function itemOf(db: Db, workItemId: string) {
-  const item = await db.workItem(uuid(workItemId));
-  if (!item) throw new Error(`there is no work item ${workItemId}`);
+export async function itemOf(db: Db, workItemId: string): Promise<WorkItem> {
+  const item = await db.workItem(idOf(workItemId));
+  if (!item) throw new Error(`there is no work item ${workItemId}; "work-ledger list" shows those that there are`);
   return item;
-}
-
-function uuid(text: string, what = 'work item'): string {
-  if (!z.guid().safeParse(text).success) throw new UsageError(`"${text}" is not a ${what} id`);
-  return text;
 }

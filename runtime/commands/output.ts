@@ -1,7 +1,9 @@
 // What the CLI prints: data on stdout, everything else on stderr. With --json one document, or one line per event.
 
+import { styleText } from 'node:util';
+
 import type { ActivityEvent } from '../ledger/activity.ts';
-import type { LedgerEntry, WorkItem } from '../ledger/answers.ts';
+import type { WorkItem } from '../ledger/answers.ts';
 
 /** Exit codes, as documented in the README. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;
@@ -20,8 +22,56 @@ export function visible(text: string): string {
   return text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, (c) => (c === '\t' ? '    ' : '␀'));
 }
 
-export const entryLine = (entry: LedgerEntry): string =>
-  `[${entry.seq}] ${entry.entry_type}: ${visible(entry.content).replaceAll('\n', '\n    ')}`;
+type Color = 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'bold';
+
+/** Coloured where a person reads on a terminal; NO_COLOR and FORCE_COLOR are heeded. */
+export const paint = (color: Color, text: string, stream: NodeJS.WriteStream = process.stdout): string => styleText(color, text, { stream });
+
+export const stateColor = (state: string): Color =>
+  ({ running: 'cyan', claimed: 'cyan', waiting: 'yellow', paused: 'yellow', completed: 'green', failed: 'red', dead: 'red' } as const)[state] ?? 'dim';
+
+const entryColor: Record<string, Color> = { error: 'red', finding: 'green', decision: 'green', plan: 'cyan', step: 'cyan' };
+
+/** A ledger entry; without a number where its place is plain. */
+export function entryLine(entry: { seq: number | null; entry_type: string; content: string }, stream: NodeJS.WriteStream = process.stdout): string {
+  const head = `${entry.seq === null ? '' : `[${entry.seq}] `}${entry.entry_type}:`;
+  return `${paint(entryColor[entry.entry_type] ?? 'bold', head, stream)} ${visible(entry.content).replaceAll('\n', '\n    ')}`;
+}
+
+export const cut = (text: string, width: number): string => (text.length > width ? `${text.slice(0, width - 1)}…` : text);
+
+/** "45s", "12m", "3h", "2d". */
+export function span(seconds: number): string {
+  const [n, unit] = seconds < 90 ? [seconds, 's'] : seconds < 5400 ? [seconds / 60, 'm'] : seconds < 129_600 ? [seconds / 3600, 'h'] : [seconds / 86_400, 'd'];
+  return `${Math.max(0, Math.round(n))}${unit}`;
+}
+
+/** The input of a call, JSON, on one line as people would type it. */
+export function argumentsText(input: string): string {
+  const short = (value: unknown): string => visible(typeof value === 'string' ? value : JSON.stringify(value) ?? '').replaceAll(/\s*\n\s*/g, ' ⏎ ');
+  let given: unknown;
+  try {
+    given = JSON.parse(input);
+  } catch {
+    return cut(short(input), 160); // as far as it has come
+  }
+  if (typeof given !== 'object' || given === null) return cut(short(given), 160);
+  const [first, ...others] = Object.entries(given);
+  return cut([...(first ? [short(first[1])] : []), ...others.map(([key, value]) => `${key}=${cut(short(value), 60)}`)].join('  '), 160);
+}
+
+/** How a call ended. */
+export function outcomeText(status: string, seconds: number | null, stream: NodeJS.WriteStream = process.stdout): string {
+  const took = seconds === null || seconds < 0.1 ? '' : ` (${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s)`;
+  return paint(status === 'completed' ? 'dim' : status === 'failed' || status === 'uncertain' ? 'red' : 'yellow', `→ ${status === 'completed' ? 'done' : status}${took}`, stream);
+}
+
+/** 1234 as "1.2k". */
+export function tokensText(n: number): string {
+  const size = Math.abs(n);
+  if (size >= 999_950) return `${(n / 1_000_000).toFixed(1)}M`;
+  return size >= 1000 ? `${(n / 1000).toFixed(1)}k` : String(Math.round(n));
+}
 
 export function itemLine(item: WorkItem): string {
   const reason = item.state_reason ? ` (${visible(item.state_reason)})` : '';
@@ -32,7 +82,7 @@ export function itemText(item: WorkItem): string {
   const summary = item.outcome_data?.['summary'] ?? item.outcome_data?.['error'];
   return [
     item.id,
-    `  state      ${item.state}${item.state_reason ? ` (${visible(item.state_reason)})` : ''}`,
+    `  state      ${paint(stateColor(item.state), item.state)}${item.state_reason ? ` (${visible(item.state_reason)})` : ''}`,
     `  type       ${item.work_type}`,
     `  work       ${visible(item.description).replaceAll('\n', '\n             ')}`,
     `  attempts   ${item.attempts}`,
@@ -46,7 +96,7 @@ export function itemText(item: WorkItem): string {
 /** One line that is overwritten again and again, on a terminal only. */
 export class StatusLine {
   readonly #stream = process.stderr;
-  readonly #isOn = process.stderr.isTTY && !process.env['CI'];
+  readonly #isOn = process.stderr.isTTY && !process.env['CI'] && process.env['TERM'] !== 'dumb';
   #shown = false;
 
   show(text: string): void {
@@ -67,6 +117,11 @@ export class StatusLine {
 export class Words {
   #open = '';
 
+  /** A line has begun that may grow. */
+  get isOpen(): boolean {
+    return this.#open !== '';
+  }
+
   show(event: ActivityEvent): void {
     const turn = event.iteration === null ? 'a summary' : `turn ${event.iteration}`;
     switch (event.kind) {
@@ -84,7 +139,7 @@ export class Words {
         break;
       case 'call':
         this.end();
-        process.stdout.write(event.status === 'running' ? `${turn} calls ${event.name} ${visible(event.input)}\n` : `${turn}: ${event.name} ${event.status}\n`);
+        process.stdout.write(event.status === 'running' ? `${turn} calls ${event.name} ${argumentsText(event.input)}\n` : `${turn}: ${event.name} ${outcomeText(event.status, null)}\n`);
         break;
     }
   }

@@ -7,46 +7,88 @@ import { hostname } from 'node:os';
 import { findLedger } from '../install/findLedger.ts';
 import { readyLedger } from '../install/installLedger.ts';
 import type { WorkItem } from '../ledger/answers.ts';
+import type { ActivityEvent } from '../ledger/activity.ts';
+import { isFinal } from '../ledger/answers.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { createModelClient } from '../model/callModel.ts';
 import type { ModelClient } from '../model/message.ts';
+import { startScriptedModel } from '../model/scriptedModel.ts';
+import type { ScriptedModel } from '../model/scriptedModel.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';
 import { saveFaculties } from './faculty.ts';
 import { follow } from './follow.ts';
+import { itemOf } from './items.ts';
 import { withTools } from './loadTools.ts';
-import { entryLine, exit, itemText, note, print, StatusLine } from './output.ts';
+import { dockerProblems } from './needs.ts';
+import { nowText, sayCost, Waits } from './now.ts';
+import { argumentsText, cut, entryLine, exit, itemText, note, outcomeText, paint, print, StatusLine, visible } from './output.ts';
+import { scriptFile } from './scriptFile.ts';
 import { logger, modelClient } from './work.ts';
 import type { WorkOptions } from './work.ts';
 
-export type RunOptions = WorkOptions & { type: string; workspace?: string };
+export type RunOptions = WorkOptions & { type: string; workspace?: string; resume?: string; scripted?: string };
 
-export async function run(task: string, options: RunOptions): Promise<number> {
-  const model = modelClient();
-  return withTools(options.tools ?? [], (tools) => runWith(tools, model, task, options));
+export async function run(task: string | undefined, options: RunOptions): Promise<number> {
+  if ((task === undefined) === (options.resume === undefined)) throw new UsageError("give a task, or --resume ID: work-ledger run 'Fix the failing test' --workspace .");
+  const scripted = options.scripted === undefined ? null : await startScriptedModel(scriptFile(options.scripted));
+  try {
+    return await withTools(options.tools ?? [], (tools) => runWith(tools, scripted, task, options));
+  } finally {
+    await scripted?.close();
+  }
 }
 
-async function runWith(tools: readonly Tool[], model: ModelClient, task: string, options: RunOptions): Promise<number> {
+async function runWith(tools: readonly Tool[], scripted: ScriptedModel | null, task: string | undefined, options: RunOptions): Promise<number> {
   const workspaceDir = options.workspace === undefined ? undefined : await directoryOf(options.workspace);
   const place = await findLedger(options);
   await readyLedger(place.url, place.schema);
   const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });
   try {
     const [named] = await saveFaculties(db, options.faculty ?? []);
-    const faculty = workspaceDir === undefined ? named : await saveWorkspaceFaculty(db);
+    if (!options.faculty) await saveFaculties(db, options.facultiesOfFile ?? []);
+    if (options.resume !== undefined) await unfinished(db, options.resume);
+    const model = scripted ? createModelClient({ apiKey: 'scripted', baseURL: scripted.url }) : modelClient(await db.facultyNeeds());
     const keeper = randomUUID();
-    const item = await db.workSubmitKept({ workType: options.type, description: task, ...(faculty && { faculty }), ...(workspaceDir && { workspaceDir }) }, keeper, hostname());
-    if ((await db.unroutable()).some((row) => row.id === item.id)) {
-      await db.workerStop(keeper);
-      await db.workCancel(item.id, 'no faculty accepts it');
-      throw new UsageError(`no faculty accepts work type "${options.type}": name one with --faculty FILE, or let the built-in one work in a directory with --workspace DIR`);
-    }
-    return await driveHere(item, keeper, { ...options, ...place, db, model, tools });
+    const item = task === undefined
+      ? await resumed(db, options.resume ?? '', keeper)
+      : await submitted(db, task, workspaceDir === undefined ? named : await saveWorkspaceFaculty(db), workspaceDir, keeper, options);
+    return await driveHere(item, keeper, { ...options, ...place, db, model, tools, facultyModels: scripted === null });
   } finally {
     await db.close();
   }
+}
+
+async function submitted(db: Db, task: string, faculty: string | undefined, workspaceDir: string | undefined, keeper: string, options: RunOptions): Promise<WorkItem> {
+  const item = await db.workSubmitKept({ workType: options.type, description: task, ...(faculty && { faculty }), ...(workspaceDir && { workspaceDir }) }, keeper, hostname());
+  const refuse = async (reason: string, says: string): Promise<never> => {
+    await db.workerStop(keeper);
+    await db.workCancel(item.id, reason);
+    throw new UsageError(says);
+  };
+  const name = await db.facultyOf(item.id);
+  if (name === null) await refuse('no faculty accepts it', `no faculty accepts work type "${options.type}": name one with --faculty FILE, or let the built-in one work in a directory with --workspace DIR`);
+  const [problem] = await dockerProblems((await db.facultyNeeds()).filter((one) => one.name === name));
+  if (problem !== undefined) await refuse('Docker is missing', problem);
+  return item;
+}
+
+async function unfinished(db: Db, workItemId: string): Promise<WorkItem> {
+  const item = await itemOf(db, workItemId);
+  if (isFinal(item.state)) throw new UsageError(`${item.id} is ${item.state}: there is nothing to go on with`);
+  return item;
+}
+
+/** The item, taken over for this process: from now on no other worker begins with it. */
+async function resumed(db: Db, workItemId: string, keeper: string): Promise<WorkItem> {
+  const item = await unfinished(db, workItemId);
+  const driver = await db.driverOf(item.id);
+  if (driver !== null) throw new UsageError(`a worker on ${driver.host} (process ${driver.pid}) drives it: work-ledger tail ${item.id}`);
+  await db.workKeep(item.id, keeper, hostname());
+  return db.workResume(item.id);
 }
 
 /**
@@ -68,6 +110,7 @@ type Drive = {
   schema: string;
   db: Db;
   model: ModelClient;
+  facultyModels: boolean;
   tools: readonly Tool[];
   json?: boolean;
   concurrency: number;
@@ -76,49 +119,72 @@ type Drive = {
   logLevel: string;
 };
 
-/** Works in this process on the item and those delegated below it, on nothing else, and shows its entries as they come; Ctrl-C releases the work. */
+/** Works in this process on the item and those delegated below it, on nothing else, and shows what happens; Ctrl-C releases the work. */
 async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<number> {
   const { db } = drive;
-  const status = new StatusLine();
   const interrupted = new AbortController();
   const onSignal = (): void => interrupted.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
-  let words = '';
-  const worker = await startWorker({
-    ...drive,
-    treeId: item.id,
-    log: logger(drive.logLevel),
-    onDelta: (workItemId, text) => {
-      if (workItemId !== item.id) return;
-      words = `${words}${text}`.slice(-500);
-      status.show(`… ${words.slice(words.lastIndexOf('\n') + 1)}`);
-    },
-  });
+  const begun = performance.now();
+  const worker = await startWorker({ ...drive, treeId: await db.rootOf(item.id), log: logger(drive.logLevel) });
   try {
     await db.workerStop(keeper); // the worker has taken over
-    const ended = await follow(db, drive.url, item.id, {
-      onEntry: (entry) => {
-        status.clear();
-        if (drive.json) print(entry, '', true);
-        else note(entryLine(entry));
-      },
-      onPoll: async () => {
-        words = '';
-        const now = await db.workProgress(item.id);
-        const what = now.state_reason ?? now.last_entry ?? '';
-        status.show(`${now.state} · iteration ${now.turns} · ${now.tokens} tokens${what ? ` · ${what}` : ''}`);
-      },
-    }, interrupted.signal);
-    status.clear();
+    const ended = await shown(item.id, drive, interrupted.signal);
     if (interrupted.signal.aborted) {
-      note(`stopped; nothing is lost. Go on with: work-ledger work    (work item ${item.id})`);
+      note(`stopped; nothing is lost. Go on with: work-ledger run --resume ${item.id}`);
       return exit.interrupted;
     }
     print(ended, ended ? itemText(ended) : '', drive.json ?? false);
-    if (ended?.state === 'paused') note(`paused: fix the cause, then: work-ledger resume ${item.id} && work-ledger work`);
+    await sayCost(db, item.id, (performance.now() - begun) / 1000);
+    if (ended?.state === 'paused') note(`paused: fix the cause, then: work-ledger run --resume ${item.id}`);
     return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;
   } finally {
     process.removeListener('SIGINT', onSignal).removeListener('SIGTERM', onSignal);
     await worker.stop();
   }
+}
+
+/** Follows the item to its end: a line for each entry and each call, and below them one that says what it does now. */
+async function shown(workItemId: string, { db, url, json }: Drive, signal: AbortSignal): Promise<WorkItem | null> {
+  const status = new StatusLine();
+  const waits = new Waits();
+  const begun = new Map<string, number>();
+  let words = '';
+  let said = '';
+  const line = (text: string): void => {
+    status.clear();
+    note(text);
+  };
+  const onActivity = (event: ActivityEvent): void => {
+    if (event.kind !== 'call') {
+      if (event.kind === 'said') said = `${said}${event.text}`;
+      else if (event.kind === 'broken_off') said = '';
+      words = event.kind === 'broken_off' ? '' : `${words}${event.text}`.slice(-500);
+      return status.show(`… ${words.slice(words.trimEnd().lastIndexOf('\n') + 1)}`);
+    }
+    words = '';
+    if (said !== '' && !json) line(paint('dim', cut(visible(said).trim().replaceAll(/\s+/g, ' '), 200), process.stderr));
+    said = '';
+    if (event.status === 'running') begun.set(event.id, performance.now());
+    if (json || event.status === 'running' || event.name === 'ledger_append') return;
+    const since = begun.get(event.id);
+    line(`${event.parent_call_id === null ? '' : '  '}${event.name} ${argumentsText(event.input)} ${outcomeText(event.status, since === undefined ? null : (performance.now() - since) / 1000, process.stderr)}`);
+  };
+  const ended = await follow(db, url, workItemId, {
+    onActivity,
+    onEntry: (entry) => {
+      status.clear();
+      if (json) print(entry, '', true);
+      else note(entryLine(entry, process.stderr));
+    },
+    onPoll: async () => {
+      const now = await db.workNow(workItemId);
+      if (now === null) return;
+      const why = waits.newReason(now, true);
+      if (why !== null) line(why);
+      status.show(nowText(now, words.slice(-60)));
+    },
+  }, signal);
+  status.clear();
+  return ended;
 }

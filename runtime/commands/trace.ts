@@ -6,6 +6,7 @@ import type { Settings } from '../config.ts';
 import type { TraceSpan } from '../ledger/answers.ts';
 import { hrTime } from '../telemetry/spans.ts';
 import { isContentWanted } from '../telemetry/traces.ts';
+import { idOf } from './ids.ts';
 import { exit, note, print, visible } from './output.ts';
 import { withLedger } from './withLedger.ts';
 
@@ -13,7 +14,7 @@ export type TraceOptions = Settings & { otlp?: string };
 
 export function trace(id: string, options: TraceOptions): Promise<number> {
   return withLedger(options, async (db) => {
-    const spans = await db.workTrace(id, isContentWanted());
+    const spans = await db.workTrace(idOf(id), isContentWanted());
     if (options.otlp === undefined) {
       print(spans, traceTree(spans).join('\n') || 'nothing has ended yet', options.json ?? false);
       return exit.ok;

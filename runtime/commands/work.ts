@@ -2,6 +2,7 @@
 
 import { pino } from 'pino';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 
 import { modelAccess } from '../config.ts';
 import type { Settings } from '../config.ts';
@@ -10,17 +11,22 @@ import type { Place } from '../install/findLedger.ts';
 import { readyLedger } from '../install/installLedger.ts';
 import { openDb } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
+import type { FacultyNeeds } from '../ledger/overview.ts';
 import { whenReachable } from '../ledger/reachable.ts';
 import { createModelClient } from '../model/callModel.ts';
+import { withoutKey } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';
 import { saveFaculties } from './faculty.ts';
 import { withTools } from './loadTools.ts';
-import { exit } from './output.ts';
+import { dockerProblems, hasOwnModel } from './needs.ts';
+import { exit, paint, visible } from './output.ts';
 
 export type WorkOptions = Settings & {
   faculty?: string[];
+  /** Named by work-ledger.toml. */
+  facultiesOfFile?: string[];
   tools?: string[];
   concurrency: number;
   leaseSeconds: number;
@@ -28,9 +34,20 @@ export type WorkOptions = Settings & {
   logLevel: string;
 };
 
-/** Logs go to stderr as JSON lines. Of an error only its message: the whole object may hold connections, requests and keys. */
+/** Logs go to stderr: for a person on a terminal as lines, else as JSON. Of an error only its message: the whole object may hold connections, requests and keys. */
 export const logger = (level: string): Logger =>
-  pino({ level, base: null, serializers: { err: briefly } }, pino.destination({ fd: 2, sync: true }));
+  pino({ level, base: null, serializers: { err: briefly } }, process.stderr.isTTY ? { write: (line: string) => void process.stderr.write(`${logLine(line)}\n`) } : pino.destination({ fd: 2, sync: true }));
+
+const levels: Record<number, ['dim' | 'yellow' | 'red', string]> = { 10: ['dim', 'trace '], 20: ['dim', 'debug '], 40: ['yellow', 'warning '], 50: ['red', 'error '], 60: ['red', 'error '] };
+
+/** "12:03:04 item begun  engineer attempt=1  019…", of one JSON line. */
+export function logLine(json: string): string {
+  const { time, level, msg, err, workItemId, ...rest } = z.looseObject({ time: z.number(), level: z.number(), msg: z.string().default(''), err: z.object({ message: z.string() }).optional().catch(undefined), workItemId: z.string().optional() }).parse(JSON.parse(json));
+  const [color, word] = levels[level] ?? ['dim', ''];
+  const more = Object.entries(rest).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const text = [msg, ...(err ? [err.message] : []), ...(more.length > 0 ? [paint('dim', visible(more.join(' ')), process.stderr)] : [])].join('  ');
+  return `${paint('dim', new Date(time).toTimeString().slice(0, 8), process.stderr)} ${word === '' ? '' : paint(color, word, process.stderr)}${workItemId === undefined ? '' : `${workItemId} `}${text.replaceAll('\n', ' ')}`;
+}
 
 function briefly(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error);
@@ -38,20 +55,24 @@ function briefly(error: unknown): unknown {
   return { name: error.name, message: error.message, ...(typeof code === 'string' && { code }) };
 }
 
-export function modelClient(): ModelClient {
+/** The client for the worker's own key. Without a key it says so, and there must be a faculty that brings its own. */
+export function modelClient(faculties: readonly FacultyNeeds[]): ModelClient {
   const access = modelAccess();
-  if (!access) throw new UsageError('ANTHROPIC_API_KEY is not set: a worker needs it to ask the model');
-  return createModelClient(access);
+  if (access) return createModelClient(access);
+  const says = 'ANTHROPIC_API_KEY is not set';
+  if (!faculties.some(hasOwnModel)) throw new UsageError(`${says}: a worker needs it to ask the model (or a faculty with base_url and api_key_env; without any model: work-ledger demo, work-ledger run --scripted FILE)`);
+  return withoutKey(`${says} for this worker`);
 }
 
 export async function work(options: WorkOptions): Promise<number> {
-  const model = modelClient();
-  return withTools(options.tools ?? [], (tools) => workWith(tools, model, options));
+  return withTools(options.tools ?? [], (tools) => workWith(tools, options));
 }
 
-async function workWith(tools: Tool[], model: ModelClient, options: WorkOptions): Promise<number> {
+async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   const log = logger(options.logLevel);
-  const place = await whenReachable(() => prepare(options), log);
+  const { place, faculties } = await whenReachable(() => prepare(options), log);
+  const model = modelClient(faculties);
+  for (const problem of await dockerProblems(faculties)) log.warn(problem);
   const worker = await startWorker({ ...options, url: place.url, schema: place.schema, model, tools, log });
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
@@ -64,14 +85,14 @@ async function workWith(tools: Tool[], model: ModelClient, options: WorkOptions)
 }
 
 /** Everything to be done before the worker opens its own connections. */
-async function prepare(options: WorkOptions): Promise<Place> {
+async function prepare(options: WorkOptions): Promise<{ place: Place; faculties: readonly FacultyNeeds[] }> {
   const place = await findLedger(options);
   await readyLedger(place.url, place.schema);
   const db = await openDb(place.url, place.schema, { maximumPoolSize: 1 });
   try {
-    await saveFaculties(db, options.faculty ?? []);
+    await saveFaculties(db, options.faculty ?? options.facultiesOfFile ?? []);
+    return { place, faculties: await db.facultyNeeds() };
   } finally {
     await db.close();
   }
-  return place;
 }

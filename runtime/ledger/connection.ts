@@ -3,6 +3,31 @@
 
 import pg from 'pg';
 
+/** The database does not let us in; `cause` is what the driver said. */
+export class NoConnection extends Error {
+  override name = 'NoConnection';
+  /** Its address as it may be printed. */
+  readonly url: string;
+
+  constructor(url: string, cause: unknown) {
+    super(`the database ${shownUrl(url)} ${/^(28|3D|42)/.test(codeOf(cause)) ? 'refuses' : 'cannot be reached'}: ${reasonOf(cause)}`, { cause });
+    this.url = shownUrl(url);
+  }
+}
+
+/** An address as it may be printed: without its password. */
+export function shownUrl(url: string): string {
+  return url.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:***@').replace(/([?&]password=)[^&]*/g, '$1***');
+}
+
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');
+
+/** Where a name has several addresses, the driver's error is a list of errors without a message of its own. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return [...new Set(error.errors.map((one: unknown) => reasonOf(one)))].join(', ');
+  return error instanceof Error ? error.message || codeOf(error) : String(error);
+}
+
 /** Opens a connection; the caller ends it. A connection that breaks rejects its open queries, and does nothing else. */
 export async function connect(options: pg.ClientConfig): Promise<pg.Client> {
   const client = new pg.Client({ connectionTimeoutMillis: 10_000, ...options });
@@ -12,7 +37,7 @@ export async function connect(options: pg.ClientConfig): Promise<pg.Client> {
     return client;
   } catch (error) {
     await client.end().catch(() => {});
-    throw error;
+    throw options.connectionString === undefined ? error : new NoConnection(options.connectionString, error);
   }
 }
 

@@ -3,6 +3,7 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
+import { storableJson } from '../../plv8/storable.ts';
 import { workItem } from './answers.ts';
 import type { Calls } from './pool.ts';
 
@@ -10,6 +11,8 @@ const decided = z.object({ decision: z.string() });
 
 export const control = ({ row, rows, run, named }: Calls) => ({
   workCancel: (workItemId: string, reason: string | null) => rows('work_cancel', [workItemId, reason], workItem),
+
+  workComplete: (workItemId: string, summary: string, evidence: readonly string[]) => row('work_complete', [workItemId, summary, storableJson(evidence)], workItem),
 
   workPause: (workItemId: string, reason: string | null) => row('work_pause', [workItemId, reason], workItem),
 

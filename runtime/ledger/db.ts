@@ -7,6 +7,7 @@ import { costs } from './cost.ts';
 import { entries } from './entries.ts';
 import { iteration } from './iteration.ts';
 import { journalQueries } from './journalQueries.ts';
+import { overview } from './overview.ts';
 import { openPool } from './pool.ts';
 import { reads } from './reads.ts';
 import { submit } from './submit.ts';
@@ -27,6 +28,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     ...control(calls),
     ...entries(calls),
     ...reads(calls),
+    ...overview(calls),
     ...traces(calls),
     ...upkeep(calls),
     ...costs(calls),

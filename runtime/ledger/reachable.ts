@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { BackendTerminatedError, BackendTerminatedUnexpectedlyError, ConnectionError } from 'slonik';
 
+import { NoConnection } from './connection.ts';
 import { sqlState } from './errors.ts';
 
 const unreachable = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
@@ -13,6 +14,7 @@ const refused = /^(28|3D|42)/;
 
 /** True if the server cannot be reached now, has no free connection, or went away in the middle; whether the last statement took effect is unknown. */
 export function isConnectionLost(error: unknown): boolean {
+  if (error instanceof NoConnection) return isConnectionLost(error.cause);
   const code = sqlState(error);
   if (code !== null && refused.test(code)) return false;
   if (code !== null && (code.startsWith('08') || unreachable.has(code))) return true;

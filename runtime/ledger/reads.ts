@@ -9,8 +9,6 @@ import type { Calls } from './pool.ts';
 export const reads = ({ rows, one, run, named, invoked }: Calls) => ({
   workItem: async (workItemId: string) => (await run(() => sql.type(workItem)`select * from ${named('work_items')} where id = ${workItemId}::uuid`))[0] ?? null,
 
-  workItems: (limit: number) => run(() => sql.type(workItem)`select * from ${named('work_items')} order by created_at desc limit ${limit}`),
-
   /** The items of these trees, each after its parent. */
   workTrees: (rootIds: readonly string[]) =>
     run(() => sql.type(workItem)`select * from ${named('work_items')} where root_id = any (${sql.array(rootIds, 'uuid')}) order by root_id, depth, created_at`),

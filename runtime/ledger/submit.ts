@@ -80,6 +80,9 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
       select w.* from ${invoked('work_submit', submitted)} w, lateral (select ${invoked('work_keep', [sql.fragment`w.id`, keeper, host, process.pid])}::text) kept`);
   },
 
+  /** Keeps an item that is there already, in the same way. */
+  workKeep: (workItemId: string, keeper: string, host: string) => call('work_keep', [workItemId, keeper, host, process.pid], z.unknown()),
+
   workFork: (turnId: string, message: string | null, faculty: string | null) => row('work_fork', [turnId, message, faculty, randomUUID()], workItem),
 
   sessionImport: (recorded: object) =>

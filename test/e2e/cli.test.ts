@@ -46,7 +46,7 @@ function cli(...args: string[]): Promise<{ code: number; stdout: string; stderr:
 
 test('submit prints the id; show, ledger and digest tell of it; --json is one document', async () => {
   const submitted = await cli('submit', 'Find why the import is slow', '--type', 'analyze', '--priority', '3', '--params', '{"table":"orders"}');
-  expect(submitted).toMatchObject({ code: 0, stderr: '' });
+  expect(submitted).toMatchObject({ code: 0, stderr: expect.stringContaining('no faculty accepts work type "analyze"') });
   const id = submitted.stdout.trim();
   await database.query(`select ledger.ledger_append('${id}', 'finding', E'The index\\nis \\x1b[31mnever used')`);
 
@@ -72,7 +72,7 @@ test('wrong usage exits with 2 and says what is right', async () => {
   expect(await cli('submit', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('--type') });
   expect(await cli('submit', 'x', '--type', 'a', '--params', '[1]')).toMatchObject({ code: 2, stderr: expect.stringContaining('JSON object') });
   expect(await cli('submit', 'x', '--type', 'a', '--priority', 'high')).toMatchObject({ code: 2 });
-  expect(await cli('show', 'not-an-id')).toMatchObject({ code: 2, stderr: expect.stringContaining('not a work item id') });
+  expect(await cli('show', 'not-an-id')).toMatchObject({ code: 2, stderr: expect.stringContaining('not the id of a work item') });
 });
 
 test('what the ledger refuses exits with 1, its code and a hint', async () => {
@@ -159,7 +159,7 @@ test('Ctrl-C leaves the work for later, and tail shows it to its end', async () 
   child.kill('SIGINT');
   const [code] = (await once(child, 'exit')) as [number];
   expect(code, errors).toBe(130);
-  const id = /work item ([0-9a-f-]{36})/.exec(errors)?.[1] ?? '';
+  const id = /run --resume ([0-9a-f-]{36})/.exec(errors)?.[1] ?? '';
   expect(JSON.parse((await cli('show', id, '--json')).stdout)).toMatchObject({ state: 'running' });
 
   const tail = cli('tail', id);

@@ -81,7 +81,7 @@ test('another process shows a response while it arrives, and the calls that foll
 
   held.go();
   await Promise.all([words.ended, lines.ended]);
-  expect(words.said()).toMatch(/^turn 1 thinks: First I look at it\.\nturn 1 says: I look at the log before anything else, whatever it may hold\.\n(?:turn 1 calls bash \{"command":"echo seen"\}\n)?turn 1: bash completed\nturn 2 says: All is well\.\n/);
+  expect(words.said()).toMatch(/^turn 1 thinks: First I look at it\.\nturn 1 says: I look at the log before anything else, whatever it may hold\.\n(?:turn 1 calls bash echo seen\n)?turn 1: bash → done\nturn 2 says: All is well\.\n/);
   expect(words.said()).toContain('completed');
   const events = lines.said().trim().split('\n').map((line) => JSON.parse(line) as { kind: string; iteration: number; text: string });
   expect(events.filter(({ kind, iteration }) => kind === 'said' && iteration === 1).map(({ text }) => text).join('')).toBe('I look at the log before anything else, whatever it may hold.');

@@ -5,7 +5,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import type { Settings } from '../../config.ts';
-import { shownUrl } from '../../install/findLedger.ts';
+import { shownUrl } from '../../ledger/connection.ts';
 import { scriptOf } from '../../model/script.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { follow } from '../follow.ts';

@@ -9,7 +9,7 @@ import Docker from 'dockerode';
 import { CodeSandbox } from '../../../sandbox/codeSandbox.ts';
 import { sandboxImage } from '../../../sandbox/image.ts';
 import type { Settings } from '../../config.ts';
-import { shownUrl } from '../../install/findLedger.ts';
+import { shownUrl } from '../../ledger/connection.ts';
 import { follow } from '../follow.ts';
 import { exit, note, print, visible } from '../output.ts';
 import { withStage } from './stage.ts';

@@ -2,7 +2,7 @@
 // of a run, part by part, each with its name and source.
 
 import type { Settings } from '../../config.ts';
-import { shownUrl } from '../../install/findLedger.ts';
+import { shownUrl } from '../../ledger/connection.ts';
 import type { ContextPart } from '../../ledger/answers.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { follow } from '../follow.ts';

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Settings } from '../../config.ts';
-import { shownUrl } from '../../install/findLedger.ts';
+import { shownUrl } from '../../ledger/connection.ts';
 import { isFinal } from '../../ledger/answers.ts';
 import type { WorkItem } from '../../ledger/answers.ts';
 import type { Db } from '../../ledger/db.ts';

@@ -1,0 +1,89 @@
+// work-ledger.toml: settings of a project, in the nearest directory upwards that has one, and of a person, in
+// ~/.config/work-ledger/. For each key: flag, environment, project, person, default. Clients that start `hook` and `mcp` by
+// themselves are in directories of anybody's making, which may not say where what is typed goes: there only the person's counts.
+
+import { readFileSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+
+import { z } from 'zod';
+
+import { parseToml, TomlError } from '../faculty/toml.ts';
+import { UsageError } from '../ledger/errors.ts';
+
+const strings = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
+const keys = z.strictObject({
+  database_url: z.string().min(1).optional(),
+  schema: z.string().min(1).optional(),
+  faculties: strings.optional(),
+  tools: strings.optional(),
+});
+
+export type FileSettings = {
+  databaseUrl?: string;
+  schema?: string;
+  /** Faculty files, or directories of them. */
+  faculties?: string[];
+  tools?: string[];
+  /** The file that names the database. */
+  databaseFrom?: string;
+};
+
+const fileName = 'work-ledger.toml';
+
+/** What the files say; of a key in both, the project's. Throws UsageError with line and column. */
+export function fileSettings({ isTyped }: { isTyped: boolean }): FileSettings {
+  const home = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'work-ledger', fileName);
+  const project = isTyped ? nearest(process.cwd()) : null;
+  return { ...settingsIn(home), ...(project !== null && settingsIn(project)) };
+}
+
+function nearest(directory: string): string | null {
+  for (let at = directory; ; at = dirname(at)) {
+    const path = join(at, fileName);
+    if (isOurs(path)) return path;
+    if (at === dirname(at)) return null;
+  }
+}
+
+/** Whoever may write this file decides what we run: in a directory for everybody, such as /tmp, it may be anybody's. */
+function isOurs(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (!found?.isFile()) return false;
+  if (![process.getuid?.(), 0].includes(found.uid)) throw new UsageError(`${path} belongs to somebody else: remove it, or work in a directory of your own`);
+  return true;
+}
+
+function settingsIn(path: string): FileSettings {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
+    throw error;
+  }
+  const { database_url: databaseUrl, schema, faculties, tools } = checked(path, text);
+  const here = (names: readonly string[]): string[] => names.map((name) => resolve(dirname(path), name));
+  return {
+    ...(databaseUrl !== undefined && { databaseUrl, databaseFrom: `database_url in ${path}` }),
+    ...(schema !== undefined && { schema }),
+    ...(faculties && { faculties: here(faculties) }),
+    ...(tools && { tools: here(tools) }),
+  };
+}
+
+function checked(path: string, text: string): z.infer<typeof keys> {
+  const at = ({ line, column }: { line: number; column: number }, says: string): UsageError => new UsageError(`${path}:${line}:${column}: ${says}`);
+  try {
+    const { value, positionOf } = parseToml(text);
+    const { data, error } = keys.safeParse(value);
+    if (data) return data;
+    const [issue] = error.issues;
+    if (issue?.code === 'unrecognized_keys') throw at(positionOf([issue.keys[0] ?? '']), `unknown key ${issue.keys[0]}; there are ${Object.keys(keys.shape).join(', ')}`);
+    const key = String(issue?.path[0] ?? '');
+    throw at(positionOf([key]), `${key} must be ${key === 'faculties' || key === 'tools' ? 'a list of paths' : 'a text that is not empty'}`);
+  } catch (error) {
+    if (error instanceof TomlError) throw at(error.position, error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,62 @@
+// `work-ledger init`: a faculty and its prompt to begin with, in this directory. It asks nothing and overwrites nothing.
+
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+
+import Docker from 'dockerode';
+
+import { sandboxImage } from '../../sandbox/image.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { exit, note, print } from './output.ts';
+
+export async function init(name: string, options: { dir: string; json?: boolean }): Promise<number> {
+  if (!/^[\w-]{1,40}$/.test(name)) throw new UsageError(`"${name}" is not a name for a faculty: letters, digits, - and _, at most 40`);
+  const hasDocker = await new Docker().getImage(sandboxImage).inspect().then(() => true, () => false);
+  const pathOf = (file: string): string => join(options.dir, file);
+  const files: Record<string, string> = { [pathOf(`${name}.toml`)]: facultyText(name, hasDocker), [pathOf(`${name}.md`)]: promptText };
+  const there = Object.keys(files).find((path) => existsSync(path));
+  if (there !== undefined) throw new UsageError(`${there} is there already, and is left as it is; another name: work-ledger init NAME`);
+  if (!existsSync('work-ledger.toml')) files['work-ledger.toml'] = configText(relative('.', pathOf(`${name}.toml`)));
+  await mkdir(options.dir, { recursive: true });
+  for (const [path, text] of Object.entries(files)) await writeFile(path, text, { flag: 'wx' });
+  print({ files: Object.keys(files) }, Object.keys(files).map((path) => `wrote ${path}`).join('\n'), options.json ?? false);
+  const isSettled = files['work-ledger.toml'] !== undefined;
+  note(`
+${hasDocker ? 'Its files and commands are in a container.' : 'Its tools read and write files in this directory, and run commands on this machine as you (workspace = "host").'} Next:
+  export ANTHROPIC_API_KEY=…
+  work-ledger work${isSettled ? '' : ` --faculty ${pathOf(`${name}.toml`)}`}                       # in a terminal of its own
+  work-ledger submit 'Find out what this project does' --type task
+  work-ledger tail ID`);
+  return exit.ok;
+}
+
+const facultyText = (name: string, hasDocker: boolean): string => `# An agent. Every key: select * from v_faculty_keys (work-ledger sql)
+[faculty]
+name = "${name}"
+accepts = ["task"]                  # the work types that it takes
+
+[faculty.engage]
+model = "claude-sonnet-5-5"
+system_prompt_file = "${name}.md"
+tools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash", "web_fetch"]
+max_turns = 50
+workspace = "${hasDocker ? 'container' : 'host'}"${hasDocker ? '             # in a container; "host": in workspace_dir itself' : '                  # tools act on this machine, as you; "container": in Docker'}
+workspace_dir = "."
+
+[faculty.recover]
+max_attempts = 3
+`;
+
+const promptText = `You work in a software project. Look before you change anything, make the smallest change that does the job, and run the
+tests before you say that it is done.
+
+Say what you found in plain words: what was wrong, what you changed, and how you know that it works now.
+`;
+
+const configText = (faculty: string): string => `# Settings of Work Ledger in this directory and below. Flags and the environment come first.
+faculties = [${JSON.stringify(faculty)}]   # saved when a worker starts
+# tools = ["tools.ts"]
+# database_url = "postgresql://user@host:5432/database"
+# schema = "work_ledger"
+`;

@@ -1,0 +1,66 @@
+// `work-ledger list`: the newest work items as a table, children below their parents.
+
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Settings } from '../config.ts';
+import { UsageError } from '../ledger/errors.ts';
+import type { ListedItem } from '../ledger/overview.ts';
+import { cut, exit, paint, print, span, stateColor, visible } from './output.ts';
+import { withLedger } from './withLedger.ts';
+
+export type ListOptions = Settings & { state?: string[]; limit?: number; watch?: boolean };
+
+const states = ['queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled'];
+
+export const list = (options: ListOptions): Promise<number> => {
+  const wanted = options.state?.flatMap((text) => text.split(',')) ?? null;
+  const unknown = wanted?.find((state) => !states.includes(state));
+  if (unknown !== undefined) throw new UsageError(`there is no state "${unknown}": one of ${states.join(', ')}`);
+  const limit = options.limit ?? 20;
+  if (limit < 1) throw new UsageError('--limit must be 1 or more');
+  return withLedger(options, async (db) => {
+    const show = async (before: string): Promise<string> => {
+      const items = await db.workList(wanted, limit);
+      const text = items.length > 0 ? table(items, process.stdout.isTTY ? process.stdout.columns : Infinity).join('\n') : `no work items${wanted ? ' in this state' : ' yet: work-ledger submit "…" --type TYPE'}`;
+      const seen = options.json ? JSON.stringify(items.map((item) => ({ ...item, age_seconds: 0 }))) : text;
+      if (seen === before) return seen;
+      if (options.watch && process.stdout.isTTY && !options.json) process.stdout.write('\u001b[H\u001b[2J');
+      print(items, text, options.json ?? false);
+      return seen;
+    };
+    let seen = await show('');
+    const stopped = new AbortController();
+    if (options.watch) void Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]).then(() => stopped.abort());
+    while (options.watch && !stopped.signal.aborted) {
+      await sleep(1000, undefined, { signal: stopped.signal }).catch(() => {});
+      if (!stopped.signal.aborted) seen = await show(seen);
+    }
+    return exit.ok;
+  });
+};
+
+/** A header and a line for each item; `width`: of the terminal. */
+export function table(items: readonly ListedItem[], width: number): string[] {
+  const facultyOf = (item: ListedItem): string => cut(visible(item.faculty ?? '–'), 16);
+  const room = Math.max(7, ...items.map((item) => facultyOf(item).length));
+  const line = (id: string, age: string, state: string, faculty: string): string => `${id.padEnd(36)}  ${age.padStart(4)}  ${state}  ${faculty.padEnd(room)}  `;
+  const left = Math.max(12, width - (36 + 2 + 4 + 2 + 9 + 2 + room + 2));
+  return [
+    paint('dim', `${line('ID', 'AGE', 'STATE'.padEnd(9), 'FACULTY')}WORK`),
+    ...inTrees(items).map(({ item, depth }) => {
+      const why = item.state_reason ?? item.why;
+      const what = `${'  '.repeat(Math.max(0, depth - 1))}${depth > 0 ? '└ ' : ''}${visible(item.description).split('\n')[0]}${why === null ? '' : ` (${visible(why).replaceAll('\n', ' ')})`}`;
+      return line(item.id, span(item.age_seconds), paint(stateColor(item.state), item.state.padEnd(9)), facultyOf(item)) + cut(what, left);
+    }),
+  ];
+}
+
+/** Each item below its parent, if that is shown; the newest tree first, in a tree the oldest first. */
+function inTrees(items: readonly ListedItem[]): { item: ListedItem; depth: number }[] {
+  const shown = new Set(items.map((item) => item.id));
+  const isTop = (item: ListedItem): boolean => item.parent_id === null || !shown.has(item.parent_id);
+  const below = (parent: ListedItem, depth: number): { item: ListedItem; depth: number }[] =>
+    [{ item: parent, depth }, ...items.filter((item) => item.parent_id === parent.id).toReversed().flatMap((item) => below(item, depth + 1))];
+  return items.filter(isTop).flatMap((item) => below(item, item.parent_id === null ? 0 : 1));
+}

@@ -1,0 +1,26 @@
+// `work-ledger logs`: what happened in a work item, from its rows.
+
+import type { Settings } from '../config.ts';
+import { UsageError } from '../ledger/errors.ts';
+import type { Happened } from '../ledger/overview.ts';
+import { itemOf } from './items.ts';
+import { argumentsText, cut, entryLine, exit, outcomeText, paint, print, visible } from './output.ts';
+import { withLedger } from './withLedger.ts';
+
+export const logs = (workItemId: string, options: Settings & { limit?: number }): Promise<number> => {
+  if ((options.limit ?? 1) < 1) throw new UsageError('--limit must be 1 or more');
+  return withLedger(options, async (db) => {
+    const item = await itemOf(db, workItemId);
+    const lines = await db.workLog(item.id, options.limit ?? 200);
+    print(lines, lines.map(logLine).join('\n') || 'nothing has happened yet', options.json ?? false);
+    return exit.ok;
+  });
+};
+
+function logLine({ at, kind, iteration, name, text, status, seconds, error }: Happened): string {
+  const time = paint('dim', at.slice(11, 19));
+  if (kind === 'said') return `${time}  turn ${iteration} says: ${visible(text).replaceAll('\n', '\n          ')}`;
+  if (kind === 'entry') return `${time}  ${entryLine({ seq: null, entry_type: name ?? '', content: text }).replaceAll('\n', '\n      ')}`;
+  const why = error === null ? '' : `: ${cut(visible(error).trim().replaceAll(/\s+/g, ' '), 200)}`;
+  return `${time}  ${name} ${argumentsText(text)} ${outcomeText(status ?? '', seconds)}${why}`;
+}

@@ -1,0 +1,32 @@
+// What faculties need of this machine, found out before their work starts: Docker with an image, and a key for the model.
+
+import Docker from 'dockerode';
+
+import type { FacultyNeeds } from '../ledger/overview.ts';
+import { builtinTools } from '../tools/builtinTools.ts';
+
+const fileTools = new Set(builtinTools.map((tool) => tool.name).filter((name) => name !== 'web_fetch'));
+
+/** The images in whose containers a faculty's files, commands and code are. */
+export function imagesOf({ engage }: FacultyNeeds): string[] {
+  const hasFiles = engage.workspace === 'container' && engage.tools.some((tool) => fileTools.has(tool));
+  return [...(hasFiles ? [engage.workspace_image] : []), ...(engage.code_execution ? [engage.code_execution_image] : [])];
+}
+
+/** Whose files and commands cannot work here, and why, as a sentence for each reason. */
+export async function dockerProblems(faculties: readonly FacultyNeeds[], docker = new Docker()): Promise<string[]> {
+  const wanting = faculties.filter((faculty) => imagesOf(faculty).length > 0);
+  if (wanting.length === 0) return [];
+  const whose = (some: readonly FacultyNeeds[]): string => `the files and commands of ${some.length === 1 ? 'faculty' : 'faculties'} ${some.map(({ name }) => `"${name}"`).join(', ')} need`;
+  const remedy = wanting.every(({ engage }) => !engage.code_execution) ? 'or workspace = "host"' : 'or workspace = "host" and code_execution = false';
+  if (!(await docker.ping().then(() => true, () => false))) return [`${whose(wanting)} Docker, and none answers: start it, ${remedy}`];
+  const problems: string[] = [];
+  for (const image of new Set(wanting.flatMap(imagesOf))) {
+    const isThere = await docker.getImage(image).inspect().then(() => true, (error: { statusCode?: number }) => error.statusCode !== 404);
+    if (!isThere) problems.push(`${whose(wanting.filter((faculty) => imagesOf(faculty).includes(image)))} the image ${image}, and Docker does not have it: build or pull it, ${remedy}`);
+  }
+  return problems;
+}
+
+/** Whether a faculty can be worked on without the worker's own key. */
+export const hasOwnModel = ({ engage }: FacultyNeeds): boolean => Boolean(engage.base_url ?? engage.api_key_env);

@@ -1,0 +1,27 @@
+// What went wrong, as a person is told: one line with what to do about it, never a stack.
+
+import { NoConnection } from '../ledger/connection.ts';
+import { LedgerError, messageOf, UsageError } from '../ledger/errors.ts';
+import { isConnectionLost } from '../ledger/reachable.ts';
+import { exit, note } from './output.ts';
+
+/** Says it on stderr, with DEBUG set also where it happened, and returns the exit code. `addressFrom`: where the database's address was given. */
+export function problem(error: unknown, addressFrom: string): number {
+  note(`error: ${sentenceOf(error, addressFrom)}`);
+  if (process.env['DEBUG']) note(String(error instanceof Error ? error.stack : error));
+  return error instanceof UsageError ? exit.usage : exit.error;
+}
+
+function sentenceOf(error: unknown, addressFrom: string): string {
+  if (error instanceof NoConnection) return `${error.message}. ${isConnectionLost(error) ? 'Start it, or correct' : 'Correct'} ${addressFrom}; without an address the embedded PostgreSQL is used`;
+  if (error instanceof LedgerError) return `${error.message} (${error.code})${error.hint ? `. ${error.hint}` : ''}`;
+  const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
+  if (typeof path === 'string' && code === 'ENOENT') return `there is no ${path}`;
+  if (typeof path === 'string' && (code === 'EACCES' || code === 'EPERM')) return `${path} may not be read or written by you`;
+  return messageOf(rootOf(error));
+}
+
+/** A refused statement is wrapped by what sent it, with a message that says less. */
+function rootOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error && 'severity' in error.cause ? error.cause : error;
+}

@@ -1,0 +1,342 @@
+// The commands that people type to look at work, to begin, and to write by hand; what they are told when something is wrong;
+// and where settings come from.
+
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+
+import { scriptOf } from '../../runtime/model/script.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { startWorkerProcess, until } from '../workerProcess.ts';
+
+const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+let database: TestDatabase;
+/** The home of the user who types, and a directory of it. */
+let home: string;
+let directory: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  home = await realpath(await mkdtemp(join(tmpdir(), 'commands-test-')));
+});
+beforeEach(async () => {
+  directory = join(home, `in-${Math.random().toString(36).slice(2)}`);
+  await mkdir(directory);
+});
+afterAll(async () => {
+  await database?.drop();
+  await rm(home, { recursive: true, force: true });
+});
+
+const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: home, DATABASE_URL: database.url, DOCKER_HOST: 'unix:///nowhere.sock', ...more });
+
+function cliWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [main, ...args], { env: environment(env), cwd: directory }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
+    child.stdin?.end('from stdin\n');
+  });
+}
+const cli = (...args: string[]) => cliWith({}, ...args);
+const submit = async (description: string, ...args: string[]): Promise<string> => (await cli('submit', description, ...args)).stdout.trim();
+const script = async (replies: unknown): Promise<string> => {
+  await writeFile(join(directory, 'script.json'), JSON.stringify(replies));
+  return 'script.json';
+};
+const bash = (command: string) => ({ calls: [{ name: 'bash', input: { command } }] });
+
+test('list has a header, children below their parents, filters and a limit; ps is the same', async () => {
+  await database.query(`select ledger.faculty_save('{"name": "lister", "accepts": ["listed"]}')`);
+  const [old, parent] = [await submit('An old one', '--type', 'listed'), await submit('The parent', '--type', 'listed')];
+  const child = await submit('The child', '--type', 'listed', '--parent', parent);
+  await cli('cancel', old);
+  const { stdout } = await cli('list', '--limit', '3');
+  expect(stdout.split('\n').map((line) => line.replace(/ +/g, ' ').replace(/ \d+s /, ' 0s '))).toEqual([
+    'ID AGE STATE FACULTY WORK', `${parent} 0s queued lister The parent`, `${child} 0s queued lister └ The child`,
+    `${old} 0s cancelled lister An old one${stdout.includes('(cancelled') ? expect.anything() : ''}`, '']);
+  expect(stdout).toMatch(/^ID +AGE {2}STATE {6}FACULTY {2}WORK\n/);
+  expect(JSON.parse((await cli('ps', '--state', 'cancelled', '--json')).stdout)).toMatchObject([{ id: old, faculty: 'lister', depth: 0 }]);
+  expect(JSON.parse((await cli('ps', '--state', 'queued,running', '--limit', '1', '--json')).stdout)).toMatchObject([{ id: child, parent_id: parent }]);
+  expect(await cli('list', '--state', 'ready')).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: there is no state "ready": one of queued, /) });
+});
+
+test('list --watch shows what changes, until a signal', async () => {
+  const child = spawn(process.execPath, [main, 'list', '--watch', '--limit', '1'], { env: environment(), cwd: directory });
+  let shown = '';
+  child.stdout.on('data', (chunk) => (shown += chunk));
+  await until(() => shown.startsWith('ID'));
+  const id = await submit('Watched', '--type', 'listed');
+  await until(() => shown.includes(id));
+  child.kill('SIGINT');
+  expect((await once(child, 'exit'))[0]).toBe(0);
+});
+
+test('an agent without a worker is served by ledger append and complete; logs tells what happened', async () => {
+  const id = await submit('By hand', '--type', 'hand');
+  expect(await cli('ledger', 'append', id, 'finding', 'The index is missing')).toMatchObject({ code: 0, stdout: '[1] finding: The index is missing\n' });
+  expect(JSON.parse((await cli('ledger', 'append', id, 'note', '-', '--json')).stdout)).toMatchObject({ seq: 2, content: 'from stdin' });
+  expect(await cli('ledger', 'append', id, 'rumour', 'x')).toMatchObject({ code: 1, stderr: expect.stringMatching(/^error: .*One of: /) });
+  expect(await cli('complete', id, 'It is there now', '--evidence', 'explain analyze')).toMatchObject({ code: 0, stdout: expect.stringContaining('completed') });
+  expect((await cli('show', id)).stdout).toContain('outcome    It is there now');
+  expect((await cli('logs', id)).stdout).toMatch(/^\d\d:\d\d:\d\d {2}finding: The index is missing\n\d\d:\d\d:\d\d {2}note: from stdin\n$/);
+  expect(JSON.parse((await cli('logs', id, '--limit', '1', '--json')).stdout)).toMatchObject([{ kind: 'entry', name: 'note' }]);
+});
+
+test('submit warns when nothing will take the item, faculty when nobody has a tool', async () => {
+  expect((await cli('submit', 'x', '--type', 'unheard-of')).stderr).toBe('warning: nothing will take it: no faculty accepts work type "unheard-of". Save one that does: work-ledger faculty FILE\n');
+  expect((await cli('submit', 'x', '--type', 'listed', '--faculty', 'nobody')).stderr).toContain('there is no faculty "nobody"');
+  expect((await cli('submit', 'x', '--type', 'listed')).stderr).toBe('');
+  await writeFile(join(directory, 'f.toml'), '[faculty]\nname = "tooled"\n[faculty.engage]\ntools = ["bash", "telescope"]\n');
+  expect((await cli('faculty', 'f.toml')).stderr).toBe('warning: faculty "tooled" names the tool telescope, which nobody has registered: a worker with --tools has to bring it\n');
+});
+
+test('what goes wrong is said in one line, with what to do', async () => {
+  const nowhere = 'postgresql://me:geheim@127.0.0.1:1/app';
+  const cases: [NodeJS.ProcessEnv, string[], RegExp][] = [
+    [{ DATABASE_URL: nowhere }, ['list'], /^error: the database postgresql:\/\/me:\*\*\*@127\.0\.0\.1:1\/app cannot be reached: .*ECONNREFUSED.*\. Start it, or correct DATABASE_URL; .*embedded.*\n$/],
+    [{}, ['list', '--database-url', nowhere], /^error: .*correct --database-url; .*\n$/],
+    [{ DATABASE_URL: `${database.url}_gone` }, ['list'], /^error: the database .* refuses: database ".*_gone" does not exist\. Correct DATABASE_URL.*\n$/],
+    [{ DATABASE_URL: 'localhost' }, ['list'], /^error: "localhost" is not the address of a database, such as postgresql:.*\n$/],
+    [{}, ['list', '--schema', 'empty'], /^error: there is no ledger in schema "empty"\. Install one: work-ledger install --schema empty\n$/],
+    [{}, ['tail', '12'], /^error: "12" is not the id of a work item.*\n$/],
+    [{}, ['trace', '12'], /^error: "12" is not the id of a work item.*\n$/],
+    [{}, ['fork', '12'], /^error: "12" is not the id of a turn.*\n$/],
+    [{}, ['logs', '00000000-0000-7000-8000-000000000000'], /^error: there is no work item 00000000-.*"work-ledger list".*\n$/],
+    [{}, ['pause', '00000000-0000-7000-8000-000000000000'], /^error: .*\(WL001\).*\n$/],
+    [{}, ['replay', 'nowhere.jsonl'], /^error: there is no .*nowhere\.jsonl\n$/],
+    [{}, ['submit', 'x', '--type', 'a', '--run-at', 'tomorrowish'], /^error: invalid input syntax for type timestamp with time zone: "tomorrowish"\n$/],
+    [{}, ['run'], /^error: give a task, or --resume ID.*\n$/],
+    [{}, ['work', '--tools', 'nowhere.ts'], /^error: .*nowhere\.ts.*\n$/],
+  ];
+  for (const [env, args, says] of cases) {
+    const { code, stderr, stdout } = await cliWith({ ANTHROPIC_API_KEY: 'k', ...env }, ...args);
+    expect(stderr, args.join(' ')).toMatch(says);
+    expect(stderr.split('\n'), args.join(' ')).toHaveLength(2);
+    expect(stdout + stderr).not.toContain('geheim');
+    expect([1, 2]).toContain(code);
+  }
+});
+
+test('settings come from flags, then the environment, the project, the person', async () => {
+  await writeFile(join(home, 'f.toml'), '[faculty]\nname = "of the file"\naccepts = ["filed"]\n[faculty.engage]\nworkspace = "none"\n');
+  const person = join(home, '.config', 'work-ledger', 'work-ledger.toml');
+  const project = join(directory, 'work-ledger.toml');
+  const deeper = join(directory, 'src');
+  await mkdir(deeper);
+  await mkdir(join(person, '..'), { recursive: true });
+  // Which schema was looked for tells what counted.
+  const wanted = async (env: NodeJS.ProcessEnv, ...args: string[]): Promise<string> => {
+    const found = await new Promise<string>((resolve) => {
+      execFile(process.execPath, [main, 'list', ...args], { env: { ...environment(env), DATABASE_URL: '' }, cwd: deeper }, (_error, _stdout, stderr) => resolve(stderr));
+    });
+    return /in schema "(\w+)"/.exec(found)?.[1] ?? found;
+  };
+  await writeFile(person, `database_url = "${database.url}"\nschema = "of_person"\n`);
+  expect(await wanted({})).toBe('of_person');
+  await writeFile(project, 'schema = "of_project"\n');
+  expect(await wanted({})).toBe('of_project');
+  expect(await wanted({ WORK_LEDGER_SCHEMA: 'of_environment' })).toBe('of_environment');
+  expect(await wanted({ WORK_LEDGER_SCHEMA: 'of_environment' }, '--schema', 'of_flag')).toBe('of_flag');
+
+  // A client starts these in directories of anybody's making.
+  expect(await cli('mcp', '--json')).toMatchObject({ stderr: expect.stringContaining('of_person') });
+
+  await writeFile(person, 'database_url = "postgresql://127.0.0.1:1/x"\n');
+  expect(await wanted({})).toContain(`correct database_url in ${person}`);
+  await rm(person);
+
+  await writeFile(project, 'faculties = "../f.toml"\n');
+  const ran = await cli('run', 'x', '--type', 'filed', '--scripted', await script([{ say: 'Filed.' }]));
+  expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('outcome    Filed.') });
+
+  await writeFile(project, 'schema = "a"\ndatabase = "b"\n');
+  expect(await cli('list')).toMatchObject({ code: 2, stderr: `error: ${project}:2:1: unknown key database; there are database_url, schema, faculties, tools\n` });
+  await writeFile(project, 'tools = 3\n');
+  expect(await cli('list')).toMatchObject({ code: 2, stderr: `error: ${project}:1:1: tools must be a list of paths\n` });
+});
+
+test('init writes a faculty that works as it is, and overwrites nothing', async () => {
+  expect(await cli('init')).toMatchObject({ code: 0, stdout: 'wrote engineer.toml\nwrote engineer.md\nwrote work-ledger.toml\n', stderr: expect.stringContaining("work-ledger submit '") });
+  await writeFile(join(directory, 'engineer.md'), 'Mine.');
+  expect(await cli('init')).toMatchObject({ code: 2, stderr: expect.stringContaining('engineer.toml is there already') });
+  expect(await readFile(join(directory, 'engineer.md'), 'utf8')).toBe('Mine.');
+  expect(await cli('init', 'reviewer', '--dir', 'faculties')).toMatchObject({ code: 0, stdout: 'wrote faculties/reviewer.toml\nwrote faculties/reviewer.md\n' });
+  expect(await cli('init', '../x')).toMatchObject({ code: 2 });
+  const ran = await cli('run', 'Look', '--type', 'task', '--scripted', await script([bash('pwd > seen'), { say: 'Seen.' }]));
+  expect(ran, ran.stderr).toMatchObject({ code: 0 });
+  expect(await readFile(join(directory, 'seen'), 'utf8')).toBe(`${directory}\n`);
+  await database.query(`update ledger.faculties set is_current = false where name = 'engineer'`);
+});
+
+test('run --scripted plays replies through real tools, and says what it did and used; show counts what failed', async () => {
+  const ran = await cli('run', 'Try', '--workspace', '.', '--scripted', await script([{ say: 'I look.', ...bash('echo one; exit 3') }, bash('true'), { calls: [{ name: 'work_complete', input: { summary: 'Tried.' } }] }]));
+  expect(ran, ran.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('outcome    Tried.') });
+  expect(ran.stderr).toMatch(/^I look\.$/m);
+  expect(ran.stderr).toMatch(/^bash echo one; exit 3 → failed/m);
+  expect(ran.stderr).toMatch(/^bash true → done/m);
+  expect(ran.stderr).toMatch(/^\d+s, 3 requests, [\d.]+k tokens in \(\d+ % from the cache\), \d+ out$/m);
+  const id = ran.stdout.slice(0, 36);
+  expect((await cli('show', id)).stdout).toMatch(/calls {6}3: bash, work_complete; 1 failed\n +1 × bash: one \[exit code 3\]\n/);
+  expect((await cli('logs', id)).stdout).toMatch(/turn 1 says: I look\.\n\d\d:\d\d:\d\d {2}bash echo one; exit 3 → failed.*: one \[exit code 3\]\n/);
+  for (const [replies, says] of [[[{ says: 'x' }], 'reply 1: '], [[], 'script.json: '], [[{ calls: [{ input: {} }] }], 'reply 1, calls.0.name: ']] as const) {
+    expect(await cli('run', 'x', '--scripted', await script(replies))).toMatchObject({ code: 2, stderr: expect.stringMatching(new RegExp(`^error: script\\.json: ?.*${says.replace('script.json: ', '')}`)) });
+  }
+});
+
+test('after Ctrl-C, what is printed goes on with the work', async () => {
+  const args = ['--scripted', await script([bash('echo once >> begun'), { delay: 60_000, say: 'late' }, { say: 'never' }])];
+  const child = spawn(process.execPath, [main, 'run', 'Go on', '--workspace', '.', '--grace-seconds', '0', ...args], { env: environment(), cwd: directory });
+  let errors = '';
+  child.stderr.on('data', (chunk) => (errors += chunk));
+  await until(() => errors.includes('→ done'));
+  child.kill('SIGINT');
+  expect((await once(child, 'exit'))[0]).toBe(130);
+  const [, id = ''] = /Go on with: work-ledger run --resume (\S+)\n/.exec(errors) ?? [];
+  const resumed = await cli('run', '--resume', id, '--scripted', await script([{ say: 'not asked' }, { say: 'Went on.' }]));
+  expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('outcome    Went on.') });
+  expect(await readFile(join(directory, 'begun'), 'utf8')).toBe('once\n');
+  expect(await cli('run', '--resume', id, '--scripted', 'script.json')).toMatchObject({ code: 2, stderr: `error: ${id} is completed: there is nothing to go on with\n` });
+});
+
+test('run --resume leaves alone what a worker drives', async () => {
+  await database.query(`select ledger.faculty_save('{"name": "driven", "accepts": ["driven"], "engage": {"workspace": "none"}}')`);
+  const model = await startScriptedModel(() => ({ stall: true }));
+  const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, dockerHost: 'unix:///nowhere.sock' });
+  const id = await submit('Driven', '--type', 'driven');
+  await until(() => model.requests.length > 0);
+  expect(await cli('run', '--resume', id, '--scripted', await script([{ say: 'x' }]))).toMatchObject({ code: 2, stderr: expect.stringContaining(`(process ${worker.pid}) drives it: work-ledger tail ${id}`) });
+  await cli('cancel', id);
+  await worker.end('SIGTERM');
+  await model.close();
+});
+
+test('a worker logs each item that begins and ends, and each new reason to wait once', async () => {
+  let isDown = true;
+  const model = await startScriptedModel(() => (isDown ? { error: { status: 500, type: 'api_error', message: 'down' } } : { content: [{ type: 'text', text: 'Up.' }] }));
+  const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, dockerHost: 'unix:///nowhere.sock' });
+  const id = await submit('Logged', '--type', 'driven');
+  await until(() => model.requests.length >= 3);
+  isDown = false;
+  await until(() => worker.log().includes('item completed'));
+  const lines = worker.log().split('\n').filter((line) => line.includes(id)).map((line) => JSON.parse(line) as { msg: string; reason?: string });
+  expect(lines.map(({ msg }) => msg)).toEqual(['item begun', 'item waits', 'item completed']);
+  expect(lines[1]?.reason).toContain('down');
+  await worker.end('SIGTERM');
+  await model.close();
+});
+
+test('that Docker is missing is told before work starts, by run, work and doctor', async () => {
+  await writeFile(join(directory, 'f.toml'), '[faculty]\nname = "contained"\naccepts = ["contained"]\n[faculty.engage]\ntools = ["bash"]\n');
+  const says = 'the files and commands of faculty "contained" need Docker, and none answers: start it, or workspace = "host"';
+  const model = await startScriptedModel(scriptOf([]));
+  const ran = await cliWith({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url }, 'run', 'x', '--type', 'contained', '--faculty', 'f.toml');
+  expect(ran).toMatchObject({ code: 2, stderr: `error: ${says}\n` });
+  expect(model.requests).toEqual([]);
+  const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, dockerHost: 'unix:///nowhere.sock' });
+  expect(worker.log()).toContain('\\"contained\\"');
+  await worker.end('SIGTERM');
+  const checks = JSON.parse((await cli('doctor', '--json')).stdout) as { check: string; severity: string; detail: string }[];
+  expect(checks.find(({ check }) => check === 'Docker')).toMatchObject({ severity: 'error', detail: expect.stringContaining('"contained"') });
+  await database.query(`update ledger.faculties set is_current = false where name in ('contained', 'tooled')`);
+  expect((JSON.parse((await cli('doctor', '--json')).stdout) as typeof checks).find(({ check }) => check === 'Docker')).toMatchObject({ severity: 'fine' });
+  await model.close();
+});
+
+test('a faculty has its own server and key; the worker\'s key does not go there', async () => {
+  const seen: (string | undefined)[] = [];
+  const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: 'From the gateway.' }] }]));
+  const gateway = createServer((incoming, outgoing) => {
+    seen.push(String(incoming.headers['x-api-key']));
+    void fetch(`${model.url}${incoming.url}`, { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': 'x', 'anthropic-version': '2023-06-01' }, body: incoming as unknown as ReadableStream, duplex: 'half' })
+      .then(async (answer) => outgoing.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(Buffer.from(await answer.arrayBuffer())));
+  });
+  await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+  const own = (key: string): string => `[faculty]\nname = "own"\naccepts = ["own"]\n[faculty.engage]\nworkspace = "none"\nbase_url = "${url}"\n${key}`;
+  await writeFile(join(directory, 'own.toml'), own('api_key_env = "GATEWAY_KEY"\n'));
+  const run = (env: NodeJS.ProcessEnv) => cliWith(env, 'run', 'x', '--type', 'own', '--faculty', 'own.toml');
+  expect(await run({ GATEWAY_KEY: 'of-the-gateway', ANTHROPIC_API_KEY: 'of-the-worker' })).toMatchObject({ code: 0, stdout: expect.stringContaining('From the gateway.') });
+  expect(await run({ GATEWAY_KEY: 'of-the-gateway' })).toMatchObject({ code: 0 });
+  const without = await run({ ANTHROPIC_API_KEY: 'of-the-worker' });
+  expect(without).toMatchObject({ code: 3, stderr: expect.stringContaining('GATEWAY_KEY is not set for this worker') });
+  await writeFile(join(directory, 'own.toml'), own(''));
+  expect(await run({ ANTHROPIC_API_KEY: 'of-the-worker' })).toMatchObject({ code: 0 });
+  expect(new Set(seen)).toEqual(new Set(['of-the-gateway', 'none']));
+  for (const bad of ['base_url = "https://me:pass@gate/"', 'api_key_env = "sk-ant-secret"', 'base_url = "gate"']) {
+    await writeFile(join(directory, 'own.toml'), `[faculty]\nname = "own"\n[faculty.engage]\n${bad}\n`);
+    const refused = await cli('faculty', 'own.toml');
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/own\.toml:4:\d+: engage\.(base_url|api_key_env) must be /) });
+    expect(refused.stderr).not.toMatch(/pass@|secret/);
+  }
+  gateway.close();
+  await model.close();
+});
+
+const hasPsql = await new Promise<boolean>((resolve) => execFile('psql', ['--version'], (error) => resolve(!error)));
+if (!hasPsql) console.log('The test of "sql" is skipped: psql is not on PATH');
+test.skipIf(!hasPsql)('sql finds the ledger\'s functions', async () => {
+  expect(await cli('sql', 'select count(*) > 0 as some from work_items where ledger_count(id) >= 0 or true')).toMatchObject({ code: 1 });
+  expect(await cli('sql', 'select work_ledger_version()')).toMatchObject({ code: 0, stdout: expect.stringContaining('0.1.0') });
+  expect(await cliWith({ PATH: '' }, 'sql')).toMatchObject({ code: 2, stderr: expect.stringContaining('psql is not on PATH') });
+});
+
+const inShell = (shell: string, text: string): Promise<string> => new Promise((resolve, reject) => {
+  execFile(shell, ['-c', text], { env: environment() }, (error, stdout) => (error ? reject(error) : resolve(stdout)));
+});
+test('bash completes commands, options and the words that they take', async () => {
+  const { stdout } = await cli('completion', 'bash');
+  await writeFile(join(directory, 'completion'), stdout);
+  const complete = (words: string): Promise<string> => inShell('bash', `source ${directory}/completion; COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _work_ledger; echo "\${COMPREPLY[@]}"`);
+  expect(await complete('work-ledger li')).toBe('list\n');
+  expect(await complete('work-ledger list --wa')).toBe('--watch\n');
+  expect(await complete('work-ledger ps --st')).toBe('--state\n');
+  expect(await complete('work-ledger demo --scene te')).toBe('team\n');
+  expect((await cli('completion', 'zsh')).stdout).toMatch(/^#compdef work-ledger\n/);
+  expect((await cli('completion', 'fish')).stdout).toContain("complete -c work-ledger -n __fish_use_subcommand -a list -d '");
+  expect(await cli('completion', 'tcsh')).toMatchObject({ code: 2 });
+});
+for (const [shell, name] of [['zsh', '_work-ledger'], ['fish', 'work-ledger.fish']] as const) {
+  const isThere = await inShell(shell, 'true').then(() => true, () => false);
+  if (!isThere) console.log(`What ${shell} completes is not read by it: ${shell} is not on PATH`);
+  test.skipIf(!isThere)(`${shell} reads its completion`, async () => {
+    await writeFile(join(directory, name), (await cli('completion', shell)).stdout);
+    await inShell(shell, `${shell === 'zsh' ? 'zsh -n' : 'fish --no-execute'} ${join(directory, name)}`);
+  });
+}
+
+// util-linux's `script` gives a command a terminal.
+const hasTerminal = await inShell('bash', 'script -qec true /dev/null').then(() => true, () => false);
+if (!hasTerminal) console.log('Tests of a terminal are skipped: there is no "script" of util-linux');
+test.skipIf(!hasTerminal)('on a terminal a run is coloured and says what it does now; NO_COLOR is heeded; work logs lines', async () => {
+  await script([bash('echo seen'), { say: 'Seen.', delay: 1500 }]);
+  const onTerminal = (args: string, env: NodeJS.ProcessEnv): Promise<string> => new Promise((resolve) => {
+    execFile('script', ['-qec', `stty cols 100; exec ${process.execPath} ${main} ${args}`, '/dev/null'], { env: environment({ TERM: 'xterm', ...env }), cwd: directory }, (_error, stdout) => resolve(stdout));
+  });
+  const colored = await onTerminal(`run Look --workspace . --scripted script.json`, {});
+  expect(colored).toContain('\u001b[32mcompleted\u001b[39m');
+  expect(colored).toContain('\r\u001b[2Kturn 2 · asks the model');
+  const plain = await onTerminal(`run Look --workspace . --scripted script.json`, { NO_COLOR: '1' });
+  expect(plain).toContain('bash echo seen → done');
+  // oxlint-disable-next-line no-control-regex
+  expect(plain).not.toMatch(/\u001b\[\d+m/);
+  const worker = spawn('script', ['-qec', `exec ${process.execPath} ${main} work`, '/dev/null'], { env: environment({ TERM: 'xterm', NO_COLOR: '1', ANTHROPIC_API_KEY: 'k' }), cwd: directory });
+  let log = '';
+  worker.stdout.on('data', (chunk) => (log += chunk));
+  await until(() => log.includes('worker started'));
+  worker.kill('SIGTERM');
+  await once(worker, 'exit');
+  expect(log).toMatch(/^\d\d:\d\d:\d\d worker started {2}workerId=/m);
+});
+
+test('every command says how it is used', async () => {
+  expect((await cli('list', '--help')).stdout).toContain('Examples:\n  work-ledger list --state running waiting\n  work-ledger ps --watch');
+  expect((await cli('--help')).stdout).toContain('work-ledger init');
+});
