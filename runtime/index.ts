@@ -1,7 +1,9 @@
 // What a program that embeds Work Ledger imports.
 
 export type { Workspace } from '../sandbox/workspace.ts';
+export { follow } from './commands/follow.ts';
 export { checkLedger, OtherLedger } from './install/checkLedger.ts';
+export { ensureEmbedded, stopEmbedded } from './install/embedded.ts';
 export { installLedger } from './install/installLedger.ts';
 export type { ActivityEvent } from './ledger/activity.ts';
 export type { Checkpoint, JournalEntry, JournalSession, LedgerEntry, ResumptionContext, WorkItem } from './ledger/answers.ts';

@@ -201,6 +201,15 @@ for (const [name, way] of [['pull', 'from'], ['push', 'into']] as const) {
     });
 }
 
+program.command('sandbox-image').description('build the image in which agents\' code and workspaces run')
+  .option('--image <image>', 'its name', sandboxImage)
+  .option('--debian', 'from Debian packages, where no base image can be pulled (root, debootstrap)')
+  .option('--json', 'print JSON')
+  .exitOverride()
+  .action(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) => {
+    exitCode = await (await import('./commands/sandboxImage.ts')).buildSandboxImage(image, options);
+  });
+
 const ledger = examples(command('ledger', 'the ledger of a work item').argument('<id>')
   .option('--type <type>', 'entries of this type only')
   .option('--last <n>', 'the newest n only', integer)

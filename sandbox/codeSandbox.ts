@@ -232,6 +232,6 @@ function judge(ended: Ended | null, isOutOfMemory: boolean | null, timeoutSecond
 function advice(error: unknown, image: string): string {
   const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string };
   if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'EACCES') return `no Docker daemon answers (${code}): start one, or set DOCKER_HOST`;
-  if (statusCode === 404 && /no such image/i.test(message ?? '')) return `there is no image ${image}: make sandbox-image builds one`;
+  if (statusCode === 404 && /no such image/i.test(message ?? '')) return `there is no image ${image}: work-ledger sandbox-image builds one`;
   return message ?? String(error);
 }

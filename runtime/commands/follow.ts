@@ -13,7 +13,7 @@ export async function follow(
   url: string,
   workItemId: string,
   handlers: { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(): Promise<void> },
-  signal: AbortSignal,
+  signal: AbortSignal = new AbortController().signal,
 ): Promise<WorkItem | null> {
   let wake = (): void => {};
   const listener = listen(url, ['work_ledger', 'work_item_completed', ...(handlers.onActivity ? ['work_activity'] : [])], {

