@@ -32,12 +32,12 @@ psql -qd postgres -c "create database $database"
 graphile-worker --schema-only --connection "postgresql:///$database" >/dev/null
 psql -q -v ON_ERROR_STOP=1 -d "$database" <<SQL
 create extension pgtap;
-create schema ledger;
-create extension work_ledger schema ledger;
-set search_path to ledger, public;
+create table sessions (of text); -- what an application may have
+create extension work_ledger;
+set search_path to work_ledger, public;
 \i test/sql/_fixtures.sql
-alter database $database set search_path to ledger, work_test, public;
-select 'PostgreSQL ' || current_setting('server_version') || ', work_ledger ' || ledger.work_ledger_version();
+alter database $database set search_path to work_ledger, work_test, public;
+select 'PostgreSQL ' || current_setting('server_version') || ', work_ledger ' || work_ledger_version();
 SQL
 find test/sql -name '*.test.sql' | sort | xargs pg_prove --dbname "$database" --ext .sql
 
@@ -85,15 +85,15 @@ end
 $do$;
 SQL
 rows() { # database
-  psql -qAt -d "$1" -c "select relname from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' and relpersistence = 'p' order by 1" |
-    while read -r table; do psql -qAt -d "$1" -c "select '$table', replace(t::text, E'\n', ' ') from ledger.$table t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by 2"; done
+  psql -qAt -d "$1" -c "select relname from pg_class where relnamespace = 'work_ledger'::regnamespace and relkind = 'r' and relpersistence = 'p' order by 1" |
+    while read -r table; do psql -qAt -d "$1" -c "select '$table', replace(t::text, E'\n', ' ') from work_ledger.$table t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by 2"; done
 }
 psql -qd postgres -c "create database ${database}_restored"
 pg_dump "$database" | psql -q -v ON_ERROR_STOP=1 -d "${database}_restored" >/dev/null
-psql -qd postgres -c "alter database ${database}_restored set search_path to ledger, public"
+psql -qd postgres -c "alter database ${database}_restored set search_path to work_ledger, public"
 before=$(rows "$database") after=$(rows "${database}_restored")
 tables=$(cut -d'|' -f1 <<<"$before" | sort -u | wc -l)
-all=$(psql -qAt -d "$database" -c "select count(*) from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' and relpersistence = 'p'")
+all=$(psql -qAt -d "$database" -c "select count(*) from pg_class where relnamespace = 'work_ledger'::regnamespace and relkind = 'r' and relpersistence = 'p'")
 diff <(echo "$before") <(echo "$after") || { echo 'not ok - a dump restores with its rows'; exit 1; }
 [ "$tables" = "$all" ] || { echo "not ok - $tables of $all tables had rows to restore"; exit 1; }
 psql -qAt -d "${database}_restored" -c "select seq from work_submit('analyze', 'After the restore') w, ledger_append(w.id, 'note', 'goes on')" | grep -qx 1 ||

@@ -57,8 +57,11 @@ test('the extension can be created there as it is', async () => {
   const { url } = await ensureEmbedded({ dataDir, isDurable: false });
   await ask(url, 'create database other');
   const other = url.replace(/work_ledger$/, 'other');
+  await ask(other, 'create table sessions (of text)'); // what an application may have
   await ask(other, 'create extension work_ledger');
-  expect(await ask(other, `select seq from work_submit('analyze', 'x') w, ledger_append(w.id, 'note', 'x')`)).toBe(1);
+  expect(await ask(other, `select seq from work_ledger.work_submit('analyze', 'x') w, work_ledger.ledger_append(w.id, 'note', 'x')`)).toBe(1);
+  expect(await ask(other, `select count(*)::int from pg_class where relnamespace = 'public'::regnamespace`), 'nothing of it is in public').toBe(1);
+  expect(await ask(other, `select count(*)::int from pg_proc where pronamespace = 'public'::regnamespace`)).toBe(0);
 });
 
 test('a server that was killed, and an initdb that broke off, heal', async () => {

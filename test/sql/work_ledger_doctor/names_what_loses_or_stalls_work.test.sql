@@ -47,8 +47,11 @@ update work_items set ledger_count = 0, lease = null, state = 'paused' where id 
 select ok(pg_temp.of('invariants') like 'error: it is paused and holds a slot%', 'a slot that is not given back');
 
 create role ledger_reader;
-grant usage on schema ledger to ledger_reader;
-grant select on all tables in schema ledger to ledger_reader;
+do $do$
+begin
+  execute format('grant usage on schema %1$I to ledger_reader; grant select on all tables in schema %1$I to ledger_reader', _ledger_schema());
+end
+$do$;
 revoke select on journal_entries from ledger_reader;
 create temporary table told (says text);
 grant insert on told to ledger_reader;
