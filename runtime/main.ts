@@ -80,7 +80,7 @@ program.hook('preAction', async (_, called) => {
   const takes = new Set(called.options.map((option) => option.attributeName()));
   if (!takes.has('databaseUrl')) return;
   const { fileSettings } = await import('./commands/configFile.ts');
-  const file = fileSettings({ isTyped: !['hook', 'mcp'].includes(called.name()) });
+  const file = await fileSettings({ isTyped: !['hook', 'mcp'].includes(called.name()) });
   if (file.databaseFrom !== undefined && !given('databaseUrl')) addressFrom = file.databaseFrom;
   for (const key of ['databaseUrl', 'schema', 'tools'] as const) {
     if (takes.has(key) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');

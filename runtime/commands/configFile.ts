@@ -6,18 +6,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
-import { z } from 'zod';
-
-import { parseToml, TomlError } from '../faculty/toml.ts';
 import { UsageError } from '../ledger/errors.ts';
-
-const strings = z.union([z.string().transform((one) => [one]), z.array(z.string())]);
-const keys = z.strictObject({
-  database_url: z.string().min(1).optional(),
-  schema: z.string().min(1).optional(),
-  faculties: strings.optional(),
-  tools: strings.optional(),
-});
 
 export type FileSettings = {
   databaseUrl?: string;
@@ -32,10 +21,10 @@ export type FileSettings = {
 const fileName = 'work-ledger.toml';
 
 /** What the files say; of a key in both, the project's. Throws UsageError with line and column. */
-export function fileSettings({ isTyped }: { isTyped: boolean }): FileSettings {
+export async function fileSettings({ isTyped }: { isTyped: boolean }): Promise<FileSettings> {
   const home = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'work-ledger', fileName);
   const project = isTyped ? nearest(process.cwd()) : null;
-  return { ...settingsIn(home), ...(project !== null && settingsIn(project)) };
+  return { ...(await settingsIn(home)), ...(project !== null && (await settingsIn(project))) };
 }
 
 function nearest(directory: string): string | null {
@@ -54,7 +43,7 @@ function isOurs(path: string): boolean {
   return true;
 }
 
-function settingsIn(path: string): FileSettings {
+async function settingsIn(path: string): Promise<FileSettings> {
   let text: string;
   try {
     text = readFileSync(path, 'utf8');
@@ -62,7 +51,7 @@ function settingsIn(path: string): FileSettings {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
   }
-  const { database_url: databaseUrl, schema, faculties, tools } = checked(path, text);
+  const { database_url: databaseUrl, schema, faculties, tools } = (await import('./configKeys.ts')).configKeys(path, text);
   const here = (names: readonly string[]): string[] => names.map((name) => resolve(dirname(path), name));
   return {
     ...(databaseUrl !== undefined && { databaseUrl, databaseFrom: `database_url in ${path}` }),
@@ -70,20 +59,4 @@ function settingsIn(path: string): FileSettings {
     ...(faculties && { faculties: here(faculties) }),
     ...(tools && { tools: here(tools) }),
   };
-}
-
-function checked(path: string, text: string): z.infer<typeof keys> {
-  const at = ({ line, column }: { line: number; column: number }, says: string): UsageError => new UsageError(`${path}:${line}:${column}: ${says}`);
-  try {
-    const { value, positionOf } = parseToml(text);
-    const { data, error } = keys.safeParse(value);
-    if (data) return data;
-    const [issue] = error.issues;
-    if (issue?.code === 'unrecognized_keys') throw at(positionOf([issue.keys[0] ?? '']), `unknown key ${issue.keys[0]}; there are ${Object.keys(keys.shape).join(', ')}`);
-    const key = String(issue?.path[0] ?? '');
-    throw at(positionOf([key]), `${key} must be ${key === 'faculties' || key === 'tools' ? 'a list of paths' : 'a text that is not empty'}`);
-  } catch (error) {
-    if (error instanceof TomlError) throw at(error.position, error.message);
-    throw error;
-  }
 }

@@ -22,7 +22,7 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
   const claim = await runtime.db.focusClaim(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind !== 'claimed') return claim;
   const held = runtime.leases.hold(claim);
-  if (claim.iteration === 1) runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
+  if (claim.iteration === 1 && (runtime.waits.get(workItemId)?.startsWith('queued') ?? true)) runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
   try {
     const outcome = await runIteration({ claim, signal: held.signal, runtime });
     say(workItemId, outcome, runtime);

@@ -14,6 +14,8 @@ import { Draft, MalformedError } from './messageDraft.ts';
 export type ModelClientOptions = {
   apiKey?: string;
   baseURL?: string;
+  /** The server is another than the one that the environment describes: what ANTHROPIC_CUSTOM_HEADERS holds, secrets too, does not go there. */
+  isOther?: boolean;
   /** The longest time without an event; pings do not count. */
   idleTimeoutMs?: number;
   totalTimeoutMs?: number;
@@ -29,6 +31,7 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
   const sdk = new Anthropic({
     ...(apiKey !== undefined && { apiKey }),
     ...(baseURL !== undefined && { baseURL }),
+    ...(options.isOther && { defaultHeaders: withoutCustomHeaders(apiKey) }),
     maxRetries: 0,
     timeout: totalTimeoutMs,
     // Whatever ANTHROPIC_LOG says: its default logger writes requests to stdout.
@@ -79,6 +82,12 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     return { kind: 'error', error: describe(failure, requestId, [sdk.apiKey, sdk.authToken]) };
   };
   return { call };
+}
+
+/** Takes back what the SDK takes from ANTHROPIC_CUSTOM_HEADERS ("name: value", a line each). */
+function withoutCustomHeaders(apiKey: string | undefined): Record<string, string | null> {
+  const names = (process.env['ANTHROPIC_CUSTOM_HEADERS'] ?? '').split('\n').filter((line) => line.includes(':')).map((line) => line.slice(0, line.indexOf(':')).trim());
+  return Object.fromEntries(names.map((name) => [name, name.toLowerCase() === 'authorization' && apiKey !== undefined ? `Bearer ${apiKey}` : null]));
 }
 
 /** The stream broke off. */

@@ -16,7 +16,7 @@ export function facultyModels(ofWorker: ModelClient): (engage: ModelAddress) => 
     const name = JSON.stringify([baseURL, variable]);
     const known = clients.get(name);
     if (known) return known;
-    const made = createModelClient({ apiKey, ...(baseURL && { baseURL }) });
+    const made = createModelClient({ apiKey, ...(baseURL && { baseURL, isOther: true }) });
     clients.set(name, made);
     return made;
   };
