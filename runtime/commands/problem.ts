@@ -21,7 +21,7 @@ function sentenceOf(error: unknown, addressFrom: string): string {
   return messageOf(rootOf(error));
 }
 
-/** A refused statement is wrapped by what sent it, with a message that says less. */
+/** A refused statement is wrapped by the library that sent it, with a message that says less; what we wrapped ourselves says more. */
 function rootOf(error: unknown): unknown {
-  return error instanceof Error && error.cause instanceof Error && 'severity' in error.cause ? error.cause : error;
+  return error instanceof Error && error.constructor !== Error && error.cause instanceof Error && 'severity' in error.cause ? error.cause : error;
 }
