@@ -121,6 +121,7 @@ test('no worker stops before a job that is over is written back', async () => {
   let isStopped = false;
   const stopped = worker.stop().then(() => (isStopped = true));
   await (await startHere(model.url, { graceSeconds: 60 })).stop(); // one that has nothing to wait for
+  expect(await database.query('select from ledger.workers')).toHaveLength(1); // it has not signed off
   expect(isStopped).toBe(false);
   await holder.query('rollback');
   await stopped;
