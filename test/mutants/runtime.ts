@@ -28,6 +28,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a lease that was lost unheard stops its work',
   },
   {
+    name: 'a worker that takes no jobs keeps its heartbeat',
+    file: 'runtime/worker/leases.ts',
+    from: ' || !this.#isAtWork()) return;',
+    to: ') return;',
+    test: 'test/e2e/connections.test.ts',
+    title: 'a worker whose graphile-worker is answered no more falls silent',
+  },
+  {
     name: 'hints that a worker missed stay missed',
     file: 'runtime/worker/worker.ts',
     from: `    onConnected: () => void tended.leases.check(),
