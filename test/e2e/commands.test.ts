@@ -215,9 +215,14 @@ test('after Ctrl-C, what is printed goes on with the work', async () => {
   expect(await cli('run', '--resume', id, '--scripted', 'script.json')).toMatchObject({ code: 2, stderr: `error: ${id} is completed: there is nothing to go on with\n` });
 });
 
-test('run --resume leaves alone what a worker drives', async () => {
+/** Nothing but what is submitted from now on as "driven" is there for a worker. */
+async function clear(): Promise<void> {
   await database.query(`select ledger.work_cancel(id) from ledger.work_items where resolved_at is null`);
   await database.query(`select ledger.faculty_save('{"name": "driven", "accepts": ["driven"], "engage": {"workspace": "none"}}')`);
+}
+
+test('run --resume leaves alone what a worker drives', async () => {
+  await clear();
   const model = await startScriptedModel(() => ({ stall: true }));
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, dockerHost: 'unix:///nowhere.sock' });
   const id = await submit('Driven', '--type', 'driven');
@@ -229,6 +234,7 @@ test('run --resume leaves alone what a worker drives', async () => {
 });
 
 test('a worker logs each item that begins and ends, and each new reason to wait once', async () => {
+  await clear();
   let isDown = true;
   const model = await startScriptedModel(() => (isDown ? { error: { status: 500, type: 'api_error', message: 'down' } } : { content: [{ type: 'text', text: 'Up.' }] }));
   const worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, dockerHost: 'unix:///nowhere.sock' });
