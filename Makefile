@@ -48,12 +48,16 @@ build: extension ## the extension into build/, the npm package into dist/
 	cp -R sandbox/python sandbox/seccomp.json sandbox/Dockerfile sandbox/*.sh dist/sandbox/
 	cp -R runtime/console/assets dist/runtime/console/
 	node plv8/build.ts > dist/plv8/functions.sql
+	cp -R build/work_ledger-* dist/extension
 
 extension: node_modules
 	node sql/build.ts
 
+dist: extension ## the extension alone, to be installed without npm: build/work_ledger-VERSION.zip, as PGXN takes it
+	cd build && rm -f work_ledger-*.zip && zip -qr $$(basename work_ledger-*).zip work_ledger-*
+
 install: extension ## install the extension into the PostgreSQL of pg_config (PGXS)
-	$(MAKE) -C sql install
+	$(MAKE) -C sql install BUILT=../build/share/extension
 
 installcheck: node_modules ## run the pgTAP files with pg_prove on the installed extension
 	test/installcheck.sh
@@ -71,4 +75,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-long test-sql mutants check lint verify schema build extension install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-long test-sql mutants check lint verify schema build extension dist install installcheck sandbox-image db psql clean

@@ -118,6 +118,7 @@ command('install', 'install the ledger as a plain script, and graphile-worker\'s
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
   print(installed, `ledger ${installed.version} ${installed.changed ? 'installed' : 'is up to date'} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
+  note(`For psql: set search_path to "${installed.schema}", public; for everybody: alter database … set search_path to "${installed.schema}", public`);
 });
 
 command('javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(async (options: Settings) => {

@@ -17,6 +17,8 @@ export function version(): string {
   return found;
 }
 
+const comment = (): string => /^comment = '([^']+)'$/m.exec(controlFile())?.[1] ?? '';
+
 export type BuiltinAbility = { name: string; description: string; input_schema: Record<string, unknown> };
 
 /** What a ledger brings for every agent to call, in the order in which it is offered (sql/abilities.json). */
@@ -48,6 +50,44 @@ export function extensionScript(): string {
     sources([...sqlFiles('schema/'), ...sqlFiles('api/'), 'extension.sql']),
   ].join('\n');
 }
+
+/** What registers the extension with pg_tle, for servers where nobody can add files but this: then `create extension` finds it. */
+export function pgTleScript(): string {
+  const script = extensionScript().replace(/^\\echo .*\n/m, '');
+  // pg_tle quotes with the last two; it refuses a script that has them.
+  for (const quote of ['$work_ledger$', '$_pgtle_o_$', '$_pgtle_i_$']) if (script.includes(quote)) throw new Error(`the extension's script may not contain ${quote}`);
+  return `-- Generated from sql/ by sql/build.ts. Do not edit.
+-- psql -f pg_tle.sql, as a member of pgtle_admin; then: create schema work_ledger; create extension work_ledger schema work_ledger;
+
+do $install$
+declare
+  v_script text := $work_ledger$
+${script}
+$work_ledger$;
+begin
+  -- Since pg_tle 1.5 an extension can name its schema.
+  if exists (select from pg_proc where pronamespace = 'pgtle'::regnamespace and proname = 'install_extension' and 'schema' = any (proargnames)) then
+    execute 'select pgtle.install_extension($1, $2, $3, $4, null, $1)' using 'work_ledger', '${version()}', '${comment()}', v_script;
+  else
+    execute 'select pgtle.install_extension($1, $2, $3, $4)' using 'work_ledger', '${version()}', '${comment()}', v_script;
+  end if;
+end
+$install$;
+`;
+}
+
+/** META.json, as PGXN asks for it: https://pgxn.org/spec */
+export const pgxnMeta = () => ({
+  name: 'work_ledger',
+  abstract: comment(),
+  version: version(),
+  maintainer: 'Work Ledger',
+  license: 'mit',
+  provides: { work_ledger: { abstract: comment(), file: `work_ledger--${version()}.sql`, docfile: 'doc/sql.md', version: version() } },
+  prereqs: { runtime: { requires: { PostgreSQL: '15.0.0' } } },
+  tags: ['agents', 'llm', 'memory', 'ledger', 'queue'],
+  'meta-spec': { version: '1.0.0', url: 'https://pgxn.org/meta/spec.txt' },
+});
 
 /** The same for servers where nobody can add files: run in one transaction, with the schema made. `api`: functions and views only. */
 export function plainScript(schema: string, parts: 'all' | 'api'): string {
