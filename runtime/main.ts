@@ -4,6 +4,7 @@
 import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 
@@ -304,6 +305,11 @@ command('hook <name>', 'called by an interactive client: session-start, user-pro
   .action(async (name: string, options: ClientOptions) => {
     exitCode = await (await import('./commands/hook.ts')).hook(name, options);
   });
+
+program.command('plugin').description('the command that adds the plugin for Claude Code from this package').exitOverride().action(() => {
+  const folder = fileURLToPath(new URL(existsSync(new URL('../plugin', import.meta.url)) ? '../plugin' : '../../plugin', import.meta.url));
+  print(null, `claude plugin marketplace add '${folder.replaceAll("'", `'\\''`)}' && claude plugin install work-ledger@work-ledger`, false);
+});
 
 command('pause <id>', 'pause a work item when its iteration is over')
   .option('--reason <text>', 'why')

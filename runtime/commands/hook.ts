@@ -1,5 +1,7 @@
 // What an interactive client reports of its session, and what it is told, at fixed points.
 
+import { existsSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import { z } from 'zod';
@@ -31,12 +33,12 @@ type HookInput = z.infer<typeof hookInput>;
 const fileTools = new Map([['Read', 'read'], ['Write', 'create'], ['Edit', 'modify'], ['MultiEdit', 'modify'], ['NotebookEdit', 'modify']]);
 
 const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Promise<string>> = {
-  /** Context for the beginning of a session: where the work stands, and what others do. */
-  'session-start': async (db, sessionId) => {
+  /** Context for the beginning of a session: where the work stands, and what others do in this directory and its repository. */
+  'session-start': async (db, sessionId, { cwd }) => {
     await db.journal.sessionStatus(sessionId, 'active');
     const entries = await db.journal.read(sessionId, 0, 2, null);
     const packet = entries.length > 1 ? await db.journal.exportForResumption(sessionId, 3000) : '';
-    return [packet, String(await db.abilityInvoke('awareness_digest', {}, sessionId))].filter((part) => part !== '').join('\n\n');
+    return [packet, await db.awarenessHere(sessionId, repositoryOf(cwd ?? process.cwd()))].filter((part) => part !== '').join('\n\n');
   },
   'user-prompt': async (db, sessionId, { prompt }) => {
     await db.journal.sessionStatus(sessionId, 'active'); // another client in this directory may have ended meanwhile
@@ -69,6 +71,14 @@ const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Pro
     return '';
   },
 };
+
+/** The root of the repository that the directory is in; else the directory. */
+function repositoryOf(directory: string): string {
+  for (let at = resolve(directory); ; at = dirname(at)) {
+    if (existsSync(join(at, '.git'))) return at;
+    if (at === dirname(at)) return resolve(directory);
+  }
+}
 
 /** Reads the client's JSON from stdin; its output is for the model. A ledger that cannot be reached never stops the client. */
 export async function hook(name: string, options: ClientOptions): Promise<number> {

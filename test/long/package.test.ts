@@ -92,9 +92,11 @@ describe.each(['12', '11'])('with npm %s', (npm) => {
     }
   });
 
-  test('what its texts refer to comes along', () => {
+  test('what its texts refer to comes along, and the plugin finds the package that it is part of', async () => {
+    expect(await run(project, {}, join(project, 'node_modules', 'work-ledger', 'plugin', 'work-ledger'), '--version')).toMatchObject({ code: 0, stderr: '' });
+    expect((await workLedger('plugin')).stdout).toContain(`marketplace add '${join(project, 'node_modules', 'work-ledger', 'plugin')}'`);
     const there = (path: string): boolean => existsSync(join(project, 'node_modules', 'work-ledger', path));
-    expect(['dist/sandbox/Dockerfile', 'dist/sandbox/buildImage.sh', 'dist/sandbox/trimImage.sh', 'dist/sandbox/seccomp.json', 'docs/sql.md', 'plugin/hooks/hooks.json'].filter((path) => !there(path))).toEqual([]);
+    expect(['dist/sandbox/Dockerfile', 'dist/sandbox/buildImage.sh', 'dist/sandbox/trimImage.sh', 'dist/sandbox/seccomp.json', 'docs/sql.md', 'plugin/hooks/hooks.json', 'plugin/.claude-plugin/marketplace.json', 'dist/extension/Makefile', 'dist/extension/work_ledger.control', 'dist/extension/pg_tle.sql'].filter((path) => !there(path))).toEqual([]);
   });
 });
 

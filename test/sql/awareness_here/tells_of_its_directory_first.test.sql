@@ -1,0 +1,18 @@
+-- A session that starts is told of the work in its directory and below it; of work elsewhere, only how much is running.
+begin;
+select plan(6);
+
+select submit('The session itself');
+create temporary table near as select id from work_submit('fix', 'In a package', p_workspace_dir => '/home/anna/project/one');
+select ledger_append((select id from near), 'finding', 'The rounding is wrong');
+select work_submit('fix', 'In a directory of a similar name', p_workspace_dir => '/home/anna/project-two');
+
+select matches(awareness_here(item(), '/home/anna/project'), E'In this directory or its repository:\n- \\[fix\\] In a package \\(queued\\)\n  finding: The rounding is wrong\n', 'with what was found there');
+select doesnt_match(awareness_here(item(), '/home/anna/project/'), 'similar name', 'a directory of a similar name is another');
+select matches(awareness_here(item(), '/home/anna/project-two'), 'similar name', 'where the session is there, it is told of that');
+select matches(awareness_here(item(), '/elsewhere'), 'There is no other work in this directory', 'where there is nothing it is told so');
+select throws_ok($$ select awareness_here(item(), 'relative') $$, 'WL002', null, 'a directory is absolute');
+select throws_ok($$ select awareness_here('00000000-0000-0000-0000-000000000000', '/') $$, 'WL001', null, 'the session exists');
+
+select * from finish();
+rollback;
