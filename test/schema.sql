@@ -2500,7 +2500,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body eabeaa83, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body a3c365eb, comment bdbe4538
+  sql immutable parallel safe; -- body e435224b, comment bdbe4538
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -2799,6 +2799,8 @@ create function _without_thinking(p_content json) returns text
   sql immutable; -- body 5672d6c0, comment e32e7dad
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 8fd62c3e, comment 4b519098
+create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
+  sql stable; -- body c7968c9f, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_sources() returns text[]
@@ -2813,6 +2815,8 @@ create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) re
   plpgsql stable; -- body 03a8e469, comment c83752b2
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid) returns text
   plpgsql volatile; -- body af7a1632, comment 40e417aa
+create function awareness_here(p_work_item_id uuid, p_directory text) returns text
+  plpgsql volatile; -- body 4e9a8c37, comment 43804190
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   plpgsql volatile; -- body c1dfd2a0, comment 9e65ba5c
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
