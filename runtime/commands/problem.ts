@@ -2,7 +2,7 @@
 
 import { NoConnection } from '../ledger/connection.ts';
 import { LedgerError, messageOf, UsageError } from '../ledger/errors.ts';
-import { isConnectionLost } from '../ledger/reachable.ts';
+import { isConnectionLost, refusalOf } from '../ledger/reachable.ts';
 import { exit, note } from './output.ts';
 
 /** Says it on stderr, with DEBUG set also where it happened, and returns the exit code. `addressFrom`: where the database's address was given. */
@@ -18,10 +18,5 @@ function sentenceOf(error: unknown, addressFrom: string): string {
   const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
   if (typeof path === 'string' && code === 'ENOENT') return `there is no ${path}`;
   if (typeof path === 'string' && (code === 'EACCES' || code === 'EPERM')) return `${path} may not be read or written by you`;
-  return messageOf(rootOf(error));
-}
-
-/** A refused statement is wrapped by the library that sent it, with a message that says less; what we wrapped ourselves says more. */
-function rootOf(error: unknown): unknown {
-  return error instanceof Error && error.constructor !== Error && error.cause instanceof Error && 'severity' in error.cause ? error.cause : error;
+  return messageOf(refusalOf(error));
 }

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Logger } from 'pino';
-import { BackendTerminatedError, BackendTerminatedUnexpectedlyError, ConnectionError } from 'slonik';
+import { BackendTerminatedError, BackendTerminatedUnexpectedlyError, ConnectionError, SlonikError } from 'slonik';
 
 import { NoConnection } from './connection.ts';
 import { sqlState } from './errors.ts';
@@ -22,6 +22,9 @@ export function isConnectionLost(error: unknown): boolean {
   // pg sets no code for these.
   return error instanceof Error && /^(Connection terminated|Client has encountered a connection error|timeout expired)/.test(error.message);
 }
+
+/** What the server said of a statement, where the library that sent it says less. */
+export const refusalOf = (error: unknown): unknown => (error instanceof SlonikError && error.cause instanceof Error ? error.cause : error);
 
 /** Repeats `use` while the server cannot be reached, and logs that it waits. Throws errors for which waiting cannot help, and when `signal` fires. */
 export async function whenReachable<T>(use: () => Promise<T>, log: Logger, signal?: AbortSignal): Promise<T> {

@@ -43,13 +43,14 @@ test('every command ends over an older ledger, with what to do', async () => {
   await writeFile(faculty, '[faculty]\nname = "a"\n');
   const commands = [
     ['up'], ['install'], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'],
+    ['list'], ['logs', id], ['sql'], ['complete', id, 'x'], ['ledger', 'append', id, 'note', 'x'], ['cost'], ['trace', id],
     ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['javascript'],
     ['replay', recorded, '--schema', 'work_ledger'], ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ['demo', '--scene', 'team'], ['demo', '--scene', 'context'],
-    ['list'], ['logs', id], ['complete', id, 'x'], ['cost'], ['trace', id], ['console', '--port', '0'],
+    ['console', '--port', '0'],
   ];
-  // Those that need no ledger or only show what is there, and those that never stop their client, which the tests of MCP look at.
-  const others = ['help', 'down', 'pull', 'push', 'mcp', 'hook', 'doctor', 'init', 'completion', 'sandbox-image', 'sql'];
-  const named = [...(await cli(['--help'])).stdout.matchAll(/^ {2}([a-z-]+)(?:\|[a-z]+)? /gm)].map(([, name]) => name ?? '');
+  // Those that need no ledger, and those that never stop their client, which the tests of MCP look at.
+  const others = ['help', 'down', 'pull', 'push', 'mcp', 'hook', 'doctor', 'init', 'completion', 'plugin', 'sandbox-image'];
+  const named = [...(await cli(['--help'])).stdout.matchAll(/^ {2}([a-z-]+)[ |]/gm)].map(([, name]) => name ?? '');
   expect(named.filter((name) => !others.includes(name)).toSorted()).toEqual([...new Set(commands.map(([name = '']) => name))].toSorted());
   for (const args of commands) {
     const ended = await cli(args, ['work', 'run'].includes(args[0] ?? '') ? { ANTHROPIC_API_KEY: 'k' } : {});
