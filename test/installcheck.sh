@@ -83,6 +83,8 @@ begin
   perform turn_record(v_item, v_lease, v_turn, '{"content": [{"type": "tool_use", "id": "c", "name": "erase", "input": {}}], "stop_reason": "tool_use"}');
 end
 $do$;
+select count(*) from work_metrics_take();
+select trace_take(id) from foci order by id limit 1;
 SQL
 rows() { # database
   psql -qAt -d "$1" -c "select relname from pg_class where relnamespace = 'work_ledger'::regnamespace and relkind = 'r' and relpersistence = 'p' order by 1" |
