@@ -95,10 +95,11 @@ as $$
     from awareness_digests d
     -- That of the first request is made before its turn, and stored with it.
     cross join lateral (
-      select case when d.is_delta then d.created_at else least(d.created_at, (select t.started_at from turns t where t.id = d.turn_id)) end) as e(ended_at)
+      select case when d.is_delta then d.created_at else least(d.created_at, (select t.started_at from turns t where t.id = d.turn_id)) end,
+             not d.is_delta and d.turn_id = (select t.id from _trace_turns(p_focus.id, 1, 1) t order by t.started_at, t.id limit 1)) as e(ended_at, is_first)
     cross join lateral _span(
       'work.awareness.digest', _span_id('work.awareness.digest', d.turn_id::text),
-      case when d.is_delta then _iteration_span_id(p_focus.id, d.iteration) else _span_id('work.orient', p_focus.id::text) end,
+      case when e.is_first then _span_id('work.orient', p_focus.id::text) else _iteration_span_id(p_focus.id, d.iteration) end,
       e.ended_at - make_interval(secs => d.duration_ms / 1000), e.ended_at, false,
       jsonb_build_object(
         'work.iteration', d.iteration, 'work.turn.id', d.turn_id, 'work.awareness.is_delta', d.is_delta, 'work.awareness.entries', d.entries,
@@ -106,4 +107,4 @@ as $$
    where d.focus_id = p_focus.id and d.iteration between p_first and p_last;
 $$;
 
-comment on function _digest_spans(foci, integer, integer) is 'A work.awareness.digest span for each digest made for these iterations.';
+comment on function _digest_spans(foci, integer, integer) is 'A work.awareness.digest span for each digest made for these iterations: that of the first request within work.orient, the others (also of a first request that is made anew) within their iteration.';
