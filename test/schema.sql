@@ -2112,7 +2112,7 @@ create function _digest_chars(p_message messages) returns integer
 create function _digest_fenced(p_says text, p_digest text) returns text
   sql volatile; -- body a245093c, comment 36ae46a8
 create function _digest_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a4954c94, comment 4789c192
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ad32e55a, comment 583a45e5
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
   sql volatile; -- body fe7c43a4, comment 3967c2a1
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
