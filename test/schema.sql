@@ -2580,7 +2580,7 @@ create function _said_done(p_turn turns, p_call_count integer) returns jsonb
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql stable; -- body eb38a369, comment bee448c2
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
-  sql volatile; -- body a8ebf1c3, comment 9d89a8cb
+  sql volatile set client_min_messages=warning; -- body a8ebf1c3, comment 9d89a8cb
 create function _search_entry() returns trigger
   plpgsql volatile; -- body 16b7a584, comment b4ba41b1
 create function _search_marks(p_query text) returns text

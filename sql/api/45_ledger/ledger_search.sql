@@ -123,6 +123,7 @@ create or replace function _search_add(p_source text, p_id uuid, p_work_item_id 
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  set client_min_messages = warning -- a word of over 2 kB is left out; nobody who writes one needs a notice of it
 as $$
   insert into search_entries (source, id, work_item_id, words, created_at)
   select p_source, p_id, p_work_item_id, to_tsvector('simple', _search_text(left(p_text, 65536))), p_at
