@@ -110,8 +110,9 @@ export class WorkJournal {
   }
 
   /**
-   * Passes on every entry from now on, each once; `onActivity`: what the agent thinks, says and calls meanwhile, from the beginning of its newest
-   * turn. Returns a function that ends it. Notifications only make it faster.
+   * Passes on every entry from now on, each once (those written just before may come, too, where the database is slow to answer);
+   * `onActivity`: what the agent thinks, says and calls meanwhile, from the beginning of its newest turn. Returns a function that ends
+   * it. Notifications only make it faster.
    */
   subscribe(sessionId: string, callback: (entry: JournalEntry) => void, onActivity?: (event: ActivityEvent) => void): () => void {
     return subscribe(this.#db, this.#url, sessionId, callback, onActivity);

@@ -56,6 +56,7 @@ class NewEntries {
   readonly #db: Db;
   readonly #sessionId: string;
   readonly #seen = new Map<string, number>();
+  readonly #subscribedAt = performance.now();
   #began: number | null = null;
   #since = 0;
   #isPrimed = false;
@@ -65,9 +66,11 @@ class NewEntries {
     this.#sessionId = sessionId;
   }
 
-  /** Sets the start, once. */
+  /** Sets the start, once: by the clock of the database, when it was subscribed or, as far as the answer took time, a little before. */
   async begin(): Promise<void> {
-    this.#began ??= this.#since = await this.#db.journal.now();
+    if (this.#began !== null) return;
+    const now = await this.#db.journal.now();
+    this.#began = this.#since = now - (performance.now() - this.#subscribedAt);
   }
 
   async *read(): AsyncGenerator<JournalEntry> {

@@ -101,7 +101,7 @@ test('doctor names what is wrong', async () => {
   expect(code).toBe(1);
   const checks = JSON.parse(stdout) as { check: string; severity: string; detail: string }[];
   const of = (check: string) => checks.find((one) => one.check === check);
-  expect(of('routing')).toMatchObject({ severity: 'error', detail: 'no faculty accepts work type "nobody"', remedy: expect.stringContaining('faculty') });
+  expect(checks).toContainEqual(expect.objectContaining({ check: 'routing', severity: 'error', detail: 'no faculty accepts work type "nobody"', remedy: expect.stringContaining('faculty') }));
   expect(of('durability')?.severity).toBe('error'); // the test cluster is not
   expect(of('jobs')).toMatchObject({ severity: 'warning', detail: '1 jobs have no attempts left' });
   expect(of('connections')?.severity).toBe('fine');
