@@ -184,6 +184,7 @@ test('who appends a long entry is warned', async () => {
 });
 
 test('cancelling stops a model call that is under way, and what it says is dropped', async () => {
+  await db.facultySave({ name: 'talker', accepts: ['talk'] });
   const model = await startScriptedModel(() => ({ content: [{ type: 'text', text: 'too late' }], delayMs: 20_000 }));
   const worker = await startWorker({
     url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }),
