@@ -38,7 +38,7 @@ verify: node_modules ## what is generated or frozen is as it must be
 	node test/bench/plotFlat.ts --verify
 	node test/mutants/run.ts --verify
 
-schema: node_modules ## write the catalog into test/schema.sql, a faculty's keys into README.md, the comments into docs/sql.md, to be looked at and committed
+schema: node_modules ## write the catalog into test/schema.sql, tables and the SQL reference into docs/, to be looked at and committed
 	node test/schema.ts
 
 build: extension ## the extension into build/, the npm package into dist/

@@ -2416,7 +2416,7 @@ create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_q
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
   sql stable; -- body 4307b208, comment fa2f4c2b
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body 4e70a44f, comment 16f6994a
+  sql immutable parallel safe; -- body 4e70a44f, comment 1b56c5e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 4f423a21, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -2856,7 +2856,7 @@ create function faculty_save(p_config jsonb) returns faculties
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
   plpgsql volatile; -- body 848977a1, comment a49121d9
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
-  plpgsql volatile; -- body 7fbb8287, comment 01952e69
+  plpgsql volatile; -- body 7fbb8287, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile; -- body 15da0de9, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json

@@ -44,7 +44,7 @@ async function toolsOf(file: string): Promise<LoadedTools> {
   }
   const module = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
   const exported: unknown[] = Array.isArray(module.default) ? module.default : [module.default];
-  if (!exported.every(isTool)) throw new UsageError(`${file} does not export a tool as its default: see "Your own tools" in the README`);
+  if (!exported.every(isTool)) throw new UsageError(`${file} does not export a tool as its default: see docs/tools.md`);
   return { tools: exported, close: nothing };
 }
 

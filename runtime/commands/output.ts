@@ -5,7 +5,7 @@ import { styleText } from 'node:util';
 import type { ActivityEvent } from '../ledger/activity.ts';
 import type { WorkItem } from '../ledger/answers.ts';
 
-/** Exit codes, as documented in the README. */
+/** Exit codes, as docs/operating.md has them. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;
 
 export function print(data: unknown, text: string, isJson: boolean): void {

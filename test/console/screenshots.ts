@@ -1,5 +1,5 @@
 // Pictures of every page: node test/console/screenshots.ts [DIRECTORY] takes all of them, in three widths and both modes;
-// with --docs those that the README shows, into docs/.
+// with --docs those that README and docs/ show, into docs/.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile } from 'node:fs/promises';

@@ -28,8 +28,8 @@ import { Session } from '../session.ts';
 import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
 import { until } from '../workerProcess.ts';
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-const documented = [...readme.matchAll(/^\| `(work\.[\w.]+)` \| (counter|histogram) \| (\S+) \| ([\w, ]*) \| (.+) \|$/gm)]
+const page = readFileSync(new URL('../../docs/observability.md', import.meta.url), 'utf8');
+const documented = [...page.matchAll(/^\| `(work\.[\w.]+)` \| (counter|histogram) \| (\S+) \| ([\w, ]*) \| (.+) \|$/gm)]
   .map(([, name = '', type, unit, labels = '', says]) => ({ name, type, unit, labels: labels.split(', ').map((label) => label.trim()).filter((label) => label !== ''), says }));
 
 const quiet = pino({ level: 'silent' });
@@ -113,7 +113,7 @@ const rowsOf: Record<string, string> = {
 };
 
 describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, compactions and children', () => {
-  test('each metric of the README has its type, unit, labels and meaning, and the value of the rows', async () => {
+  test('each documented metric has its type, unit, labels and meaning, and the value of the rows', async () => {
     const engage = { ledger_nudge_interval: 0, tools: ['look'], workspace: 'none' };
     await db.facultySave({ name: 'lead', accepts: ['lead'], engage: { ...engage, code_execution: true } });
     await db.facultySave({ name: 'part', accepts: ['part'], engage: { ...engage, elide_budget: 0 }, awareness: { refresh_every: 2 } });

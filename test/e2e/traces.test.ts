@@ -1,4 +1,4 @@
-// One run with everything in it, exported while it happened and again from its rows: both are the same spans, and the table in the README
+// One run with everything in it, exported while it happened and again from its rows: both are the same spans, and the table in docs/observability.md
 // says what they are.
 
 import { execFile } from 'node:child_process';
@@ -133,9 +133,9 @@ async function exported(id: string): Promise<ReceivedSpan[]> {
 }
 
 async function readTable(): Promise<Map<string, { parents: string[]; attributes: string[]; events: string[] }>> {
-  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+  const page = await readFile(new URL('../../docs/observability.md', import.meta.url), 'utf8');
   const quoted = (text: string): string[] => [...text.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
-  const rows = readme.slice(readme.indexOf('| Span | Below |')).split('\n\n')[0]?.split('\n').slice(2) ?? [];
+  const rows = page.slice(page.indexOf('| Span | Below |')).split('\n\n')[0]?.split('\n').slice(2) ?? [];
   const table = new Map(rows.map((row) => {
     const [, name = '', parents = '', text = ''] = row.split('|');
     const [attributes = '', events = ''] = text.split(/; events? /);
@@ -198,7 +198,7 @@ describe('a run with parallel tools, code, a child, approval, compaction, a cras
     for (const span of spans) expect(span.end, span.name).toBeGreaterThanOrEqual(span.start);
   });
 
-  test('every span and attribute is in the README, and each of the README is there', async () => {
+  test('every span and attribute is in the documentation, and each of the documentation is there', async () => {
     const table = await readTable();
     const everywhere = ['work.item.id', 'work.focus.id', 'work.attempt', 'work.faculty', 'work.type', 'work.iteration', 'work.turn.id'];
     const names = new Map(spans.map((span) => [span.spanId, span.name]));

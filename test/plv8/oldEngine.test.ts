@@ -38,7 +38,7 @@ test('what old engines lack is not there, and nothing misses it', async () => {
   const { json_schema_errors: schema, markdown_codeblocks: blocks, markdown_file_references: references, recorded_runs_parse: runs } = await functions();
   const suite = JSON.parse(readFileSync(fileURLToPath(new URL('../fixtures/jsonSchemaSuite/draft2020-12.json', import.meta.url)), 'utf8')) as Record<string, { schema: unknown; tests: { data: unknown }[] }[]>;
   for (const group of Object.values(suite).flat()) for (const { data } of group.tests) expect(schema?.(JSON.stringify(group.schema), JSON.stringify(data)).error).toBeUndefined();
-  const text = readFileSync(fileURLToPath(new URL('../../README.md', import.meta.url)), 'utf8');
+  const text = readFileSync(fileURLToPath(new URL('../../docs/context.md', import.meta.url)), 'utf8');
   expect(blocks?.(text).value).not.toEqual([]);
   expect(references?.(text).value).not.toEqual([]);
   const transcript = readFileSync(fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url)), 'utf8');

@@ -1,4 +1,4 @@
-// The grants that the README names are enough for what it says, and no more.
+// The grants that docs/operating.md names are enough for what it says, and no more.
 
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';

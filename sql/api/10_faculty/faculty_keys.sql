@@ -1,5 +1,5 @@
--- The keys of a faculty, in the order in which people read them. The only list: defaults, checks, the view, the table in the
--- README and the runtime's knowledge of commands come from here.
+-- The keys of a faculty, in the order in which people read them. The only list: defaults, checks, the view, the table in
+-- docs/faculty.md and the runtime's knowledge of commands come from here.
 
 create or replace function _faculty_keys()
   returns table (path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)

@@ -33,7 +33,7 @@ as $$
     ('work.ledger.soft_cap_warnings', 'counter', '{entry}', '{faculty}', 'Ledger entries over 4 KiB, which every reader pays for');
 $$;
 
-comment on function _metrics() is 'Every metric that is counted from rows: its name, type (counter or histogram), unit (UCUM), labels and meaning. The only list: instruments, v_metrics and the README''s table come from it.';
+comment on function _metrics() is 'Every metric that is counted from rows: its name, type (counter or histogram), unit (UCUM), labels and meaning. The only list: instruments, v_metrics and the table in docs/observability.md come from it.';
 
 create or replace view v_metrics with (security_invoker = true) as select name, type, unit, labels, says from _metrics();
 comment on view v_metrics is 'Every metric that work_metrics() computes from rows: name, type (counter, histogram), unit (UCUM), labels, meaning.';
