@@ -1,0 +1,308 @@
+// README and docs/: what they show is run, as far as it can be; links lead somewhere; README stays short.
+
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { parseRecordedRun } from '../plv8/readers/recordedRun.ts';
+import { withTools } from '../runtime/commands/loadTools.ts';
+import { replayRun } from '../runtime/commands/replay.ts';
+import { scriptFile } from '../runtime/commands/scriptFile.ts';
+import { loadFaculties } from '../runtime/faculty/loadFaculties.ts';
+import { installLedger } from '../runtime/install/installLedger.ts';
+import { scriptOf } from '../runtime/model/script.ts';
+import { startScriptedModel } from '../runtime/model/scriptedModel.ts';
+import { startCrew } from './console/crew.ts';
+import type { Crew } from './console/crew.ts';
+import { createDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
+import { anchorsOf, blocksOf, commandsOf, pages, placeOf, root, statementsOf, wordsOf } from './pages.ts';
+import { until } from './workerProcess.ts';
+
+type Ran = { code: number; stdout: string; stderr: string };
+const run = (directory: string, env: NodeJS.ProcessEnv, program: string, ...args: string[]): Promise<Ran> =>
+  new Promise((resolve) => {
+    execFile(program, args, { cwd: directory, env, maxBuffer: 1e8 }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
+  });
+const uuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
+
+let directory: string;
+beforeAll(async () => {
+  // Beside node_modules, so that what the blocks import is found.
+  await mkdir(join(root, 'build'), { recursive: true });
+  directory = await mkdtemp(join(root, 'build', 'docs-'));
+});
+afterAll(() => rm(directory, { recursive: true, force: true }));
+
+test('README has at most 900 words', () => {
+  expect(readFileSync(`${root}README.md`, 'utf8').match(/\S+/g)?.length).toBeLessThanOrEqual(900);
+});
+
+test('every relative link leads to a file, and to a heading in it', () => {
+  const files = ['README.md', ...globSync(['docs/*.md', '{sql,test,sandbox,plugin,plv8}/**/README.md'], { cwd: root })];
+  const broken = files.flatMap((file) => {
+    const text = readFileSync(`${root}${file}`, 'utf8');
+    return [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = '']) => link).filter((link) => !/^\w+:/.test(link)).filter((link) => {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? `${root}${file}` : join(root, dirname(file), path);
+      return !existsSync(target) || (anchor !== undefined && !anchorsOf(readFileSync(target, 'utf8')).includes(anchor));
+    }).map((link) => `${file}: ${link}`);
+  });
+  expect(broken).toEqual([]);
+});
+
+test('README leads to every page of docs/', () => {
+  const readme = readFileSync(`${root}README.md`, 'utf8');
+  expect(globSync('docs/*.md', { cwd: root }).filter((page) => !readme.includes(`](${page})`))).toEqual([]);
+});
+
+test('every block says what it is, and those that are not run say why', () => {
+  const known = ['sh', 'console', 'sql', 'toml', 'ts', 'json', 'python', 'text'];
+  const blocks = pages.flatMap((page) => page.blocks);
+  expect(blocks.filter((block) => !known.includes(block.language)).map(placeOf)).toEqual([]);
+  const texts = blocks.filter((block) => block.language === 'text');
+  const notRun = blocks.filter((block) => block.notRun !== null);
+  console.log(`${blocks.length - notRun.length - texts.length} of ${blocks.length - texts.length} code blocks are run or checked; ${texts.length} are text${notRun.map((block) => `\n  not run: ${placeOf(block)} (${block.language}): ${block.notRun}`).join('')}`);
+});
+
+test('every command line is one of work-ledger\'s or a target of make, with options that are there', async () => {
+  const typed = [...blocksOf('sh'), ...blocksOf('console')].flatMap((block) => commandsOf(block).map(({ words }) => ({ place: placeOf(block), notRun: block.notRun, words: wordsOf(words) })));
+  const said = pages.flatMap(({ path, codes }) => codes.filter((code) => /^(\w+=\S+ )*(work-ledger|make) [a-z-]/.test(code)).map((code) => ({ place: path, notRun: null, words: wordsOf(code) })));
+  const lines = [...typed, ...said].map(({ words: [program = '', ...args], ...line }) => ({ ...line, program: program.replace('./', ''), args }));
+
+  const targets = [...readFileSync(`${root}Makefile`, 'utf8').matchAll(/^([a-z-]+):/gm)].map(([, target = '']) => target);
+  const made = lines.filter(({ program }) => program === 'make');
+  expect(made.filter(({ args }) => !args.filter((word) => !word.includes('=')).every((word) => targets.includes(word)))).toEqual([]);
+
+  const ours = lines.filter(({ program }) => program === 'work-ledger');
+  const { stdout, stderr } = await run(directory, { PATH: process.env['PATH'], HOME: directory, COMMAND_LINES: JSON.stringify(ours.map(({ args }) => args)) },
+    process.execPath, '--import', join(root, 'test', 'parseCommands.ts'), join(root, 'runtime', 'main.ts'));
+  expect(stderr).toBe('');
+  const { names, problems } = JSON.parse(stdout) as { names: string[]; problems: string[] };
+  expect(problems.flatMap((problem, i) => (problem === '' ? [] : [`${ours[i]?.place}: work-ledger ${ours[i]?.args.join(' ')}: ${problem}`]))).toEqual([]);
+  expect(ours.length).toBeGreaterThan(40);
+
+  const others = lines.filter(({ program, notRun }) => !['make', 'work-ledger', 'export'].includes(program) && notRun === null);
+  expect(others, 'a line of another program needs a comment before its block that says why it is not run').toEqual([]);
+
+  // The table of commands in docs/operating.md has each of them, and no other.
+  const table = pages.find(({ path }) => path === 'docs/operating.md')?.text.split('| Command | |')[1]?.split('\n\n')[0] ?? '';
+  const cells = table.split('\n').slice(2).flatMap((row) => [...(row.split(/(?<!\\)\|/)[1] ?? '').matchAll(/`([a-z-]+)/g)].map(([, name = '']) => name));
+  expect([...new Set(cells)].toSorted()).toEqual(names.toSorted());
+});
+
+describe('on a ledger with work in it', () => {
+  let database: TestDatabase;
+  let crew: Crew;
+  let client: pg.Client;
+  /** What a name in capitals stands for: one of these, with which the statement is possible. */
+  let names: Record<string, string[]>;
+
+  beforeAll(async () => {
+    database = await createDatabase({ from: null });
+    await installLedger(database.url, 'work_ledger');
+    const recorded = parseRecordedRun(readFileSync(`${root}test/fixtures/claudeCode.jsonl`, 'utf8'));
+    const { workItemId: replayed } = await replayRun(recorded, database.url, 'work_ledger', 1);
+    crew = await startCrew(database.url, 'work_ledger');
+    client = new pg.Client({ connectionString: database.url });
+    await client.connect();
+    await client.query(`set search_path = work_ledger, public; set lock_timeout = '30s'`);
+    const all = async (sql: string): Promise<string[]> => (await client.query<{ id: string }>(sql)).rows.map(({ id }) => id);
+    const [mine = ''] = await all(`select id from work_submit('by hand', 'Find why the import is slow')`);
+    const [parent = ''] = await all(`select id from work_submit('by hand', 'The queries of the year')`);
+    const items = [mine, ...Object.values(crew.ids), replayed];
+    const labels = await all(`select label as id from sessions s order by exists (select from work_items w where w.id = '${crew.ids.root}'), label`);
+    names = {
+      ITEM: items, PARENT: [parent], CHILD: await all(`select id from spawn_child_work('${parent}', 'by hand', 'Only March')`),
+      TURN: await all(`select id from turns where work_item_id in ('${replayed}', '${crew.ids.done}') order by depth desc`),
+      CALL: (await crew.db.approvals()).map((call) => call.tool_call_id), HANDLE: await all(`select left(_artifact_store('some output'), 16) as id`), LABEL: labels, OTHER: labels.toReversed(), SESSION: labels,
+    };
+  });
+  afterAll(async () => {
+    await client?.end();
+    await crew?.close();
+    await database?.drop();
+  });
+
+  /** Runs it with the first ids with which it can be run; throws the error of the last ones. */
+  async function execute(statement: string): Promise<pg.QueryResult> {
+    const meant = Object.keys(names).filter((name) => new RegExp(`['"]${name}['"]`).test(statement));
+    let tries: Record<string, string>[] = [{}];
+    for (const name of meant) tries = tries.flatMap((before) => (names[name] ?? []).map((id) => ({ ...before, [name]: id })));
+    let problem: unknown = new Error(`nothing stands for ${meant.join(', ')}`);
+    for (const ids of tries.slice(0, 200)) {
+      await client.query('savepoint before');
+      try {
+        return await client.query(meant.reduce((sql, name) => sql.replaceAll(new RegExp(`(['"])${name}(['"])`, 'g'), `$1${ids[name]}$2`), statement));
+      } catch (error) {
+        problem = error;
+        await client.query('rollback to before');
+      }
+    }
+    throw new Error(`${(problem as Error).message}\n${statement}`);
+  }
+
+  const blocks = blocksOf('sql').filter((block) => block.notRun === null);
+  test.each(blocks.map((block) => [placeOf(block), block] as const))('SQL of %s', async (_, block) => {
+    await client.query('begin; create role app');
+    try {
+      const results: pg.QueryResult[] = [];
+      for (const statement of statementsOf(block.code)) results.push(await execute(statement));
+      const page = pages.find(({ path }) => path === block.page);
+      const next = page?.blocks[page.blocks.indexOf(block) + 1];
+      const isOutput = next?.language === 'text' && page?.text.includes(`${block.code}\`\`\`\n\n\`\`\`text`);
+      if (next && isOutput) expect(plain(results.flatMap(printed))).toEqual(plain(next.code.split('\n')));
+    } finally {
+      await client.query('rollback');
+    }
+  });
+
+  const printed = ({ fields, rows }: pg.QueryResult<Record<string, unknown>>): string[] =>
+    [fields.map(({ name }) => name).join(' | '), ...rows.map((row) => Object.values(row).join(' | '))].filter((_, i) => !(i === 0 && fields.length === 1 && String(rows[0]?.[fields[0]?.name ?? '']).includes('\n')));
+  const plain = (lines: string[]): string[] => lines.flatMap((line) => line.split('\n')).map((line) => line.replaceAll(uuid, 'ID').replaceAll(/\s+/g, ' ').trim()).filter((line) => line !== '');
+
+  test('SQL within sentences', async () => {
+    for (const { path, codes } of pages) {
+      for (const code of codes.filter((one) => one.startsWith('select '))) {
+        await client.query('begin');
+        await expect(execute(code), `${path}: ${code}`).resolves.toBeDefined();
+        await client.query('rollback');
+      }
+    }
+  });
+
+  test('faculties are accepted, settings and tools are read', async () => {
+    const at = await mkdtemp(join(directory, 'toml-'));
+    await mkdir(join(at, 'scripts'));
+    await writeFile(join(at, 'engineer.md'), 'You mend things.');
+    for (const block of blocksOf('toml')) {
+      for (const [, command = ''] of block.code.matchAll(/= "(scripts\/\w+)"/g)) {
+        await writeFile(join(at, command), '#!/bin/sh\n');
+        await chmod(join(at, command), 0o755);
+      }
+      const file = join(at, 'block.toml');
+      await writeFile(file, block.code.includes('[faculty]') || !block.code.includes('[faculty.') ? block.code : `[faculty]\nname = "part"\n\n${block.code}`);
+      if (block.code.includes('[faculty')) await expect(loadFaculties(crew.db, [file]), placeOf(block)).resolves.toMatchObject([{ warnings: [] }]);
+      else if (block.code.includes('[[tool]]')) await expect(withTools([file], async (tools) => tools.length), placeOf(block)).resolves.toBeGreaterThan(0);
+      else {
+        await writeFile(join(at, 'work-ledger.toml'), block.code);
+        const env = { PATH: process.env['PATH'], HOME: at, COMMAND_LINES: '[["down"]]' };
+        expect(JSON.parse((await run(at, env, process.execPath, '--import', join(root, 'test', 'parseCommands.ts'), join(root, 'runtime', 'main.ts'))).stdout), placeOf(block)).toMatchObject({ problems: [''] });
+      }
+    }
+  });
+});
+
+test('TypeScript compiles strictly', async () => {
+  const at = await mkdtemp(join(directory, 'ts-'));
+  const files = await Promise.all(blocksOf('ts').map(async ({ code }, i) => {
+    await writeFile(join(at, `${i}.ts`), code);
+    return `${i}.ts`;
+  }));
+  await writeFile(join(at, 'package.json'), '{"type": "module"}');
+  await writeFile(join(at, 'tsconfig.json'), JSON.stringify({
+    extends: '../../../tsconfig.json', files, include: [], compilerOptions: { rootDir: '../../..', noUnusedLocals: false, paths: { 'work-ledger': ['../../../runtime/index.ts'] } },
+  }));
+  expect(await run(at, { PATH: process.env['PATH'] }, join(root, 'node_modules', '.bin', 'tsc'), '-p', '.')).toEqual({ code: 0, stdout: '', stderr: '' });
+});
+
+test('the files of replies are read, the Python compiles', async () => {
+  for (const block of blocksOf('json')) {
+    const file = join(directory, 'replies.json');
+    await writeFile(file, block.code);
+    expect(() => scriptFile(file), placeOf(block)).not.toThrow();
+  }
+  for (const block of blocksOf('python')) {
+    const code = `def answer():\n${block.code.replaceAll(/^/gm, '    ')}`;
+    expect(await run(directory, { PATH: process.env['PATH'] }, 'python3', '-c', 'import ast, sys; ast.parse(sys.argv[1])', code), placeOf(block)).toMatchObject({ code: 0 });
+  }
+});
+
+describe('README as it is typed', () => {
+  let database: TestDatabase;
+  let home: string;
+  const started: ChildProcess[] = [];
+  beforeAll(async () => {
+    database = await createDatabase({ from: null });
+    await installLedger(database.url, 'work_ledger');
+    home = await mkdtemp(join(tmpdir(), 'docs-test-'));
+    await mkdir(join(home, 'bin'));
+    await symlink(join(root, 'work-ledger'), join(home, 'bin', 'work-ledger'));
+    await writeFile(join(home, 'package.json'), '{"scripts": {"test": "node --test"}, "type": "module"}');
+  });
+  afterAll(async () => {
+    for (const process of started) if (process.pid !== undefined) process.kill('SIGTERM');
+    await database?.drop();
+    await rm(home, { recursive: true, force: true });
+  });
+  const environment = (): NodeJS.ProcessEnv => ({ PATH: `${join(home, 'bin')}:${process.env['PATH']}`, HOME: home, DATABASE_URL: database.url, DOCKER_HOST: 'unix:///nowhere.sock' });
+
+  /** Each expected line comes in this order; … stands for anything, ids for any id. */
+  function expectOutput(actual: string, expected: readonly string[]): void {
+    const lines = actual.replaceAll(uuid, 'ID').split('\n').map((line) => line.trimEnd());
+    let from = 0;
+    for (const line of expected.filter((one) => one !== '…')) {
+      const pattern = new RegExp(`^${line.replaceAll(uuid, 'ID').split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)).join('.*')}$`);
+      const found = lines.findIndex((one, i) => i >= from && pattern.test(one));
+      expect(found, `${line}\nis not in what was printed from line ${from} on:\n${lines.join('\n')}`).toBeGreaterThanOrEqual(0);
+      from = found + 1;
+    }
+  }
+
+  const [demo, agents] = blocksOf('console');
+  test('the demo prints what is shown', async () => {
+    const [command] = demo ? commandsOf(demo) : [];
+    expect(command?.words).toBe('make demo');
+    // node_modules is there, whatever its time.
+    const { code, stdout, stderr } = await run(root, environment(), 'make', '-o', 'node_modules', 'demo');
+    expect(code, stderr).toBe(0);
+    expectOutput(stdout, command?.output ?? []);
+  });
+
+  test('init, work, submit and tail print what is shown', async () => {
+    // The model begins when somebody looks.
+    const isWatched = async (): Promise<void> => void (await until(async () => (await database.query('select 1 from work_ledger.work_items where watch_ends_at is not null')).length > 0));
+    const model = await startScriptedModel(scriptOf([
+      { content: [{ type: 'text', text: 'I look first.' }, { type: 'tool_use', name: 'read_file', input: { path: 'package.json' } }], stopReason: 'tool_use', afterEvent: (count) => (count === 1 ? isWatched() : undefined) },
+      { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'A package with one script: test.' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'Its tests are run by npm test.' } }], stopReason: 'tool_use' },
+    ]));
+    const env: NodeJS.ProcessEnv = { ...environment(), ANTHROPIC_BASE_URL: model.url };
+    let id = '';
+    try {
+      for (const { words, output } of agents ? commandsOf(agents) : []) {
+        const [, name, value] = /^export (\w+)=(\S+)$/.exec(words) ?? [];
+        if (name) env[name] = value;
+        else if (words.endsWith(' &')) started.push(spawn('work-ledger', wordsOf(words).slice(1), { cwd: home, env, stdio: 'ignore' }));
+        else {
+          const { code, stdout, stderr } = await run(home, env, 'sh', '-c', words.replaceAll(uuid, id));
+          expect(code, `${words}\n${stderr}`).toBe(0);
+          expectOutput(`${stdout}\n${stderr}`, output);
+          id = stdout.match(uuid)?.[0] ?? id;
+        }
+      }
+    } finally {
+      await model.close();
+    }
+  });
+
+  test('the TypeScript does the work', async () => {
+    const model = await startScriptedModel(scriptOf([
+      { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'It has one script' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'A package' } }], stopReason: 'tool_use' },
+    ]));
+    try {
+      const code = blocksOf('ts').find(({ page }) => page === 'README.md')?.code ?? '';
+      const file = join(directory, 'quickstart.ts');
+      await writeFile(file, code.replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href)));
+      expect(await run(home, { ...environment(), ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url }, process.execPath, file))
+        .toMatchObject({ code: 0, stdout: 'finding It has one script\ncompleted A package\n' });
+    } finally {
+      await model.close();
+    }
+  });
+});
