@@ -22,21 +22,6 @@ const A = { top: 8, h: 232 };
 const B = { top: 296, h: 176 };
 const C = { top: 508, h: 44 };
 
-/** At most `most` columns: each is the largest request of those it stands for. A cut is never averaged away: it moves to the column that holds it. */
-export function bucketed(columns: readonly Column[], cuts: readonly Cut[], most: number): { columns: Column[]; cuts: Cut[]; each: number } {
-  const each = Math.ceil(columns.length / most);
-  if (each <= 1) return { columns: [...columns], cuts: [...cuts], each: 1 };
-  const buckets: Column[] = [];
-  for (let i = 0; i < columns.length; i += each) {
-    const some = columns.slice(i, i + each);
-    const largest = some.reduce((a, b) => (b.sent > a.sent ? b : a));
-    const last = some.at(-1) ?? largest;
-    buckets.push({ ...largest, n: some[0]?.n ?? largest.n, said: last.said, cut: last.cut, written: some.reduce<number | null>((sum, c) => (c.written === null ? sum : (sum ?? 0) + c.written), null) });
-  }
-  const first = columns[0]?.n ?? 1;
-  return { columns: buckets, cuts: cuts.map((cut) => ({ ...cut, n: first + Math.floor((cut.n - first) / each) * each })), each };
-}
-
 export function drawTimeline(picture: TimelinePicture): Html {
   return markup(new Drawing(picture).svg());
 }

@@ -1,8 +1,8 @@
-// What an open page is told: the names of its parts that changed, each with a version, at most four times a second; and the
-// words of running agents as they arrive. One connection listens to the ledger for all pages. A notification is only a hint:
-// every part is also looked at every few seconds, so that a page is right where nothing can be listened to (a standby).
+// What an open page is told: the versions of its parts, when one has changed, at most four times a second; and the words of
+// running agents as they arrive. The page fetches the parts whose version is not its own: nothing is rendered for a page where
+// nothing changes. One connection listens to the ledger for all pages. A notification is only a hint: the versions are also
+// read every few seconds, so that a page is right where nothing can be listened to (a standby).
 
-import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ActivityReader } from '../ledger/activity.ts';
@@ -41,42 +41,48 @@ export class Hints {
   }
 }
 
-/** What one page is told, until the signal is raised. `render`: its parts as they are now; `watched`: the items whose agents it shows. */
+/** What one page is told, until the signal is raised. `versions`: of its parts; `agents`: the items whose agents it shows. */
 export async function* follow(
-  page: { render(): Promise<Map<string, string>>; watched(): Promise<readonly string[]>; isReadOnly: boolean },
+  page: { versions(): Promise<Map<string, string>>; agents(): Promise<readonly string[]>; isReadOnly: boolean },
   db: Db,
   hints: Hints,
   signal: AbortSignal,
 ): AsyncGenerator<Message> {
-  const seen = new Map<string, string>();
   const words = new Map<string, Words>();
-  let version = 0; // the time of the look: a page compares it with that of its own fetches
+  let told = '';
+  let items: readonly string[] = [];
   let hinted = Promise.withResolvers<void>();
-  const unsubscribe = hints.subscribe(() => hinted.resolve());
+  const active = new Set<string>(); // whose agents have said something, as far as was heard
+  const unsubscribe = hints.subscribe((channel, id) => {
+    if (channel === 'work_activity') active.add(id);
+    hinted.resolve();
+  });
   let watchedUntil = 0;
+  let lookedAt = -Infinity;
   try {
-    for (let isFirst = true; !signal.aborted; isFirst = false) {
-      const changed: string[] = [];
+    while (!signal.aborted) {
       try {
-        for (const [name, text] of await page.render()) {
-          const hash = hashOf(text);
-          if (!isFirst && seen.get(name) !== hash) changed.push(name);
-          seen.set(name, hash);
-        }
-        const items = await page.watched();
-        if (performance.now() > watchedUntil && !page.isReadOnly) {
-          for (const id of items) await db.ledgerWatch(id, WATCH_SECONDS).catch(() => {}); // a reader may not: then the page is looked at every few seconds
-          watchedUntil = performance.now() + (WATCH_SECONDS * 1000) / 2;
-        }
+        const versions = Object.fromEntries(await page.versions());
+        const now = JSON.stringify(versions);
+        const hasChanged = now !== told;
+        if (hasChanged) items = await page.agents();
+        const isDue = performance.now() > watchedUntil;
+        for (const id of page.isReadOnly ? [] : items) if (isDue || !words.has(id)) await db.ledgerWatch(id, WATCH_SECONDS).catch(() => {}); // a reader may not: then the page is looked at every few seconds
+        if (isDue) watchedUntil = performance.now() + (WATCH_SECONDS * 1000) / 2;
         for (const id of words.keys()) if (!items.includes(id)) words.delete(id);
+        const isRound = performance.now() - lookedAt > LOOK_MS;
+        if (isRound) lookedAt = performance.now();
+        const heard = new Set(active);
+        active.clear();
         for (const id of items) {
           const one = words.get(id) ?? new Words(db, id);
+          if (words.has(id) && !isRound && !heard.has(id)) continue;
           words.set(id, one);
           const data = await one.read();
           if (data) yield { event: 'words', data };
         }
-        if (isFirst || changed.length > 0) yield { event: 'parts', data: { version: (version = Math.max(version + 1, Date.now())), parts: changed, isFirst } };
-        else yield { event: 'alive', data: {} };
+        yield hasChanged ? { event: 'parts', data: { versions } } : { event: 'alive', data: {} };
+        told = now;
       } catch {
         yield { event: 'alive', data: { isBroken: true } }; // the database is away: the next look says everything
       }
@@ -88,9 +94,6 @@ export async function* follow(
     unsubscribe();
   }
 }
-
-/** Times that count by themselves do not make a part another one. */
-const hashOf = (text: string): string => createHash('sha256').update(text.replaceAll(/(data-since="[^"]*">)[^<]*/g, '$1')).digest('base64url');
 
 /** The last words of one agent: only their end is sent, with where it stands in the whole. */
 class Words {

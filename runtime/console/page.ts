@@ -1,6 +1,9 @@
 // A page: where it is, what it is made of, and what of it changes while it is looked at. A part is rendered alone when it changed,
 // with the same function that renders it in the page.
 
+import { createHash } from 'node:crypto';
+
+import type { ItemInput, LedgerInput } from '../ledger/console.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, messageOf, sqlState } from '../ledger/errors.ts';
 import { count } from './format.ts';
@@ -21,24 +24,45 @@ export type View = {
 };
 
 export type Part = (view: View) => Promise<Html>;
+/** What a part is made from: of its work item (in the address, or `watched`), of the ledger, or the time, because it says how long something has lasted. */
+export type Input = ItemInput | LedgerInput | 'every 10 s' | 'every 30 s';
 export type Page = {
   pattern: RegExp;
   /** Which link of the sidebar it belongs to. */
   section: 'now' | 'work' | 'sessions' | 'knowledge' | 'keys';
   parts: Record<string, Part>;
+  /** Of each part that changes while it is looked at. */
+  inputs: Partial<Record<string, readonly Input[]>>;
+  /** The work item that its inputs are of, where that is not the one in the address. */
+  itemOf?(view: View): Promise<string | null>;
   /** The whole page; `part(name)` is one of its parts. Null: there is no such thing. */
   whole(view: View, part: (name: string) => Promise<Html>): Promise<{ title: string; body: Html } | null>;
-  /** The work items whose agents are listened to while the page is open. */
+  /** The work items whose agents are listened to while the page is open; asked for again when a version has changed. */
   watches?(view: View): Promise<readonly string[]>;
 };
 
 export const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 
-/** A part of a page. One that fails says so in its place, and the page stays. */
-export async function renderPart(page: Page, name: string, view: View): Promise<Html> {
+const ofLedger = new Set<Input>(['underWay', 'queue', 'over', 'asks', 'workers', 'written', 'newest']);
+
+/** A version for each part that changes: another one when an input of the part has changed. Nothing is rendered for it. */
+export async function versionsOf(page: Page, view: View): Promise<Map<string, string>> {
+  const inputs = Object.entries(page.inputs);
+  const all = inputs.flatMap(([, names = []]) => names);
+  const id = all.some((name) => !ofLedger.has(name) && !name.startsWith('every')) ? (page.itemOf ? await page.itemOf(view) : view.id) : null;
+  const [item, ledger] = await Promise.all([id ? view.db.console.itemInputs(id) : {}, all.some((name) => ofLedger.has(name)) ? view.db.console.ledgerInputs() : {}]);
+  const known: Record<string, string | null> = { ...item, ...ledger, 'every 10 s': slot(10), 'every 30 s': slot(30) };
+  return new Map(inputs.map(([part, names = []]) => [part, digest([view.formToken, ...names.map((name) => known[name] ?? '')])]));
+}
+
+const slot = (seconds: number): string => String(Math.floor(Date.now() / 1000 / seconds));
+export const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 12);
+
+/** A part of a page, with the version that its inputs had before it was read. One that fails says so in its place, and the page stays. */
+export async function renderPart(page: Page, name: string, view: View, versions: Map<string, string>): Promise<Html> {
   try {
     const body = await page.parts[name]?.(view);
-    return html`<div class="part" data-part="${name}">${body}</div>`;
+    return html`<div class="part" data-part="${name}" data-version="${versions.get(name) ?? ''}">${body}</div>`;
   } catch (error) {
     return html`<div class="part" data-part="${name}">${failed(name, error)}</div>`;
   }
@@ -68,7 +92,7 @@ export const empty = (says: string | Html): Html => html`<p class="empty">${says
 
 const logo = html`<svg viewBox="0 0 18 18" aria-hidden="true"><rect class="f-out" x="1" y="1" width="16" height="3" rx="1"/><rect class="f-out" x="1" y="5.5" width="16" height="3" rx="1"/><rect class="f-stubs" x="1" y="10" width="16" height="2" rx="1"/><rect class="f-words" x="1" y="13.5" width="16" height="3.5" rx="1"/></svg>`;
 
-export type Shell = { version: string; schema: string; approvals: number; open: number; resumable: number };
+export type Shell = { version: string; schema: string; is_read_only: boolean; approvals: number; open: number; resumable: number };
 
 /** The frame around every page. */
 export function frame(title: string, section: Page['section'], shell: Shell, canAct: boolean, body: Html): Html {
@@ -83,7 +107,7 @@ export function frame(title: string, section: Page['section'], shell: Shell, can
 <div class="app">
 <nav class="side" aria-label="Console">
 <a class="brand" href="/" aria-label="Work Ledger">${logo}<span>Work Ledger</span></a>
-<div class="part" data-part="nav"><ul class="nav">
+<div class="part" data-part="nav" data-version="${digest(shell)}"><ul class="nav">
 ${link('/', 'now', 'Now', shell.approvals > 0 ? html`<span class="n due" title="${count(shell.approvals, 'call waits', 'calls wait')} for approval">${shell.approvals}</span>` : '')}
 ${link('/work', 'work', 'Work', some(shell.open))}
 ${link('/sessions', 'sessions', 'Sessions', some(shell.resumable))}

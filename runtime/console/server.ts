@@ -2,7 +2,9 @@
 // machine only; safety.ts says who may do what.
 
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { extname } from 'node:path';
 
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
@@ -15,7 +17,7 @@ import type { Db } from '../ledger/db.ts';
 import { actionAt } from './actions.ts';
 import { follow, Hints } from './events.ts';
 import { html } from './html.ts';
-import { errorWords, frame, renderPart, uuid } from './page.ts';
+import { digest, errorWords, frame, renderPart, uuid, versionsOf } from './page.ts';
 import type { Page, View } from './page.ts';
 import { context } from './pages/context.ts';
 import { item } from './pages/item.ts';
@@ -80,14 +82,25 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   };
 }
 
+const types: Record<string, string> = { '.css': 'text/css', '.js': 'text/javascript', '.svg': 'image/svg+xml' };
+
+/** Everything that pages load, by its address. */
+function assets(): [string, string][] {
+  const own = new URL('assets/', import.meta.url);
+  const plot = (name: string): string => readFileSync(createRequire(import.meta.url).resolve(`uplot/dist/${name}`), 'utf8');
+  return [
+    ...readdirSync(own).map((name): [string, string] => [`/assets/${name}`, readFileSync(new URL(name, own), 'utf8')]),
+    ['/assets/uplot.js', plot('uPlot.esm.js')], ['/assets/uplot.css', plot('uPlot.min.css')],
+  ];
+}
+
 function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, over: AbortSignal): Hono {
   const app = new Hono();
   const { mcp } = options;
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
   app.use(onlyLoopback, withHeaders, keysOf.exchange);
-  for (const [name, type] of [['style.css', 'text/css'], ['console.js', 'text/javascript'], ['icon.svg', 'image/svg+xml']] as const) {
-    const body = readFileSync(new URL(`assets/${name}`, import.meta.url), 'utf8');
-    app.get(`/assets/${name}`, (c) => c.body(body, 200, { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache' }));
+  for (const [address, body] of assets()) {
+    app.get(address, (c) => c.body(body, 200, { 'content-type': `${types[extname(address)]}; charset=utf-8`, 'cache-control': 'no-cache' }));
   }
 
   const shellOf = async () => ({ ...(await db.console.shell()), schema: options.schema });
@@ -103,7 +116,8 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
     const page = pageAt(path);
     const shell = await shellOf();
     const view = viewOf(c, path, page, query, shell.is_read_only || (options.isReadOnly ?? false), refused);
-    const whole = page ? await page.whole(view, (name) => renderPart(page, name, view)) : null;
+    const versions = page ? await versionsOf(page, view) : new Map<string, string>();
+    const whole = page ? await page.whole(view, (name) => renderPart(page, name, view, versions)) : null;
     if (!page || !whole) {
       return c.html(frame('Not here', 'keys', shell, view.formToken !== null, html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address. <a class="accent" href="/">Now</a></p></header>`), 404);
     }
@@ -118,21 +132,14 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
     if (!page) return c.text('no such page', 404);
     const isReadOnly = (options.isReadOnly ?? false) || (await db.console.shell()).is_read_only;
     const view = viewOf(c, path, page, query, isReadOnly);
-    const isListed = (name: string): boolean => !(name === 'policies' && !query.has('policy'));
     return streamSSE(c, async (stream) => {
       const gone = new AbortController();
       stream.onAbort(() => gone.abort());
       const signal = AbortSignal.any([gone.signal, over]);
       const watched = {
         isReadOnly,
-        render: async () => {
-          const looked = { ...view }; // what a page reads once is read once for each look
-          return new Map(await Promise.all([
-            ...Object.keys(page.parts).filter(isListed).map(async (name) => [name, String(await renderPart(page, name, looked))] as const),
-            shellOf().then((shell) => ['nav', JSON.stringify(shell)] as const),
-          ]));
-        },
-        watched: async () => page.watches?.(view) ?? [],
+        versions: async () => new Map([...(await versionsOf(page, view)), ['nav', digest(await shellOf())]]),
+        agents: async () => page.watches?.({ ...view }) ?? [], // what a page reads once is read once for each look
       };
       for await (const { event, data } of follow(watched, db, hints, signal)) await stream.writeSSE({ event, data: JSON.stringify(data) });
     });
@@ -154,13 +161,18 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
 
   app.get('*', async (c) => {
     const { pathname, searchParams } = new URL(c.req.url);
-    const [, path = pathname, name] = /^(.*?)\/part\/(\w+)$/.exec(pathname) ?? [];
+    const [, path = pathname, name] = /^(.*?)\/part\/(\w+(?:,\w+)*)$/.exec(pathname) ?? [];
     if (name === undefined) return show(c, pathname, searchParams);
     const page = pageAt(path || '/');
     const shell = await shellOf();
-    if (name === 'nav') return c.html(frame('', page?.section ?? 'keys', shell, keysOf.holds(c), html``));
-    if (!page || !Object.hasOwn(page.parts, name)) return c.notFound();
-    return c.html(await renderPart(page, name, viewOf(c, path || '/', page, searchParams, shell.is_read_only || (options.isReadOnly ?? false))));
+    const names = new Set(name.split(','));
+    const isNav = names.delete('nav');
+    if ([...names].some((one) => !page || !Object.hasOwn(page.parts, one))) return c.notFound();
+    if (!page || names.size === 0) return c.html(frame('', page?.section ?? 'keys', shell, keysOf.holds(c), html``));
+    const view = viewOf(c, path || '/', page, searchParams, shell.is_read_only || (options.isReadOnly ?? false));
+    const versions = await versionsOf(page, view);
+    const parts = await Promise.all([...names].map((one) => renderPart(page, one, view, versions)));
+    return c.html(isNav ? frame('', page.section, shell, keysOf.holds(c), html`${parts}`) : html`${parts}`);
   });
 
   app.post('*', bodyLimit({ maxSize: MOST_BYTES }), async (c) => {

@@ -25,6 +25,11 @@ export const underWay = z.object({
 });
 export type UnderWay = z.infer<typeof underWay>;
 
+const itemInputs = z.object({ item: text, focus: text, turn: text, calls: text, approvals: text, inbox: text, journal: text, below: text, budgets: text, forks: text });
+const ledgerInputs = z.object({ underWay: text, queue: text, over: text, asks: text, workers: text, written: text, newest: text });
+export type ItemInput = keyof z.infer<typeof itemInputs>;
+export type LedgerInput = keyof z.infer<typeof ledgerInputs>;
+
 const queued = z.object({ work_item_id: z.string(), description: z.string(), work_type: z.string(), faculty: text, priority: z.number(), attempts: z.number(), run_at: z.string(), waits_for: text, why: text });
 const slots = z.object({ faculty: z.string(), slots: number, used: z.number(), free: number, queued: z.number() });
 const worker = z.object({ id: z.string(), host: z.string(), pid: z.number(), version: z.string(), concurrency: number, busy: z.number(), is_alive: z.boolean(), seen_at: text, lease_ends_at: text });
@@ -57,6 +62,9 @@ const column = z.object({
   sent: z.number(), said: z.number(), cut: z.number(), cached_tokens: number, written_tokens: number, new_tokens: number, output_tokens: number, marks: z.array(mark).nullable(),
 });
 export type ContextColumn = z.infer<typeof column>;
+/** Neighbouring calls as one: the parts are those of its largest request, counts and sums are of all. n, last: its first and its last call. Marks say at which call they are. */
+const bucket = column.extend({ last: z.number(), sent_sum: z.number(), said_sum: z.number(), marks: z.array(mark.extend({ n: z.number() })) });
+export type ContextBucket = z.infer<typeof bucket>;
 
 const requestPart = z.object({
   n: z.number(), part: z.string(), role: text, iteration: number, block: number, tokens: z.number(), content: text, cache: text, why: text, turn_id: text,
@@ -91,6 +99,39 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
              (select count(*)::int from ${named('v_approvals')}) as approvals,
              (select count(*)::int from (select from ${named('work_items')} where resolved_at is null and state <> 'created' limit 1000) o) as open,
              (select count(*)::int from (select from ${named('work_items')} where state in ('paused', 'dead') limit 100) o) as resumable`),
+
+    /** What the pages of an item are made from: each a text that is another one after a change. Read without reading what is over. */
+    itemInputs: (workItemId: string) => one(() => sql.type(itemInputs)`
+      with w as (select * from ${named('work_items')} where id = ${workItemId}::uuid),
+           t as (select t.*, t.xmin as made from ${named('turns')} t where t.work_item_id = ${workItemId}::uuid order by t.id desc limit 1)
+      select (select concat_ws('/', state, state_reason, ledger_count, ledger_epoch, attempts, is_pausing, lease is null, run_at) from w) as item,
+             (select concat_ws('/', f.id, f.iteration, f.session_label, f.compaction_trigger, f.lease_owner) from w join ${named('foci')} f on f.work_item_id = w.id order by f.attempt desc limit 1) as focus,
+             (select concat_ws('/', t.id, t.made) from t) as turn,
+             (select md5(string_agg(k.xmin::text, '/' order by k.ordinal)) from t join ${named('tool_calls')} k on k.turn_id = t.id) as calls,
+             (select string_agg(a.tool_call_id::text, '/' order by a.tool_call_id) from ${named('approvals')} a where a.work_item_id = ${workItemId}::uuid and a.decision is null) as approvals,
+             (select concat_ws('/', i.id, i.consumed_at) from ${named('inbox')} i where i.work_item_id = ${workItemId}::uuid and i.kind = 'message' order by i.created_at desc limit 1) as inbox,
+             (select md5(string_agg(concat_ws('/', j.id, j.deleted_at), ' ')) from (
+                select j.id, j.deleted_at from ${named('journal_entries')} j where j.work_item_id = ${workItemId}::uuid order by j.created_at desc, j.id desc limit 60) j)
+             || coalesce((select c.id from ${named('work_checkpoints')} c where c.work_item_id = ${workItemId}::uuid order by c.created_at desc, c.id desc limit 1)::text, '') as journal,
+             (select md5(string_agg(concat_ws('/', c.id, c.state, c.state_reason, u.calls), ' ' order by c.id)) from w join ${named('work_items')} c on c.root_id = w.root_id and c.id <> w.id
+                left join lateral (select sum(u.model_calls) as calls from ${named('work_usage')} u where u.work_item_id = c.id) u on true) as below,
+             (select string_agg(concat_ws('/', b.resource, b.amount, b.spent, b.reserved), ' ' order by b.resource) from ${named('budgets')} b where b.work_item_id = ${workItemId}::uuid) as budgets,
+             (select max(f.created_at)::text from ${named('work_items')} f where f.fork_turn_id is not null) as forks`),
+
+    /** The same of the pages about all work. */
+    ledgerInputs: () => one(() => sql.type(ledgerInputs)`
+      select (select md5(string_agg(concat_ws('/', w.id, w.state, w.state_reason, w.ledger_count, w.lease is null, f.iteration, t.id, t.made, k.calls), ' ' order by w.id))
+                from ${named('work_items')} w left join ${named('foci')} f on f.work_item_id = w.id and f.attempt = w.attempts
+                left join lateral (select t.id, t.xmin as made from ${named('turns')} t where t.work_item_id = w.id order by t.id desc limit 1) t on true
+                left join lateral (select string_agg(k.xmin::text, ',' order by k.ordinal) as calls from ${named('tool_calls')} k where k.turn_id = t.id and k.completed_at is null) k on true
+               where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null))) as "underWay",
+             (select md5(string_agg(concat_ws('/', q.id, q.state_reason, q.priority, q.run_at), ' '))
+                from (select * from ${named('work_items')} where state = 'queued' order by priority desc, run_at limit 20) q) as queue,
+             (select concat_ws('/', w.id, w.resolved_at) from ${named('work_items')} w where w.state = 'completed' order by w.resolved_at desc limit 1) as over,
+             (select string_agg(a.tool_call_id::text, '/' order by a.tool_call_id) from ${named('approvals')} a where a.decision is null) as asks,
+             (select md5(string_agg(concat_ws('/', v.id, v.is_alive, v.busy), ' ' order by v.id)) from ${named('v_workers')} v) as workers,
+             (select s.id::text from ${named('search_entries')} s order by s.id desc limit 1) as written,
+             (select w.id::text from ${named('work_items')} w order by w.created_at desc, w.id desc limit 1) as newest`),
 
     /** Those that wait for approval first, then the oldest tree; whole trees, at most `limit` of them. */
     underWay: (limit: number) => run(() => sql.type(underWay)`
@@ -222,7 +263,27 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
       select resource, amount, spent, reserved from ${named('v_budgets')} where work_item_id = ${workItemId}::uuid
        order by array_position(array['money', 'tokens', 'calls', 'seconds', 'children'], resource::text)`),
 
-    timeline: (session: string, policy: object | null, after: string | null, limit: number) => rows('context_timeline', [session, policy && storableJson(policy), after, limit], column),
+    /** Calls from..to of a session, `each` of them together. A cut is never averaged away. */
+    timeline: (session: string, from: number, to: number, each: number) => run(() => sql.type(bucket)`
+      with c as materialized (
+             select c.*, (c.n - ${from}::int) / ${each}::int as bucket
+               from (select ${named('_turn_of_call')}(s.head_turn_id, ${from}::int - 1) as before from ${named('sessions')} s where s.label = ${session}) s
+               cross join lateral ${named('context_timeline')}(${session}, null, (s.before).id, ${to - from + 1}::int) c),
+           largest as (select distinct on (bucket) * from c order by bucket, sent desc, n)
+      select l.turn_id, g.n, l.attempt, l.iteration, l.block, l.model, l.status, l.started_at, l.system, l.tools, l.task, l.digest, l.stubs, l.kept, l.closed, l.words, l.results, l.people, l.engine,
+             l.sent, g.said, g.cut, g.cached_tokens, g.written_tokens, g.new_tokens, g.output_tokens, g.last, g.sent_sum, g.said_sum,
+             coalesce((select json_agg(m.mark || jsonb_build_object('n', o.n) order by o.n) from c o cross join lateral jsonb_array_elements(o.marks) m(mark) where o.bucket = l.bucket and o.marks <> '[]'), '[]') as marks
+        from largest l
+        join (select bucket, min(n) as n, max(n) as last, (array_agg(said order by n desc))[1] as said, (array_agg(cut order by n desc))[1] as cut, sum(cached_tokens)::int as cached_tokens,
+                     sum(written_tokens)::int as written_tokens, sum(new_tokens)::int as new_tokens, sum(output_tokens)::int as output_tokens, sum(sent)::float8 as sent_sum, sum(said)::float8 as said_sum
+                from c group by bucket) g using (bucket)
+       order by g.n`),
+
+    /** How many model calls a session has had; the number of one of them. */
+    callCount: async (session: string) => (await run(() => sql.type(z.object({ n: z.number() }))`
+      select z.call_number as n from ${named('sessions')} s join ${named('turn_sizes')} z on z.turn_id = s.head_turn_id where s.label = ${session}`))[0]?.n ?? 0,
+
+    callNumber: async (turnId: string) => (await run(() => sql.type(z.object({ n: z.number() }))`select call_number as n from ${named('turn_sizes')} where turn_id = ${turnId}::uuid`))[0]?.n ?? null,
 
     replay: (session: string, policy: object) => row('context_replay', [session, storableJson(policy)], replayed),
 

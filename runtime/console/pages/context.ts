@@ -1,27 +1,31 @@
 // What was in the context: the timeline of a session's model calls, one request part by part and its difference to the one
 // before, and the same conversation under other policies.
 
-import type { ContextColumn, RequestPart } from '../../ledger/console.ts';
+import type { ContextBucket, ContextColumn, RequestPart } from '../../ledger/console.ts';
 import { spark, swatch } from '../draw.ts';
-import { bucketed, drawRequests, drawTimeline, layers } from '../drawTimeline.ts';
+import { drawRequests, drawTimeline, layers } from '../drawTimeline.ts';
 import type { Column, Cut, Layer } from '../drawTimeline.ts';
-import { brief, k, num, percent } from '../format.ts';
+import { brief, count, k, num, percent } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
-import { head, itemFrame } from './item.ts';
+import { head, headInputs, itemFrame } from './item.ts';
 import { forkLine } from './itemViews.ts';
 import { address } from './journal.ts';
 
 const MOST_CALLS = 10_000;
+const MOST_REPLAYED = 1000;
 const MOST_COLUMNS = 280;
+/** Calls that are shown of a conversation that has more than there are columns. */
+const PAGE = 160;
 const widths = [1120, 740, 350];
 
 export const context: Page = {
   pattern: new RegExp(`^/work/(?<id>${uuid})/context$`),
   section: 'work',
   parts: { head, figures, timeline, request, policies },
+  inputs: { head: headInputs, figures: ['turn', 'focus'], timeline: ['turn', 'focus'], request: ['turn', 'focus'], policies: ['turn', 'focus'] },
   async whole(view, part) {
     const names = ['figures', 'timeline', 'request', ...(view.query.has('policy') ? ['policies'] : [])];
     const [top, picture, one, others] = await Promise.all(names.map(part));
@@ -36,15 +40,42 @@ async function sessionOf(view: View): Promise<string | null> {
   return view.query.get('session') ?? view.db.console.sessionOf(view.id);
 }
 
-/** Read once for all parts of a page. */
-const read = new WeakMap<View, Promise<readonly ContextColumn[]>>();
+/** The calls that are looked at, and those that there are. */
+type Looked = { session: string; total: number; from: number; to: number; each: number; columns: readonly ContextBucket[]; selected: number };
 
-function columnsOf(view: View): Promise<readonly ContextColumn[]> {
+/** Read once for all parts of a page. */
+const read = new WeakMap<View, Promise<Looked | null>>();
+
+function lookAt(view: View): Promise<Looked | null> {
   const known = read.get(view);
   if (known) return known;
-  const columns = sessionOf(view).then((session) => (session === null ? [] : view.db.console.timeline(session, null, null, MOST_CALLS)));
-  read.set(view, columns);
-  return columns;
+  const made = look(view);
+  read.set(view, made);
+  return made;
+}
+
+async function look(view: View): Promise<Looked | null> {
+  const session = await sessionOf(view);
+  const total = session === null ? 0 : await view.db.console.callCount(session);
+  if (session === null || total === 0) return null;
+  const wanted = view.query.get('turn') ?? '';
+  const n = new RegExp(`^${uuid}$`).test(wanted) ? await view.db.console.callNumber(wanted) : Number(wanted) || null;
+  const { from, to } = range(total, n, Number(view.query.get('from')) || null, Number(view.query.get('to')) || null);
+  const each = Math.ceil((to - from + 1) / MOST_COLUMNS);
+  const columns = await view.db.console.timeline(session, from, to, each);
+  const largest = columns.flatMap((one) => one.marks).reduce((best, mark) => ((mark.tokens_elided ?? 0) > best.out ? { n: mark.n, out: mark.tokens_elided ?? 0 } : best), { n: to, out: 0 });
+  return { session, total, from, to, each, columns, selected: n !== null && n >= 1 && n <= total ? n : largest.n };
+}
+
+/** Without being told: all calls of a short conversation, else the page that has the wanted one; the newest page is the last. */
+function range(total: number, wanted: number | null, from: number | null, to: number | null): { from: number; to: number } {
+  if (from !== null || to !== null) {
+    const last = Math.min(Math.max(to ?? total, 1), total);
+    return { from: Math.max(Math.min(from ?? 1, last), 1, last - MOST_CALLS + 1), to: last };
+  }
+  if (total <= MOST_COLUMNS) return { from: 1, to: total };
+  const last = total - PAGE * Math.floor((total - Math.min(Math.max(wanted ?? total, 1), total)) / PAGE);
+  return { from: Math.max(1, last - PAGE + 1), to: last };
 }
 
 const sum = (...some: (number | null)[]): number => some.reduce<number>((all, one) => all + (one ?? 0), 0);
@@ -58,56 +89,41 @@ function pictured(one: ContextColumn): Column {
   return { n: one.n, at, sent: one.sent, cut: one.cut, said: one.said, written: isCounted ? sum(one.written_tokens, one.new_tokens) : null };
 }
 
-const cutsOf = (columns: readonly ContextColumn[]): Cut[] => columns.flatMap((one) => (one.marks ?? []).map((mark) => ({
+const cutsOf = (columns: readonly ContextBucket[]): Cut[] => columns.flatMap((one) => one.marks.map((mark) => ({
   n: one.n, out: mark.tokens_elided ?? 0, blocks: (mark.blocks ?? '').replace('-', '–'), isCompaction: mark.kind !== 'elision' && mark.kind !== 'cut',
 })));
 
 async function figures(view: View): Promise<Html> {
-  const columns = await columnsOf(view);
-  const last = columns.at(-1);
-  if (!last) return html``;
-  const cuts = columns.flatMap((one) => one.marks ?? []);
+  const looked = await lookAt(view);
+  const last = looked?.columns.at(-1);
+  if (!looked || !last) return html``;
+  const { columns, from, to, total } = looked;
+  const cuts = columns.flatMap((one) => one.marks);
   const largest = Math.max(...columns.map((one) => one.sent));
   const cached = columns.filter((one) => one.cached_tokens !== null);
   const fromCache = sum(...cached.map((one) => one.cached_tokens));
   const input = cached.reduce((all, one) => all + sum(one.cached_tokens, one.written_tokens, one.new_tokens), 0);
-  const [sent, said] = [sum(...columns.map((one) => one.sent)), sum(...columns.map((one) => one.said))];
-  return html`<dl class="figs"><div><dt>Sent, all requests together</dt><dd title="${num(sent)} of ${num(said)} tokens">${percent(sent, said)} <small>of never cutting</small></dd></div>
+  const [sent, said] = [sum(...columns.map((one) => one.sent_sum)), sum(...columns.map((one) => one.said_sum))];
+  return html`<dl class="figs"><div><dt>Sent, ${to - from + 1 < total ? `requests ${num(from)} to ${num(to)}` : 'all requests together'}</dt><dd title="${num(sent)} of ${num(said)} tokens">${percent(sent, said)} <small>of never cutting</small></dd></div>
 <div><dt>Largest request</dt><dd>${k(largest)} <small>instead of ${k(last.said)} tokens</small></dd></div>
 <div><dt>Cut out, and what stands for it</dt><dd>${k(sum(...cuts.map((cut) => cut.tokens_elided ?? 0)))} <small>tokens as ${k(sum(...cuts.map((cut) => cut.stub_tokens ?? 0)))} of stubs</small></dd></div>
 <div><dt>Read from the cache</dt><dd>${input > 0 ? percent(fromCache, input, 1) : '–'} <small>${input > 0 ? 'of all input' : 'not counted'}</small></dd></div></dl>`;
 }
 
-/** The calls that are looked at: all, or from one to another. */
-function zoom(view: View, columns: readonly ContextColumn[]): readonly ContextColumn[] {
-  const [from, to] = [Number(view.query.get('from')) || 1, Number(view.query.get('to')) || Infinity];
-  const inside = columns.filter((one) => one.n >= from && one.n <= to);
-  return inside.length > 0 ? inside : columns;
-}
-
-function selectedOf(view: View, columns: readonly ContextColumn[]): ContextColumn | undefined {
-  const wanted = view.query.get('turn');
-  if (wanted !== null) return columns.find((one) => one.turn_id === wanted || String(one.n) === wanted);
-  const largest = columns.reduce<{ one: ContextColumn | undefined; out: number }>((best, one) => {
-    const out = sum(...(one.marks ?? []).map((mark) => mark.tokens_elided ?? 0));
-    return out > best.out ? { one, out } : best;
-  }, { one: undefined, out: 0 });
-  return largest.one ?? columns.at(-1);
-}
-
 async function timeline(view: View): Promise<Html> {
-  const all = await columnsOf(view);
-  if (all.length === 0) return panel('What was in the context', null, empty('No model call yet.'));
-  const shown = zoom(view, all);
-  const { columns, cuts, each } = bucketed(shown.map(pictured), cutsOf(shown), MOST_COLUMNS);
-  const selected = selectedOf(view, all);
-  const at = selected && columns.findLast((one) => one.n <= selected.n)?.n;
-  const first = shown[0]?.n ?? 1;
-  const last = shown.at(-1)?.n ?? 1;
-  const outOf = (n: number): number => cuts.filter((cut) => cut.n === n).reduce((out, cut) => out + cut.out, 0);
-  return html`<section class="panel" aria-label="Context timeline"><header><h2>What was in the context</h2><span class="quiet"><output class="told" data-told></output><span class="hide-s" data-keys>${num(shown.length)}${shown.length < all.length ? ` of ${num(all.length)}` : ''} model calls, oldest first${each > 1 ? `, ${each} a column` : ''} · <kbd>←</kbd> <kbd>→</kbd> · next cut <kbd>c</kbd> · zoom <kbd>+</kbd> <kbd>-</kbd> <kbd>0</kbd></span></span></header>
-<div class="body"><div class="picture" data-timeline data-first="${first}" data-last="${last}" data-all="${all.length}" data-each="${each}" data-selected="${at ?? ''}">${widths.map((width) => drawTimeline({ columns, cuts, selected: at ?? null, width }))}</div><div class="legend narrow">${layers.map(([name, label]) => html`<span>${swatch(name)}${label}</span>`)}</div>
-<details class="table"><summary class="quiet small">The figures of the picture</summary><div class="wide" tabindex="0"><table data-columns><caption class="sr">Model calls: tokens by part</caption><thead><tr><th>Call</th>${layers.map(([name, label]) => html`<th class="n">${swatch(name)} ${label}</th>`)}<th class="n">Sent</th><th class="n">Cut</th><th class="n">All said</th></tr></thead><tbody>${columns.map((one) => html`<tr data-n="${one.n}" data-sent="${one.sent}" data-out="${outOf(one.n)}"><td><a href="${address(view, { turn: String(one.n) })}#request">${one.n}</a></td>${layers.map(([name]) => html`<td class="n">${num(one.at[name])}</td>`)}<td class="n">${num(one.sent)}</td><td class="n">${outOf(one.n) > 0 ? num(outOf(one.n)) : ''}</td><td class="n">${num(one.said)}</td></tr>`)}</tbody></table></div></details></div></section>`;
+  const looked = await lookAt(view);
+  if (!looked) return panel('What was in the context', null, empty('No model call yet.'));
+  const { from, to, total, each } = looked;
+  const [columns, cuts] = [looked.columns.map(pictured), cutsOf(looked.columns)];
+  const at = looked.selected < from || looked.selected > to ? null : columns.findLast((one) => one.n <= looked.selected)?.n ?? null;
+  const out = new Map<number, number>();
+  for (const cut of cuts) out.set(cut.n, (out.get(cut.n) ?? 0) + cut.out);
+  const link = (label: string, changes: Record<string, string>): Html => html`<a class="accent" href="${address(view, { turn: '', from: '', to: '', ...changes })}">${label}</a> · `;
+  const ways = from > 1 || to < total ? html`${from > 1 ? link('earlier', { turn: String(from - 1) }) : ''}${to < total ? link('later', { turn: String(Math.min(to + PAGE, total)) }) : ''}${link('all', { from: '1' })}` : total > MOST_COLUMNS ? link('the newest', {}) : '';
+  const shown = to - from + 1 < total ? `${num(from)} to ${num(to)} of ${num(total)} model calls` : `${num(total)} model calls, oldest first`;
+  return html`<section class="panel" aria-label="Context timeline"><header><h2>What was in the context</h2><span class="quiet"><output class="told" data-told></output><span>${ways}</span><span class="hide-s" data-keys>${shown}${each > 1 ? `, ${each} a column` : ''} · <kbd>←</kbd> <kbd>→</kbd> · next cut <kbd>c</kbd> · zoom <kbd>+</kbd> <kbd>-</kbd> <kbd>0</kbd></span></span></header>
+<div class="body"><div class="picture" data-timeline data-first="${from}" data-last="${to}" data-all="${total}" data-each="${each}" data-selected="${at ?? ''}">${widths.map((width) => drawTimeline({ columns, cuts, selected: at, width }))}</div><div class="legend narrow">${layers.map(([name, label]) => html`<span>${swatch(name)}${label}</span>`)}</div>
+<details class="table"><summary class="quiet small">The figures of the picture</summary><div class="wide" tabindex="0"><table data-columns><caption class="sr">Model calls: tokens by part</caption><thead><tr><th>Call</th>${layers.map(([name, label]) => html`<th class="n">${swatch(name)} ${label}</th>`)}<th class="n">Sent</th><th class="n">Cut</th><th class="n">All said</th></tr></thead><tbody>${columns.map((one) => html`<tr data-n="${one.n}" data-sent="${one.sent}" data-out="${out.get(one.n) ?? 0}"><td><a href="${address(view, { turn: String(one.n) })}#request">${one.n}</a></td>${layers.map(([name]) => html`<td class="n">${num(one.at[name])}</td>`)}<td class="n">${num(one.sent)}</td><td class="n">${out.get(one.n) ? num(out.get(one.n) ?? 0) : ''}</td><td class="n">${num(one.said)}</td></tr>`)}</tbody></table></div></details></div></section>`;
 }
 
 const layerOf: Record<string, Layer> = {
@@ -117,18 +133,19 @@ const partNames: Record<string, string> = { system: 'System', tools: 'Tools', ta
 const SHOWN = 120;
 
 async function request(view: View): Promise<Html> {
-  const columns = await columnsOf(view);
-  const one = selectedOf(view, columns);
+  const looked = await lookAt(view);
+  if (!looked) return html``;
+  const { selected, session } = looked;
+  const beside = await view.db.console.timeline(session, Math.max(1, selected - 1), selected + 1, 1);
+  const [before, one, after] = [selected - 1, selected, selected + 1].map((n) => beside.find((column) => column.n === n));
   if (!one) return html``;
-  const i = columns.indexOf(one);
-  const [before, after] = [columns[i - 1], columns[i + 1]];
   const [parts, partsBefore, blocks] = await Promise.all([view.db.console.requestParts(one.turn_id), before ? view.db.console.requestParts(before.turn_id) : [], view.db.explainTurn(one.turn_id)]);
   const step = (to: ContextColumn | undefined, label: string): Html | string => (to ? html`<a class="btn small" href="${address(view, { turn: String(to.n) })}#request">${label}</a>` : '');
   const hidden = parts.length > SHOWN && !view.query.has('all') ? parts.slice(Math.floor(SHOWN / 2), parts.length - SHOWN / 2) : [];
   const rows = parts.filter((part) => !hidden.includes(part));
   const gapAt = hidden.length > 0 ? Math.floor(SHOWN / 2) : -1;
   return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(sum(...parts.map((part) => part.tokens)))} tokens, estimated${before ? ` · the one before had ${num(sum(...partsBefore.map((part) => part.tokens)))}` : ''}</span></header><div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${rows.map((shown, n) => html`${n === gapAt ? html`<tr class="sub"><td></td><td><a class="accent" href="${address(view, { all: 'yes' })}#request">${hidden.length} parts more, ${num(sum(...hidden.map((part) => part.tokens)))} tokens</a></td><td></td><td class="hide-s"></td></tr>` : ''}${shown.part === 'stubs' ? stubRows(shown, blocks) : partRow(shown)}`)}</tbody></table></div></section>
-<div class="stack">${cutPanel(view, one, columns)}${difference(before, parts, partsBefore)}
+<div class="stack">${cutPanel(view, one, looked)}${difference(before, parts, partsBefore)}
 ${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model</dt><dd>${one.model}</dd><dt>Attempt, iteration</dt><dd>${one.attempt}, ${one.iteration}</dd><dt>From the cache</dt><dd>${one.cached_tokens === null ? 'not counted' : num(one.cached_tokens)}</dd><dt>Written to it</dt><dd>${one.written_tokens === null ? 'not counted' : num(one.written_tokens)}</dd><dt>Answer</dt><dd>${one.output_tokens === null ? '–' : num(one.output_tokens)}</dd></dl><div class="actions">${step(before, 'The one before')}${step(after, 'The next one')}<a class="btn" href="/turn/${one.turn_id}/request">Exact bytes</a>${one.status === 'completed' && view.formToken !== null ? forkLine(view, one.turn_id) : ''}</div></div>`)}</div></div>`;
 }
 
@@ -154,16 +171,16 @@ function stubRows(part: RequestPart, blocks: readonly Block[]): Html {
 }
 
 /** The last cut before this request, or at it: what it left out, and what it saved. */
-function cutPanel(view: View, one: ContextColumn, columns: readonly ContextColumn[]): Html {
-  const at = columns.findLast((column) => column.n <= one.n && (column.marks ?? []).length > 0);
-  const mark = at?.marks?.at(-1);
-  if (!at || !mark) return html``;
-  const until = columns.find((column) => column.n > at.n && (column.marks ?? []).length > 0)?.n ?? (columns.at(-1)?.n ?? at.n) + 1;
-  const since = until - at.n;
+function cutPanel(view: View, one: ContextColumn, { columns, to }: Looked): Html {
+  const marks = columns.flatMap((column) => column.marks);
+  const mark = marks.findLast((cut) => cut.n <= one.n);
+  if (!mark) return html``;
+  const until = marks.find((cut) => cut.n > mark.n)?.n ?? to + 1;
+  const since = until - mark.n;
   const [out, stub, behind] = [mark.tokens_elided ?? 0, mark.stub_tokens ?? 0, mark.tokens_kept ?? 0];
   const saved = out * 0.1 * since - (behind + stub) * 1.15;
   const name = mark.kind === 'elision' ? 'closed blocks became stubs' : `compaction: ${mark.kind}`;
-  return panel(at.n === one.n ? 'The cut before it' : `The last cut, at call ${at.n}`, null, html`<div class="body stack"><p class="small quiet">${name}${mark.blocks ? `, blocks ${mark.blocks.replace('-', '–')}` : ''}</p><dl class="kv"><dt>Left the context</dt><dd>${num(out)}</dd><dt>Stands for it</dt><dd>${num(stub)}</dd><dt>Written again behind it</dt><dd>${num(behind)}</dd>${mark.breaks_even_after === null || mark.breaks_even_after === undefined ? '' : html`<dt>Pays after</dt><dd>${mark.breaks_even_after} requests</dd>`}<dt>Requests since, until the next cut</dt><dd>${since}</dd><dt title="tokens at full price">Saved in those, about</dt><dd class="strong">${saved >= 0 ? k(saved) : `−${k(-saved)}`}</dd></dl>${at.n === one.n ? '' : html`<div class="actions"><a class="btn" href="${address(view, { turn: String(at.n) })}#request">Request ${at.n}</a></div>`}</div>`);
+  return panel(mark.n === one.n ? 'The cut before it' : `The last cut, at call ${mark.n}`, null, html`<div class="body stack"><p class="small quiet">${name}${mark.blocks ? `, blocks ${mark.blocks.replace('-', '–')}` : ''}</p><dl class="kv"><dt>Left the context</dt><dd>${num(out)}</dd><dt>Stands for it</dt><dd>${num(stub)}</dd><dt>Written again behind it</dt><dd>${num(behind)}</dd>${mark.breaks_even_after === null || mark.breaks_even_after === undefined ? '' : html`<dt>Pays after</dt><dd>${count(mark.breaks_even_after, 'request')}</dd>`}<dt>Requests since, until the next cut</dt><dd>${since}</dd><dt title="tokens at full price">Saved in those, about</dt><dd class="strong">${saved >= 0 ? k(saved) : `−${k(-saved)}`}</dd></dl>${mark.n === one.n ? '' : html`<div class="actions"><a class="btn" href="${address(view, { turn: String(mark.n) })}#request">Request ${mark.n}</a></div>`}</div>`);
 }
 
 /** Stubs stand in one part, a line for each block: one that came is one line, not all of them again. */
@@ -230,7 +247,8 @@ function replay(view: View, session: string, name: string, turns: number): Promi
 async function policies(view: View): Promise<Html> {
   const session = await sessionOf(view);
   if (session === null) return html``;
-  const turns = (await columnsOf(view)).length;
+  const turns = await view.db.console.callCount(session);
+  if (turns > MOST_REPLAYED) return panel('The same conversation under other policies', null, empty(`A session of more than ${num(MOST_REPLAYED)} model calls is not replayed here.`));
   const wanted = view.query.get('policy') ?? 'clear';
   const other = wanted in policyNames && wanted !== 'asrun' ? wanted : 'clear';
   const results = new Map<string, Replayed>();

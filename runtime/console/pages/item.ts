@@ -7,7 +7,7 @@ import { brief, clock, count, k, money, num, percent, short } from '../format.ts
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
-import type { Page, View } from '../page.ts';
+import type { Input, Page, View } from '../page.ts';
 import { approvalPanel, at, cost } from '../work.ts';
 import { journal } from './journal.ts';
 import { doing } from './now.ts';
@@ -15,6 +15,8 @@ import { doing } from './now.ts';
 type Item = NonNullable<Awaited<ReturnType<View['db']['console']['item']>>>;
 
 const views = [['', 'Journal'], ['/ledger', 'Ledger'], ['/turns', 'Turns'], ['/context', 'Context'], ['/cost', 'Cost']] as const;
+
+export const headInputs: readonly Input[] = ['item', 'focus', 'turn', 'calls', 'approvals', 'below'];
 
 /** The head of every page of an item: what it is, its tabs. */
 export async function itemFrame(view: View, tab: string, part: (name: string) => Promise<Html>, rest: Html): Promise<{ title: string; body: Html } | null> {
@@ -31,6 +33,10 @@ export const item: Page = {
   pattern: new RegExp(`^/work/(?<id>${uuid})$`),
   section: 'work',
   parts: { head, approvals, turns, journal, budget, ledger, children, told },
+  inputs: {
+    head: headInputs, approvals: ['approvals', 'every 30 s'], turns: ['item', 'turn', 'calls', 'forks'], journal: ['item', 'turn', 'calls', 'approvals', 'inbox', 'journal'],
+    budget: ['budgets'], ledger: ['item'], children: ['below', 'asks'], told: ['inbox', 'turn'],
+  },
   async whole(view, part) {
     const [ask, tree, log, use, entries, below, said] = await Promise.all(['approvals', 'turns', 'journal', 'budget', 'ledger', 'children', 'told'].map(part));
     return itemFrame(view, '', part, html`<div class="cols"><div class="stack">${ask ?? ''}${tree ?? ''}${log ?? ''}</div><div class="stack">${use ?? ''}${entries ?? ''}${below ?? ''}${said ?? ''}</div></div>`);

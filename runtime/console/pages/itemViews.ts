@@ -7,7 +7,7 @@ import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
 import { at } from '../work.ts';
-import { budget, head, itemFrame, ledgerEntry, turns } from './item.ts';
+import { budget, head, headInputs, itemFrame, ledgerEntry, turns } from './item.ts';
 import { address } from './journal.ts';
 
 const PAGE = 60;
@@ -17,6 +17,7 @@ export const ledgerView: Page = {
   pattern: pattern('ledger'),
   section: 'work',
   parts: { head, ledger: wholeLedger },
+  inputs: { head: headInputs, ledger: ['item'] },
   whole: async (view, part) => itemFrame(view, '/ledger', part, await part('ledger')),
   watches: async (view) => [view.id],
 };
@@ -33,6 +34,7 @@ export const turnsView: Page = {
   pattern: pattern('turns'),
   section: 'work',
   parts: { head, turns, list: turnList },
+  inputs: { head: headInputs, turns: ['item', 'turn', 'calls', 'forks'], list: ['turn', 'calls'] },
   async whole(view, part) {
     const [tree, list] = await Promise.all([part('turns'), part('list')]);
     return itemFrame(view, '/turns', part, html`${tree}${list}`);
@@ -57,6 +59,7 @@ export const costView: Page = {
   pattern: pattern('cost'),
   section: 'work',
   parts: { head, budget, use, cuts, compactions },
+  inputs: { head: headInputs, budget: ['budgets'], use: ['turn', 'below'], cuts: ['turn'], compactions: ['turn'] },
   async whole(view, part) {
     const [left, spent, cut, made] = await Promise.all(['budget', 'use', 'cuts', 'compactions'].map(part));
     return itemFrame(view, '/cost', part, html`<div class="cols"><div class="stack">${spent ?? ''}${cut ?? ''}${made ?? ''}</div><div class="stack">${left ?? ''}</div></div>`);

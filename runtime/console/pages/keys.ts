@@ -15,6 +15,7 @@ export const keys: Page = {
   pattern: /^\/keys$/,
   section: 'keys',
   parts: {},
+  inputs: {},
   whole: async () => ({
     title: 'Keys',
     body: html`<header class="head"><h1>Keys</h1><p class="quiet">They do nothing while a field has the focus.</p></header><div class="cols even">${groups.map(([title, some]) => panel(title, null, html`<div class="body"><dl class="kv keys">${some.map(([names, says]) => html`<dt>${names.map((name) => html`<kbd>${name}</kbd> `)}</dt><dd>${says}</dd>`)}</dl></div>`))}</div>`,

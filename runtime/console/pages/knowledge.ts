@@ -17,6 +17,7 @@ export const knowledge: Page = {
   pattern: /^\/knowledge$/,
   section: 'knowledge',
   parts: { results, digest, told },
+  inputs: { results: ['written'], digest: ['written', 'underWay', 'queue', 'every 30 s'], told: ['written', 'underWay'] },
   async whole(view, part) {
     const { query } = view;
     const [found, seen, who] = await Promise.all(['results', 'digest', 'told'].map(part));

@@ -15,6 +15,10 @@ export const now: Page = {
   pattern: /^\/$/,
   section: 'now',
   parts: { figures, approvals, underWay, lately, queue, workers, places, doctor },
+  inputs: {
+    figures: ['underWay', 'asks'], approvals: ['asks', 'every 30 s'], underWay: ['underWay', 'asks'], lately: ['underWay', 'queue', 'over'], queue: ['queue', 'underWay', 'every 30 s'],
+    workers: ['workers', 'every 10 s'], places: ['underWay', 'queue', 'every 10 s'], doctor: ['queue', 'workers', 'every 30 s'],
+  },
   async whole(_, part) {
     const [top, ask, way, over, wait, who, slot, found] = await Promise.all(['figures', 'approvals', 'underWay', 'lately', 'queue', 'workers', 'places', 'doctor'].map(part));
     return {

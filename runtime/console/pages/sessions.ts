@@ -19,6 +19,8 @@ export const sessions: Page = {
   pattern: /^\/sessions$/,
   section: 'sessions',
   parts: { resumable, points, imported, packet },
+  inputs: { resumable: ['underWay', 'over', 'newest', 'every 30 s'], points: ['item', 'turn', 'forks', 'underWay'], imported: ['newest'], packet: ['item', 'turn', 'calls', 'journal', 'underWay'] },
+  itemOf: async ({ query }) => (isId.test(query.get('packet') ?? '') ? query.get('packet') : null),
   async whole(_, part) {
     const [left, ways, recorded, told] = await Promise.all(['resumable', 'points', 'imported', 'packet'].map(part));
     return {
@@ -90,6 +92,7 @@ export const compare: Page = {
   pattern: /^\/sessions\/compare$/,
   section: 'sessions',
   parts: {},
+  inputs: {},
   async whole(view) {
     const [a, b] = [view.query.get('a') ?? '', view.query.get('b') ?? ''];
     const two = await view.db.console.compare(a, b);

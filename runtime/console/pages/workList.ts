@@ -15,6 +15,7 @@ export const workList: Page = {
   pattern: /^\/work$/,
   section: 'work',
   parts: { list },
+  inputs: { list: ['newest', 'underWay', 'queue', 'over'] },
   whole: async (view, part) => {
     const { query } = view;
     const [state, type, faculty] = ['state', 'type', 'faculty'].map((name) => query.get(name) ?? '');
@@ -46,6 +47,7 @@ export const callPage: Page = {
   pattern: new RegExp(`^/call/(?<id>${uuid})$`),
   section: 'work',
   parts: {},
+  inputs: {},
   async whole(view) {
     const call = await view.db.console.callWhole(view.id);
     if (!call) return null;

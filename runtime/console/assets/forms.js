@@ -1,0 +1,67 @@
+// Sends forms without leaving the page, and says what was refused beside them.
+
+import { $, $$, onArrival, page } from './page.js';
+import { refreshAll } from './parts.js';
+
+onArrival((within) => $$('[data-noscript]', within).forEach((button) => (button.hidden = true)));
+
+document.addEventListener('submit', (event) => {
+  if (!event.target.matches('[data-act]')) return;
+  event.preventDefault();
+  void send(event.target, event.submitter);
+});
+
+async function send(form, submitter) {
+  const button = submitter ?? $('button', form);
+  const body = new FormData(form, submitter?.name ? submitter : undefined);
+  const refused = $('.refused', form);
+  refused.textContent = '';
+  button?.setAttribute('aria-busy', 'true');
+  try {
+    const isFile = [...body.values()].some((value) => value instanceof File);
+    const answer = await fetch(form.action, { method: 'POST', headers: { accept: 'application/json' }, body: isFile ? body : new URLSearchParams(body) });
+    const { to, says } = await answer.json();
+    if (!answer.ok) {
+      refused.textContent = says;
+      return;
+    }
+    const here = new URL(to, location.href);
+    if (here.pathname + here.search !== page()) {
+      location.assign(to);
+      return;
+    }
+    form.reset();
+    for (const open of [form.closest('details.act'), form.closest('details.more')]) if (open) open.open = false;
+    document.activeElement?.blur();
+    void refreshAll(true);
+  } catch {
+    refused.textContent = 'The console does not answer; nothing is known to have changed. It can be sent again.';
+  } finally {
+    button?.removeAttribute('aria-busy');
+  }
+}
+
+document.addEventListener('change', (event) => {
+  if (event.target.matches('select[data-submit]')) event.target.form.requestSubmit();
+  if (event.target.matches('input[type=file]')) {
+    chosen(event.target);
+    event.target.form.requestSubmit();
+  }
+});
+
+function chosen(input) {
+  const place = $('[data-chosen]', input.form);
+  if (place) place.textContent = [...input.files].map((file) => file.name).join(', ');
+}
+
+for (const kind of ['dragover', 'drop']) {
+  document.addEventListener(kind, (event) => {
+    const input = $('[data-drop] input[type=file]');
+    if (!input || !event.dataTransfer?.types.includes('Files')) return;
+    event.preventDefault();
+    if (kind !== 'drop') return;
+    input.files = event.dataTransfer.files;
+    chosen(input);
+    input.form.requestSubmit();
+  });
+}

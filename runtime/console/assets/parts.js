@@ -1,0 +1,151 @@
+// Puts parts of a page that changed in their place, and leaves alone what the reader has in hand. Text of agents is only ever set as
+// text; markup comes from this server alone.
+
+import { $, $$, decorate, fetched, page } from './page.js';
+
+/** A row that is pointed at, or holds the focus, is neither moved nor replaced. */
+const isHeld = (node) => {
+  if (node.nodeType !== 1 || !node.matches('[data-row], [data-key], form')) return false;
+  return isForced ? isTypedIn(node) : node.contains(document.activeElement) || (node.dataset.key !== undefined && node.matches(':hover'));
+};
+let isForced = false; // after an action of the reader's own
+const isTypedIn = (node) => node.nodeType === 1 && node.contains(document.activeElement) && document.activeElement.matches('input, textarea');
+const keyOf = (node) => (node.nodeType === 1 ? node.dataset.key ?? node.dataset.part ?? (node.id || null) : null);
+const isAlike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
+
+function morph(now, next) {
+  if (now.nodeType !== 1) {
+    if (now.data !== next.data) now.data = next.data;
+    return;
+  }
+  if (now.dataset.words !== undefined) return; // words come by themselves
+  if (now.dataset.later !== undefined && next.dataset.later !== undefined) return;
+  for (const name of now.getAttributeNames()) if (!next.hasAttribute(name) && !kept(now, name)) now.removeAttribute(name);
+  for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value && !kept(now, name)) now.setAttribute(name, value);
+  if (now.matches('input, textarea, select')) return; // what was typed stays
+  morphChildren(now, next);
+}
+
+/** What the reader has done to the page stays: what is open, where the focus rests. */
+const kept = (node, name) => (node.nodeName === 'DETAILS' && name === 'open') || name === 'tabindex' || name === 'aria-selected' || name === 'hidden' || name === 'aria-busy'
+  || ('moving' in node.dataset && (name === 'data-moving' || name === 'data-selected'));
+
+function morphChildren(now, next) {
+  const keyed = new Map([...now.childNodes].filter((child) => keyOf(child) !== null).map((child) => [keyOf(child), child]));
+  let at = now.firstChild;
+  for (const child of Array.from(next.childNodes)) {
+    const key = keyOf(child);
+    let match = key === null ? null : keyed.get(key) ?? null;
+    if (match && !isAlike(match, child)) match = null;
+    if (!match && key === null && at && keyOf(at) === null && isAlike(at, child)) match = at;
+    if (match) {
+      if (match !== at && !isHeld(match)) now.insertBefore(match, at);
+      else if (match === at) at = at.nextSibling;
+      if (!isHeld(match)) morph(match, child);
+    } else now.insertBefore(child, at);
+  }
+  while (at) {
+    const gone = at;
+    at = at.nextSibling;
+    if (!isTypedIn(gone)) gone.remove();
+  }
+}
+
+let isFetching = false;
+let wanted = new Set();
+let isOwn = false;
+
+/** Fetches parts and puts them in place, those that are asked for meanwhile in the next go. `force`: after an action of the reader's own. */
+export async function refresh(names, force = false) {
+  for (const name of names) {
+    const place = $(`[data-part="${name}"]`);
+    if (place && !('later' in place.dataset)) wanted.add(name);
+  }
+  isOwn ||= force;
+  if (isFetching) return;
+  isFetching = true;
+  try {
+    while (wanted.size > 0) {
+      const [some, asOwn, here] = [[...wanted], isOwn, page()];
+      [wanted, isOwn] = [new Set(), false];
+      const made = await fetched(some);
+      if (here === page()) some.forEach((name) => put(name, made, asOwn));
+      else some.forEach((name) => wanted.add(name)); // the reader has gone on meanwhile
+    }
+  } catch {
+    wanted = new Set(); // the next message of the server names them again
+  } finally {
+    isFetching = false;
+  }
+}
+
+export const refreshAll = (force = false) => refresh($$('[data-part]').map((part) => part.dataset.part), force);
+
+/** What the server says of its parts: those whose version is not that of this page are fetched. */
+export function compare(versions) {
+  const isPast = new URLSearchParams(location.search).has('before'); // a page of the past does not change
+  return refresh(Object.keys(versions).filter((name) => {
+    const place = $(`[data-part="${name}"]`);
+    return place && place.dataset.version !== versions[name] && !(isPast && name === 'journal');
+  }));
+}
+
+function put(name, made, asOwn) {
+  const [place, next] = [$(`[data-part="${name}"]`), $(`[data-part="${name}"]`, made)];
+  if (!place || !next) return;
+  if (name === 'nav') markCurrent(next);
+  isForced = asOwn;
+  place.dataset.version = next.dataset.version ?? '';
+  if (!collects(place, next)) {
+    morph(place, next);
+    decorate(place);
+  }
+  isForced = false;
+}
+
+function markCurrent(nav) {
+  const current = $('[data-part="nav"] [aria-current]')?.getAttribute('href');
+  for (const link of $$('a', nav)) {
+    if (link.getAttribute('href') === current) link.setAttribute('aria-current', 'page');
+    else link.removeAttribute('aria-current');
+  }
+}
+
+/** New entries of the journal wait behind a line, unless the reader is at the top of it; older pages that were fetched stay. */
+function collects(place, next) {
+  const list = $('[data-entries]', place);
+  const newer = $('[data-newer]', place);
+  const fresh = $('[data-entries]', next);
+  if (!list || !newer || !fresh) return false;
+  const known = new Set([...$$('[data-key]', list), ...(list.stowed ?? [])].map((one) => one.dataset.key));
+  const added = $$(':scope > [data-key]', fresh).filter((one) => !known.has(one.dataset.key));
+  const put = () => {
+    for (const one of added.toReversed()) list.prepend(document.adoptNode(one));
+    newer.hidden = true;
+  };
+  for (const one of $$(':scope > [data-key]', fresh)) {
+    const same = known.has(one.dataset.key) && list.querySelector(`:scope > [data-key="${CSS.escape(one.dataset.key)}"]`);
+    if (same && !isHeld(same)) morph(same, one);
+  }
+  // What is gone from the page that was fetched is gone from the list; what is older than that page stays.
+  const still = new Set($$(':scope > [data-key]', fresh).map((one) => one.dataset.key));
+  const oldest = $('[data-more]', next) ? fresh.lastElementChild?.dataset.key : undefined;
+  for (const one of $$(':scope > [data-key]', list)) {
+    if (oldest !== undefined && one.dataset.key === oldest) break;
+    if (!still.has(one.dataset.key) && !isTypedIn(one)) one.remove();
+  }
+  if (added.length === 0) return true;
+  if (list.getBoundingClientRect().top >= 0 && !list.contains(document.activeElement)) put();
+  else {
+    const button = $('button', newer);
+    button.textContent = added.length === 1 ? '1 new entry' : `${added.length} new entries`;
+    newer.put = () => {
+      put();
+      list.firstElementChild?.scrollIntoView({ block: 'center' });
+    };
+    newer.hidden = false;
+  }
+  return true;
+}
+
+document.addEventListener('click', (event) => event.target.closest('[data-newer]')?.put?.());
