@@ -22,6 +22,8 @@ export type ImportReport =
 
 type ReadOptions = {
   onProgress?: (percent: number) => void;
+  /** What the file is called, where it is not read from its own place. */
+  name?: string;
   /** How much of a file is read before the result so far is stored. */
   partBytes?: number;
 };
@@ -48,8 +50,8 @@ export async function importFiles(paths: readonly string[], options: Settings): 
 }
 
 /** Reads a file and stores what is not in the ledger yet. */
-export async function importFile(db: Db, file: string, { onProgress, partBytes = 8_000_000 }: ReadOptions = {}): Promise<ImportReport> {
-  const report = new Report(db, file);
+export async function importFile(db: Db, file: string, { onProgress, name = file, partBytes = 8_000_000 }: ReadOptions = {}): Promise<ImportReport> {
+  const report = new Report(db, name);
   try {
     const { size } = await stat(file);
     if ((await bytesOf(file, 0, 15)).toString('latin1') === 'SQLite format 3') {
@@ -62,8 +64,8 @@ export async function importFile(db: Db, file: string, { onProgress, partBytes =
     const spawnedBy = await spawnOf(file);
     let identity: string | undefined;
     const store = async (runs: RecordedRun[]): Promise<void> => {
-      identity ??= runs[0] && identityOf(file, runs[0]);
-      for (const run of runs) await report.store({ ...run, sessionId: run.sessionId ?? identity ?? basename(file), ...(spawnedBy !== undefined && { spawnedBy }) });
+      identity ??= runs[0] && identityOf(name, runs[0]);
+      for (const run of runs) await report.store({ ...run, sessionId: run.sessionId ?? identity ?? basename(name), ...(spawnedBy !== undefined && { spawnedBy }) });
     };
     const reader = new LinesReader(await ownSessionId(file, size));
     let [read, stored] = [0, 0];
@@ -79,7 +81,7 @@ export async function importFile(db: Db, file: string, { onProgress, partBytes =
     await store(reader.isTold ? reader.take(true) : parseRecordedRuns(await readFile(file, 'utf8')));
     return report.result();
   } catch (error) {
-    return { file, error: messageOf(error) };
+    return { file: name, error: messageOf(error) };
   }
 }
 

@@ -82,7 +82,7 @@ async function importDropped(db: Db, fields: Fields): Promise<string | null> {
     for (const file of files) {
       const path = join(directory, basename(file.name).replaceAll(/[^\w.-]/g, '_') || 'session');
       await writeFile(path, file.stream());
-      reports.push({ ...(await importFile(db, path)), file: file.name });
+      reports.push(await importFile(db, path, { name: file.name }));
     }
     const bad = reports.find((report) => 'error' in report);
     if (bad && 'error' in bad) throw new LedgerError('WL002', `${bad.file}: ${bad.error}`, '', '');

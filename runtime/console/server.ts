@@ -19,7 +19,7 @@ import { follow, Hints } from './events.ts';
 import { html } from './html.ts';
 import { digest, errorWords, frame, renderPart, uuid, versionsOf } from './page.ts';
 import type { Page, View } from './page.ts';
-import { context } from './pages/context.ts';
+import { blockPage, context } from './pages/context.ts';
 import { item } from './pages/item.ts';
 import { costView, ledgerView, turnsView } from './pages/itemViews.ts';
 import { keys } from './pages/keys.ts';
@@ -29,7 +29,7 @@ import { compare, sessions } from './pages/sessions.ts';
 import { callPage, workList } from './pages/workList.ts';
 import { Keys, onlyLoopback, withHeaders } from './safety.ts';
 
-const pages: readonly Page[] = [now, workList, callPage, item, ledgerView, turnsView, context, costView, sessions, compare, knowledge, keys];
+const pages: readonly Page[] = [now, workList, callPage, item, ledgerView, turnsView, context, blockPage, costView, sessions, compare, knowledge, keys];
 const MOST_BYTES = 512 * 1024 * 1024;
 
 export type ConsoleOptions = {

@@ -233,6 +233,13 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
 
     turnTree: (workItemId: string, around: string | null, limit: number) => rows('turn_tree', [workItemId, around, limit], node),
 
+    /** Attempts that are not in the tree, because no model has answered in them. */
+    attemptsWithoutTurn: (workItemId: string) => run(() => sql.type(z.object({ attempt: z.number(), faculty: z.string(), outcome: text, error: text, created_at: z.string() }))`
+      select f.attempt, f.faculty, f.outcome, left(f.error ->> 'message', 300) as error, f.created_at
+        from ${named('foci')} f
+       where f.work_item_id = ${workItemId}::uuid and not exists (select from ${named('turns')} t where t.focus_id = f.id and t.status <> 'failed')
+       order by f.attempt desc limit 20`),
+
     turnsPage: (workItemId: string, before: string | null, limit: number) => run(() => sql.type(z.object({
       id: z.string(), attempt: number, iteration: number, turn_type: z.string(), status: z.string(), model: text, input: figure, cached: figure, output: number, cost: figure, duration_ms: number, stop_reason: text, started_at: z.string(),
       error: text, calls: z.array(z.object({ tool: z.string(), status: z.string() })).nullable(), said: text,
@@ -291,13 +298,15 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
 
     requestParts: (turnId: string) => run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId])} order by n`),
 
+    recallBlock: (workItemId: string, block: number) => call('recall_block', [workItemId, block], z.string()),
+
     cuts: (workItemId: string) => rows('context_cost', [workItemId], z.object({
       attempt: number, iteration: number, cut: z.string(), blocks: text, tokens_elided: number, stub_tokens: number, tokens_kept: number, breaks_even_after: number, requests_since: number, input_before: figure, input_after: figure,
     })),
 
-    costByDay: (workItemId: string | null) => run(() => sql.type(z.object({ day: z.string(), model: text, calls: figure, tokens: figure, cached: figure, output: figure, cost: figure }))`
+    costByDay: (workItemId: string | null) => run(() => sql.type(z.object({ day: z.string(), model: text, calls: figure, tokens: figure, cached: figure, output: figure, cost: figure, latency_ms: figure }))`
       select t.started_at::date::text as day, t.model, sum(t.call_count) as calls, sum(coalesce(t.input_tokens, 0) + coalesce(t.cached_input_tokens, 0) + coalesce(t.cache_write_tokens, 0)) as tokens,
-             sum(t.cached_input_tokens) as cached, sum(t.output_tokens) as output, sum(${named('_turn_cost')}(t)) as cost
+             sum(t.cached_input_tokens) as cached, sum(t.output_tokens) as output, sum(${named('_turn_cost')}(t)) as cost, percentile_disc(0.5) within group (order by t.duration_ms) as latency_ms
         from ${named('turns')} t where t.work_item_id = ${workItemId}::uuid group by 1, 2 order by 1 desc, 2 limit 60`),
 
     costOfCompactions: (workItemId: string) => run(() => sql.type(z.object({ compaction_type: z.string(), trigger: z.string(), is_applied: z.boolean().nullable(), tokens_before: number, tokens_after: number, input: number, output: number, created_at: z.string() }))`

@@ -5,6 +5,7 @@ import './forms.js';
 import './keys.js';
 import { connect } from './live.js';
 import { $, $$, decorate, fetched } from './page.js';
+import './plots.js';
 import { applyTheme } from './theme.js';
 
 applyTheme();

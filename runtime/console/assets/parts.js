@@ -18,7 +18,7 @@ function morph(now, next) {
     if (now.data !== next.data) now.data = next.data;
     return;
   }
-  if (now.dataset.words !== undefined) return; // words come by themselves
+  if (now.dataset.words !== undefined || now.dataset.plot !== undefined) return; // words come by themselves, plots are drawn here
   if (now.dataset.later !== undefined && next.dataset.later !== undefined) return;
   for (const name of now.getAttributeNames()) if (!next.hasAttribute(name) && !kept(now, name)) now.removeAttribute(name);
   for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value && !kept(now, name)) now.setAttribute(name, value);

@@ -2,6 +2,7 @@
 // before, and the same conversation under other policies.
 
 import type { ContextBucket, ContextColumn, RequestPart } from '../../ledger/console.ts';
+import { LedgerError } from '../../ledger/errors.ts';
 import { spark, swatch } from '../draw.ts';
 import { drawRequests, drawTimeline, layers } from '../drawTimeline.ts';
 import type { Column, Cut, Layer } from '../drawTimeline.ts';
@@ -144,7 +145,7 @@ async function request(view: View): Promise<Html> {
   const hidden = parts.length > SHOWN && !view.query.has('all') ? parts.slice(Math.floor(SHOWN / 2), parts.length - SHOWN / 2) : [];
   const rows = parts.filter((part) => !hidden.includes(part));
   const gapAt = hidden.length > 0 ? Math.floor(SHOWN / 2) : -1;
-  return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(sum(...parts.map((part) => part.tokens)))} tokens, estimated${before ? ` · the one before had ${num(sum(...partsBefore.map((part) => part.tokens)))}` : ''}</span></header><div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${rows.map((shown, n) => html`${n === gapAt ? html`<tr class="sub"><td></td><td><a class="accent" href="${address(view, { all: 'yes' })}#request">${hidden.length} parts more, ${num(sum(...hidden.map((part) => part.tokens)))} tokens</a></td><td></td><td class="hide-s"></td></tr>` : ''}${shown.part === 'stubs' ? stubRows(shown, blocks) : partRow(shown)}`)}</tbody></table></div></section>
+  return html`<div class="cols" id="request"><section class="panel" aria-label="Request ${one.n}"><header><h2>Request ${one.n}, part by part</h2><span class="quiet">${num(sum(...parts.map((part) => part.tokens)))} tokens, estimated${before ? ` · the one before had ${num(sum(...partsBefore.map((part) => part.tokens)))}` : ''}</span></header><div class="body"><table class="parts"><thead><tr><th>Part</th><th>What it says, or why it is out</th><th class="n">Tokens</th><th class="hide-s">Cache</th></tr></thead><tbody>${rows.map((shown, n) => html`${n === gapAt ? html`<tr class="sub"><td></td><td><a class="accent" href="${address(view, { all: 'yes' })}#request">${hidden.length} parts more, ${num(sum(...hidden.map((part) => part.tokens)))} tokens</a></td><td></td><td class="hide-s"></td></tr>` : ''}${shown.part === 'stubs' ? stubRows(view, shown, blocks) : partRow(shown)}`)}</tbody></table></div></section>
 <div class="stack">${cutPanel(view, one, looked)}${difference(before, parts, partsBefore)}
 ${panel('This call', null, html`<div class="body stack"><dl class="kv"><dt>Model</dt><dd>${one.model}</dd><dt>Attempt, iteration</dt><dd>${one.attempt}, ${one.iteration}</dd><dt>From the cache</dt><dd>${one.cached_tokens === null ? 'not counted' : num(one.cached_tokens)}</dd><dt>Written to it</dt><dd>${one.written_tokens === null ? 'not counted' : num(one.written_tokens)}</dd><dt>Answer</dt><dd>${one.output_tokens === null ? '–' : num(one.output_tokens)}</dd></dl><div class="actions">${step(before, 'The one before')}${step(after, 'The next one')}<a class="btn" href="/turn/${one.turn_id}/request">Exact bytes</a>${one.status === 'completed' && view.formToken !== null ? forkLine(view, one.turn_id) : ''}</div></div>`)}</div></div>`;
 }
@@ -162,13 +163,29 @@ function partRow(part: RequestPart): Html {
 type Block = Awaited<ReturnType<View['db']['explainTurn']>>[number];
 
 /** Each block that a line stands for, with what it would have had and why it is out. */
-function stubRows(part: RequestPart, blocks: readonly Block[]): Html {
+function stubRows(view: View, part: RequestPart, blocks: readonly Block[]): Html {
   const out = blocks.filter((block) => block.shown === 'stub');
   const lines = new Map([...(part.content ?? '').matchAll(/^\[completed step (\d+): .*$/gm)].map((match) => [Number(match[1]), match[0]]));
   if (out.length === 0 || lines.size === 0) return partRow(part);
   return html`<tr class="grp"><td>${swatch('stubs')}Stubs</td><td>${out.length} ${out.length === 1 ? 'block' : 'blocks'}, <span class="num">${num(sum(...out.map((block) => block.estimated_tokens)))}</span> tokens left out</td><td class="n">${num(part.tokens)}</td><td class="hide-s ${part.cache === 'written' ? 'accent' : 'quiet'}">${part.cache ?? ''}</td></tr>${
-    out.map((block) => html`<tr class="sub"><td class="quiet">block ${block.block}</td><td class="wrapped"><span dir="auto">${brief(lines.get(block.block) ?? `of an earlier step`, 300)}</span><span class="why" dir="auto">${block.why}</span></td><td class="n quiet">−${num(block.estimated_tokens)}</td><td class="hide-s"></td></tr>`)}`;
+    out.map((block) => html`<tr class="sub"><td class="quiet">block ${block.block}</td><td class="wrapped"><span dir="auto">${brief(lines.get(block.block) ?? `of an earlier step`, 300)}</span><span class="why" dir="auto">${block.why}</span></td><td class="n quiet">−${num(block.estimated_tokens)}</td><td class="hide-s"><a class="btn small" href="/work/${view.id}/block/${block.block}">Recall<span class="sr"> block ${block.block}</span></a></td></tr>`)}`;
 }
+
+/** A block as it was, whether it is still in the context or not: what recall_block() gives the agent. */
+export const blockPage: Page = {
+  pattern: new RegExp(`^/work/(?<id>${uuid})/block/(?<n>[1-9]\\d{0,8})$`),
+  section: 'work',
+  parts: { head },
+  inputs: { head: headInputs },
+  async whole(view, part) {
+    const n = Number(/\d+$/.exec(view.path)?.[0]);
+    const body = await view.db.console.recallBlock(view.id, n).catch((error: unknown) => {
+      if (error instanceof LedgerError) return null;
+      throw error;
+    });
+    return body === null ? null : itemFrame(view, '/context', part, panel(`Block ${n}`, 'what recall_block() gives the agent', html`<div class="body"><pre class="fence" dir="auto" tabindex="0">${body}</pre></div>`));
+  },
+};
 
 /** The last cut before this request, or at it: what it left out, and what it saved. */
 function cutPanel(view: View, one: ContextColumn, { columns, to }: Looked): Html {

@@ -34,7 +34,7 @@ export const item: Page = {
   section: 'work',
   parts: { head, approvals, turns, journal, budget, ledger, children, told },
   inputs: {
-    head: headInputs, approvals: ['approvals', 'every 30 s'], turns: ['item', 'turn', 'calls', 'forks'], journal: ['item', 'turn', 'calls', 'approvals', 'inbox', 'journal'],
+    head: headInputs, approvals: ['approvals', 'every 30 s'], turns: ['item', 'focus', 'turn', 'calls', 'forks'], journal: ['item', 'turn', 'calls', 'approvals', 'inbox', 'journal'],
     budget: ['budgets'], ledger: ['item'], children: ['below', 'asks'], told: ['inbox', 'turn'],
   },
   async whole(view, part) {
@@ -84,10 +84,11 @@ async function approvals(view: View): Promise<Html> {
 
 export async function turns(view: View): Promise<Html> {
   const around = view.query.get('around');
-  const [nodes, now] = await Promise.all([view.db.console.turnTree(view.id, around, 60), view.db.console.underWayOf(view.id)]);
-  if (nodes.length === 0) return panel('Turns', null, empty('No model call yet.'));
+  const [nodes, now, others] = await Promise.all([view.db.console.turnTree(view.id, around, 60), view.db.console.underWayOf(view.id), view.db.console.attemptsWithoutTurn(view.id)]);
+  const lines = html`<ul class="rows">${others.map((one) => html`<li class="line"><span>attempt ${one.attempt}</span><span class="faint small">${at(one.created_at)}</span><span class="quiet" dir="auto">${one.outcome === null ? 'no answer of a model yet' : `${one.outcome} without an answer of a model`}${one.error ? `: ${brief(one.error, 240)}` : ''}</span></li>`)}</ul>`;
+  if (nodes.length === 0) return panel('Turns', null, others.length === 0 ? empty('No model call yet.') : lines);
   const picture = drawTurns(nodes, now !== null, (turn) => `/turn/${turn}`, (id) => `/work/${id}`);
-  return panel('Turns', 'dots are model calls; filled violet: a step closed a block', html`<div class="body wide" id="turns" data-roving tabindex="-1">${picture}</div>`);
+  return panel('Turns', 'dots are model calls; filled violet: a step closed a block', html`<div class="body wide" id="turns" data-roving tabindex="-1">${picture}</div>${others.length === 0 ? '' : lines}`);
 }
 
 const units: Record<string, (v: number) => string> = { tokens: k, money: (v) => `$${v.toFixed(2)}`, seconds: (v) => `${Math.round(v)} s` };

@@ -109,7 +109,7 @@ async function places({ db }: View): Promise<Html> {
   const [slots, models] = await Promise.all([db.console.slots(), db.console.models()]);
   const shown = slots.filter((one) => one.slots !== null || one.used > 0 || (one.queued ?? 0) > 0).slice(0, 8);
   if (shown.length === 0 && models.length === 0) return html``;
-  return panel('Slots and models', null, html`<div class="body stack">${shown.length > 0 ? html`<dl class="kv">${shown.map((one) => html`<dt class="cut">${one.faculty}</dt><dd>${one.slots === null ? `${one.used} under way` : `${one.used} of ${one.slots}`}</dd>${one.slots === null ? '' : html`<dd class="bar-cell">${bar(Math.min(one.used / Math.max(one.slots, 1), 0.9))}</dd>`}`)}</dl>` : ''}${
+  return panel('Slots and models', null, html`<div class="body stack">${shown.length > 0 ? html`<dl class="kv">${shown.map((one) => html`<dt class="cut">${one.faculty}</dt><dd>${one.slots === null ? `${one.used} under way` : `${one.used} of ${one.slots}`}</dd>${one.slots === null ? '' : html`<dd class="bar-cell">${bar(one.used / Math.max(one.slots, 1))}</dd>`}`)}</dl>` : ''}${
     models.length > 0 ? html`<dl class="kv">${models.map((one) => html`<dt class="cut">${one.name}</dt><dd>${one.ends_at === null || since(one.ends_at) > 0 ? html`<span class="good">answers</span>` : html`<span class="warn" title="${one.reason ?? ''}">again in ${lasting(-since(one.ends_at))}</span>`}</dd>`)}</dl>` : ''}</div>`);
 }
 
