@@ -14,6 +14,7 @@ import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts'
 import { installLedger } from '../../runtime/install/installLedger.ts';
 import { longItem } from '../longItem.ts';
 
+const say = (text: string): void => void process.stderr.write(`${text}\n`);
 const [rounds = 15] = process.argv.slice(2).map(Number);
 const dataDir = await mkdtemp(join(tmpdir(), 'wl-bench-'));
 await chmod(dataDir, 0o755);
@@ -53,6 +54,7 @@ async function compare(pairs: readonly (readonly [small: string, large: string])
 
 try {
   const [small, large] = [await longItem(client, 100), await longItem(client, 10_000)];
+  say('both items are there');
   await compare(['', '/turns', '/ledger', '/context', '/context?from=1', '/cost'].map((tab) => [`/work/${small}${tab}`, `/work/${large}${tab}`] as const));
   const before: number[] = [];
   for (let round = 0; round < rounds; round++) before.push((await look('/')).ms);

@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 
+import pg from 'pg';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -11,6 +12,7 @@ import { startConsole } from '../../runtime/console/server.ts';
 import type { Console } from '../../runtime/console/server.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { longItem } from '../longItem.ts';
 import { until } from '../workerProcess.ts';
 import { launch, missing } from './browser.ts';
 import { leadIsForked, startCrew } from './crew.ts';
@@ -58,7 +60,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const { root, paused } = crew.ids;
     const found: unknown[] = [];
-    for (const [width, mode] of [[1280, 'light'], [400, 'dark']] as const) {
+    for (const [width, mode] of [[1280, 'light'], [1280, 'dark'], [400, 'light'], [400, 'dark']] as const) {
       const looking = await browser.newContext({ viewport: { width, height: 860 }, colorScheme: mode, bypassCSP: true, reducedMotion: 'reduce', storageState: await context.storageState() });
       const one = await looking.newPage();
       for (const path of ['/', '/work', `/work/${root}`, `/work/${root}/ledger`, `/work/${root}/turns`, `/work/${root}/context`, `/work/${root}/cost`, `/sessions?packet=${paused}`, '/knowledge?q=import', '/keys']) {
@@ -186,6 +188,46 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.getByText('The cut before it').waitFor();
     await page.keyboard.press('Home');
     await page.getByText('Request 1, part by part').waitFor();
+  });
+
+  test('a thousand model calls are walked by keyboard, page by page', async () => {
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query('set search_path = ledger');
+    const item = await longItem(client, 1000);
+    await client.end();
+    await go(`/work/${item}/context`);
+    const picture = page.locator('[data-timeline]');
+    const stands = async (): Promise<number> => Number(await picture.getAttribute('aria-valuenow'));
+    expect(await page.locator('[data-columns] tbody tr').count()).toBe(160);
+    await picture.focus();
+    const seen = new Set([await stands()]);
+    expect(seen).toEqual(new Set([1000]));
+    await until(async () => {
+      for (let i = 0; i < 40; i++) {
+        await page.keyboard.press('ArrowLeft');
+        seen.add(await stands());
+      }
+      return seen.has(1);
+    });
+    expect(seen.size).toBe(1000);
+    await page.getByText('Request 1, part by part').waitFor();
+    await page.keyboard.press('0');
+    await page.getByText('4 a column').waitFor();
+    await page.keyboard.press('End');
+    await page.getByText('Request 997, part by part').waitFor();
+  });
+
+  test('cost and latency over days are plotted beside their table', async () => {
+    const client = new pg.Client(database.url);
+    await client.connect();
+    await client.query('set search_path = ledger');
+    const item = await longItem(client, 30);
+    await client.query(`set session_replication_role = replica; update turns set started_at = started_at - interval '1 day' * (depth % 3), model = 'claude-sonnet-5-5', duration_ms = 1000 + depth, input_tokens = 10, output_tokens = 10, call_count = 1 where work_item_id = '${item}'`);
+    await client.end();
+    await go(`/work/${item}/cost`);
+    await page.locator('[data-plot="cost"] canvas').waitFor();
+    await page.locator('[data-plot="latency"] canvas').waitFor();
   });
 
   test('a thousand entries are walked by keyboard, and at most 300 rows are in the page', async () => {

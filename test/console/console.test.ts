@@ -1,5 +1,6 @@
 // The console over HTTP: who may read, who may change, what every form does, and that nothing that an agent wrote is more than text.
 
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { startConsole } from '../../runtime/console/server.ts';
@@ -7,6 +8,7 @@ import type { Console } from '../../runtime/console/server.ts';
 import { contentPolicy } from '../../runtime/console/safety.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { longItem } from '../longItem.ts';
 import { until } from '../workerProcess.ts';
 import { leadIsForked, startCrew } from './crew.ts';
 import type { Crew } from './crew.ts';
@@ -231,6 +233,7 @@ test('a recorded session is imported by its file, and shown as a timeline; one t
   expect(to).toMatch(/^\/work\/[0-9a-f-]+\/context$/);
   expect(await text(to)).toContain('What was in the context');
   expect(await text('/sessions')).toContain('timeline</a>');
+  expect(await database.query(`select params ->> 'file' as file from ledger.work_items where id = '${to.split('/')[2]}'`)).toEqual([{ file: 'session.jsonl' }]);
   const refused = await send('notes.txt', 'nothing recorded');
   expect([refused.status, await says(refused)]).toEqual([409, expect.stringMatching(/^notes\.txt: .*\(WL002\)/)]);
 });
@@ -250,6 +253,80 @@ test('whatever an agent wrote is text: no markup, no hidden direction, no weight
     expect([path, /[\u0000-\u0008\u000b-\u001f\u202a-\u202e\u2066-\u2069]/.exec(body)?.[0]]).toEqual([path, undefined]);
   }
   expect(await text(`/work/${item.id}/ledger`)).toContain('⟨U+202E⟩evil');
+});
+
+test('a call result of a megabyte and text that turns round are shown in part, as signs', async () => {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query('set search_path = ledger');
+  const item = await longItem(client, 3);
+  const hostile = `\\u202E</pre><script>alert(5)</script>${'x'.repeat(1_000_000)}`;
+  await client.query(`set session_replication_role = replica; update tool_calls set result = to_json('${hostile.replace('\\u202E', '\u202E')}'::text) where work_item_id = '${item}'`);
+  const { rows: [call] } = await client.query<{ id: string }>(`select id from tool_calls where work_item_id = '${item}' limit 1`);
+  await client.end();
+  for (const path of [`/work/${item}`, `/work/${item}/turns`, `/work/${item}/context`, `/work/${item}/context?turn=2`, `/call/${call?.id}`]) {
+    const body = await text(path);
+    expect([path, body.length < 400_000]).toEqual([path, true]);
+    expect([path, /<script>|[\u202a-\u202e\u2066-\u2069]|failed-part/.exec(body)?.[0]]).toEqual([path, undefined]);
+  }
+  expect(await text(`/call/${call?.id}`)).toContain('⟨U+202E⟩&lt;/pre&gt;');
+});
+
+test('where the database takes no writes, pages are read and have no forms', async () => {
+  const [name] = await database.query<{ name: string }>('select current_database() as name');
+  await database.query(`alter database ${name?.name} set default_transaction_read_only = on`);
+  const standby = await startConsole({ url: database.url, schema: 'ledger', port: 0 });
+  try {
+    const entered = await fetch(`${standby.address}?token=${standby.token}`, { redirect: 'manual' });
+    const own = { cookie: (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '' };
+    for (const path of pages()) {
+      const answer = await fetch(new URL(path, standby.address), { headers: own });
+      const body = await answer.text();
+      expect([path, answer.status, body.includes('method="post"'), /failed-part[\s\S]{0,300}/.exec(body)?.[0]]).toEqual([path, 200, false, undefined]);
+      expect(body).toContain('read-only');
+    }
+    const gone = new AbortController();
+    const events = await fetch(new URL('/events?page=/', standby.address), { headers: own, signal: gone.signal });
+    const { value } = await (events.body as ReadableStream<Uint8Array>).getReader().read();
+    expect(new TextDecoder().decode(value)).toContain('"versions"');
+    gone.abort();
+  } finally {
+    await standby.close();
+    await database.query(`set transaction_read_only = off; alter database ${name?.name} reset default_transaction_read_only`).catch(() => {});
+  }
+});
+
+test('an open page is told of the parts that changed, and of no others', async () => {
+  const { failed } = crew.ids;
+  const versions = async (): Promise<Record<string, string>> => {
+    const answer = await get(`/events?page=${encodeURIComponent(`/work/${failed}`)}`);
+    let said = '';
+    for await (const chunk of answer.body as unknown as AsyncIterable<Uint8Array>) {
+      said += new TextDecoder().decode(chunk);
+      const data = /event: parts\ndata: (.*)\n\n/.exec(said)?.[1];
+      if (data !== undefined) return (JSON.parse(data) as { versions: Record<string, string> }).versions;
+    }
+    throw new Error('it said nothing');
+  };
+  const body = await text(`/work/${failed}`);
+  const before = await versions();
+  const timed = ['approvals', 'nav'];
+  for (const [, name = '', version] of body.matchAll(/data-part="(\w+)" data-version="([^"]+)"/g)) if (!timed.includes(name)) expect([name, before[name]]).toEqual([name, version]);
+  await crew.db.journal.log(failed, 'user_feedback', { message: 'Seen', isInterrupt: false }, 'high');
+  const after = await versions();
+  expect(Object.keys(after).filter((name) => after[name] !== before[name] && !timed.includes(name))).toEqual(['journal']);
+});
+
+test('a page of an item is not larger because the item is', async () => {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query('set search_path = ledger');
+  const [small, large] = [await longItem(client, 100), await longItem(client, 2000)];
+  await client.end();
+  for (const tab of ['', '/turns', '/ledger', '/context', '/cost']) {
+    const [few, many] = [await text(`/work/${small}${tab}`), await text(`/work/${large}${tab}`)];
+    expect([tab, many.length / few.length < 2]).toEqual([tab, true]);
+  }
 });
 
 type Told = { event: string; data: { versions?: Record<string, string>; text?: string } };
