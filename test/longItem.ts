@@ -27,6 +27,5 @@ export async function longItem(client: pg.Client, turns: number): Promise<string
     insert into journal_entries (work_item_id, entry_type, content) select '${item}', 'user_feedback', jsonb_build_object('message', 'Word' || n || ' of many') from generate_series(1, 10 * ${turns}) n;
     select from work_message('${item}', 'The needle in ${turns === 100 ? 'src/small.ts' : 'src/large.ts'}')`);
   await client.query('commit');
-  await client.query('vacuum analyze');
   return item;
 }

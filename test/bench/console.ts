@@ -54,11 +54,13 @@ async function compare(pairs: readonly (readonly [small: string, large: string])
 
 try {
   const [small, large] = [await longItem(client, 100), await longItem(client, 10_000)];
+  await client.query('vacuum analyze');
   say('both items are there');
   await compare(['', '/turns', '/ledger', '/context', '/context?from=1', '/cost'].map((tab) => [`/work/${small}${tab}`, `/work/${large}${tab}`] as const));
   const before: number[] = [];
   for (let round = 0; round < rounds; round++) before.push((await look('/')).ms);
   for (let n = 0; n < 98; n++) await longItem(client, 3);
+  await client.query('vacuum analyze');
   await look('/');
   const after: number[] = [];
   for (let round = 0; round < rounds; round++) after.push((await look('/')).ms);

@@ -45,11 +45,13 @@ const looks: [string, (id: string, turns: number) => string, number][] = [
 
 test('looking costs the same, however large a ledger is', async () => {
   const small = await longItem(client, 100);
+  await client.query('vacuum analyze');
   const few = new Map<string, { rows: number; buffers: number }>();
   const searches: [string, string][] = [['a path', `select * from ledger_search('src/small.ts')`], ['what is not there', `select * from ledger_search('nowhere')`]];
   for (const [what, query] of looks) few.set(what, await cost(query(small, 100)));
   for (const [what, query] of searches) few.set(what, await cost(query));
   const large = await longItem(client, 10_000);
+  await client.query('vacuum analyze');
   for (const [what, query, most] of looks) {
     const before = few.get(what) ?? { rows: 0, buffers: 0 };
     const now = await cost(query(large, 10_000));

@@ -5,7 +5,7 @@ export const $ = (selector, within = document) => within.querySelector(selector)
 export const $$ = (selector, within = document) => [...within.querySelectorAll(selector)];
 
 /** The same page with other parts: as the server renders them. */
-export async function fetched(names, { pathname = location.pathname, search = location.search } = location) {
+export async function fetched(names, { pathname, search } = location) {
   const answer = await fetch(`${pathname === '/' ? '' : pathname}/part/${names.join(',')}${search}`, { headers: { accept: 'text/html' } });
   if (!answer.ok) throw new Error(`the console answers ${answer.status}`);
   return new DOMParser().parseFromString(await answer.text(), 'text/html');

@@ -59,7 +59,7 @@ let isOwn = false;
 export async function refresh(names, force = false) {
   for (const name of names) {
     const place = $(`[data-part="${name}"]`);
-    if (place && !('later' in place.dataset)) wanted.add(name);
+    if (place && (!('later' in place.dataset) || name === 'request')) wanted.add(name);
   }
   isOwn ||= force;
   if (isFetching) return;
@@ -69,7 +69,7 @@ export async function refresh(names, force = false) {
       const [some, asOwn, here] = [[...wanted], isOwn, page()];
       [wanted, isOwn] = [new Set(), false];
       const made = await fetched(some);
-      if (here === page()) some.forEach((name) => put(name, made, asOwn));
+      if (here === page()) some.forEach((name) => swap(name, made, asOwn));
       else some.forEach((name) => wanted.add(name)); // the reader has gone on meanwhile
     }
   } catch {
@@ -90,7 +90,7 @@ export function compare(versions) {
   }));
 }
 
-function put(name, made, asOwn) {
+function swap(name, made, asOwn) {
   const [place, next] = [$(`[data-part="${name}"]`), $(`[data-part="${name}"]`, made)];
   if (!place || !next) return;
   if (name === 'nav') markCurrent(next);

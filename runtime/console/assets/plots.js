@@ -1,7 +1,7 @@
 // Plots of cost and latency over days, drawn by uPlot from the table below them. Of a single day there is nothing to plot.
 // uPlot sets sizes through the object model, which the content policy allows; no markup has a style.
 
-import { $, $$, onArrival } from './page.js';
+import { $$, onArrival } from './page.js';
 
 const colours = ['--c-words', '--c-results', '--c-people', '--c-stubs', '--c-task'];
 const kinds = { cost: { factor: 1, unit: '$' }, latency: { factor: 0.001, unit: ' s' } };
@@ -9,7 +9,7 @@ let uplot = null;
 
 async function draw(place) {
   const rows = $$('[data-days] tbody tr', place.closest('section'));
-  const days = [...new Set(rows.map((row) => row.dataset.day))].toSorted();
+  const days = [...new Set(rows.map((row) => row.dataset.day))].toReversed(); // the newest stands first
   if (days.length < 2) return;
   place.hidden = false;
   uplot ??= load();
@@ -27,9 +27,9 @@ async function draw(place) {
     const data = [days.map((day) => Date.parse(`${day}T12:00:00`) / 1000), ...models.map((model) => days.map((day) => figure(day, model)))];
     const series = models.map((label, i) => ({ label, stroke: colour(colours[i % colours.length]), width: 2, spanGaps: true, points: { size: 6 } }));
     const said = (v) => (unit === '$' ? `$${v < 1 ? v.toFixed(2) : v}` : `${v}${unit}`);
-    one.replaceChildren();
-    new Plot({ width: Math.max(240, one.clientWidth), height: 160, legend: { show: models.length > 1 }, cursor: { drag: { x: false, y: false } }, scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.1] } },
-      axes: [{ ...axis, grid: { show: false } }, { ...axis, size: 52, values: (_, ticks) => ticks.map(said) }], series: [{}, ...series] }, data, one);
+    const plot = new Plot({ width: Math.max(240, one.clientWidth), height: 160, legend: { show: models.length > 1 }, cursor: { drag: { x: false, y: false } }, scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.1] } },
+      axes: [{ ...axis, grid: { show: false } }, { ...axis, size: 52, values: (_, ticks) => ticks.map(said) }], series: [{}, ...series] }, data);
+    one.replaceChildren(plot.root);
   }
 }
 

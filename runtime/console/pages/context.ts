@@ -26,16 +26,20 @@ export const context: Page = {
   pattern: new RegExp(`^/work/(?<id>${uuid})/context$`),
   section: 'work',
   parts: { head, figures, timeline, request, policies },
-  inputs: { head: headInputs, figures: ['turn', 'focus'], timeline: ['turn', 'focus'], request: ['turn', 'focus'], policies: ['turn', 'focus'] },
+  inputs: { head: headInputs, figures: ['turn', 'focus'], timeline: ['turn', 'focus'], policies: ['turn', 'focus'] },
   async whole(view, part) {
-    const names = ['figures', 'timeline', 'request', ...(view.query.has('policy') ? ['policies'] : [])];
-    const [top, picture, one, others] = await Promise.all(names.map(part));
-    return itemFrame(view, '/context', part, html`${top}${picture}${one}${others ?? later(view)}`);
+    const looked = await lookAt(view);
+    const isLong = looked !== null && looked.total > MOST_COLUMNS && !view.query.has('turn');
+    const [top, picture, one, others] = await Promise.all([part('figures'), part('timeline'), isLong ? requestLater(view, looked.selected) : part('request'), view.query.has('policy') ? part('policies') : later(view)]);
+    return itemFrame(view, '/context', part, html`${top}${picture}${one}${others}`);
   },
 };
 
 /** Policies take seconds: they are asked for when the page stands. */
 const later = (view: View): Html => html`<div class="part" data-part="policies" data-later>${panel('The same conversation under other policies', 'no model is asked', html`<p class="empty tall" aria-busy="true"><a class="accent" href="${address(view, { policy: 'never' })}#policies">replay it under other policies</a></p>`)}</div>`;
+
+/** A request takes as long as what it holds: that of a long conversation is asked for when the page stands. What it held does not change. */
+const requestLater = (view: View, n: number): Html => html`<div class="part" data-part="request" data-later>${panel(`Request ${n}, part by part`, null, html`<p class="empty tall" aria-busy="true"><a class="accent" href="${address(view, { turn: String(n) })}#request">what it held</a></p>`)}</div>`;
 
 async function sessionOf(view: View): Promise<string | null> {
   return view.query.get('session') ?? view.db.console.sessionOf(view.id);
