@@ -201,16 +201,11 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const stands = async (): Promise<number> => Number(await picture.getAttribute('aria-valuenow'));
     expect(await page.locator('[data-columns] tbody tr').count()).toBe(160);
     await picture.focus();
-    const seen = new Set([await stands()]);
-    expect(seen).toEqual(new Set([1000]));
-    await until(async () => {
-      for (let i = 0; i < 40; i++) {
-        await page.keyboard.press('ArrowLeft');
-        seen.add(await stands());
-      }
-      return seen.has(1);
-    });
-    expect(seen.size).toBe(1000);
+    expect(await stands()).toBe(1000);
+    for (let n = 999; n >= 1; n--) {
+      await page.keyboard.press('ArrowLeft');
+      await until(async () => (await stands()) === n); // beyond the first column another page comes
+    }
     await page.getByText('Request 1, part by part').waitFor();
     await page.keyboard.press('0');
     await page.getByText('4 a column').waitFor();
