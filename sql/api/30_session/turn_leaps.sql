@@ -55,6 +55,9 @@ declare
   v_b turns := _ancestor_at(p_b, v_a.depth);
   v_leaps record;
 begin
+  if v_a.id is null or v_b.id is null then
+    return null;
+  end if;
   while v_a.id <> v_b.id loop
     -- Turns of one depth leap equally far.
     select x.leap_turn_id as a, y.leap_turn_id as b into v_leaps

@@ -1,6 +1,6 @@
 -- session_compare() finds where two conversations part, and says what each has done since.
 begin;
-select plan(15);
+select plan(16);
 
 select tool('edit_file', 'idempotent');
 select agent('{"tools": ["look", "edit_file"], "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}');
@@ -36,6 +36,9 @@ select is_empty($$
     from turns a cross join turns b
    where (_common_turn(a.id, b.id)).id is distinct from (select x.id from turn_ancestry(a.id) x join turn_ancestry(b.id) y on y.id = x.id order by x.depth desc limit 1) $$,
   'and every common one');
+select submit('Not begun'), drive();
+select is((select array_agg((common_turn_id, turns)::text order by branch) from session_compare((select item::text from original), item()::text)), array['(,3)', '(,0)'],
+  'a session without a turn has nothing in common with another');
 select throws_ok($$ select * from session_compare('nobody', 'nothing') $$, 'WL001', null, 'no such session');
 select throws_ok($$ select * from session_compare(null, null) $$, 'WL001', null, 'nor is null one');
 

@@ -1,6 +1,6 @@
 -- v_now, v_queue, v_slots, v_workers and v_cooldowns say what goes on, who drives it, and what everything else waits for.
 begin;
-select plan(24);
+select plan(28);
 set local work_ledger.now = '2026-01-01 12:00Z';
 
 select agent('{"tools": ["look"], "require_approval": "dangerous", "model": "claude-opus-4-5"}', '{"max_concurrent": 2}');
@@ -58,6 +58,25 @@ select is_empty($$ select * from v_workers $$, 'and the sweep removes it');
 select is_empty($$ select * from v_cooldowns $$, 'no model rests');
 update models set cooldown_ends_at = _now() + interval '1 hour', cooldown_reason = 'rate_limited' where name = 'claude-opus-4-5';
 select is((select reason from v_cooldowns), 'rate_limited', 'now one does');
+
+-- What code calls, and which children are awaited.
+create function pg_temp.made(p_tool text) returns uuid language sql as $$ select id from tool_calls where work_item_id = item() and tool_name = p_tool $$;
+select tool('execute_code', 'idempotent');
+select agent('{"code_execution": true, "tools": ["look", "erase"], "require_approval": "dangerous", "model": "claude-sonnet-5-5"}');
+select submit('Compute it');
+select drive(), answer('[["execute_code", {"code": "x"}], ["spawn_child_work", {"work_type": "analyze", "description": "A part"}]]');
+select tool_call_begin(item(), lease(), pg_temp.made('execute_code'));
+select tool_call_nested(item(), lease(), pg_temp.made('execute_code'), 0, 'erase', '{}'), tool_call_suspend(item(), lease(), pg_temp.made('execute_code'));
+select tool_call_execute(item(), lease(), pg_temp.made('spawn_child_work')), iteration_finish(item(), lease());
+select is((select (waits_for, why)::text from v_now where work_item_id = item()), '(approval,"waits for approval of erase")', 'a call of code waits for a person');
+select is((select open_calls #>> '{0,is_approval}' from v_now where work_item_id = item()), 'true', 'and so does the code');
+select submit('Delegate it');
+select work_submit('analyze', 'One', p_parent_id => item()), work_submit('analyze', 'Another', p_parent_id => item());
+select drive();
+select answer(format('[["await_child_work", {"work_item_ids": ["%s"]}]]', (select id from work_items where parent_id = item() order by id limit 1))::jsonb);
+select tool_call_execute(item(), lease(), pg_temp.made('await_child_work')), iteration_finish(item(), lease());
+select is((select (waits_for, why)::text from v_now where work_item_id = item()), '(children,"waits for 1 of its children")', 'it awaits one of its two children');
+select is((select count(*) from v_now where waits_for = 'children'), 1::bigint, 'which nobody else does');
 
 select * from finish();
 rollback;
