@@ -2068,7 +2068,7 @@ create function _code_waits(p_call tool_calls) returns boolean
 create function _common_beginning(p_before bigint[], p_after bigint[]) returns integer
   plpgsql immutable; -- body 53ade590, comment d2ec562c
 create function _common_turn(p_a uuid, p_b uuid) returns turns
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 23175dc4, comment 169bcdc0
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 432ebc71, comment 169bcdc0
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 508d0444, comment da5e4179
 create function _compaction_begun(p_item work_items, p_focus foci, p_engage jsonb, p_trigger text, p_tokens integer) returns compactions
