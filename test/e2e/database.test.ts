@@ -124,12 +124,12 @@ test('connections dropped again and again in the middle of the work do it no har
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });
   // Dropped with each request to the model, and with each entry.
   const isOver = async () => (await db.workItem(item.id))?.resolved_at;
+  const done = async () => model.requests.length + (await db.ledgerRead(item.id, null, null)).length;
   let drops = 0;
-  for (let seen = 0; !(await isOver()); drops++) {
-    await until(async () => {
-      const entries = (await db.ledgerRead(item.id, null, null)).length;
-      return (await isOver()) || (model.requests.length + entries > seen && (seen = model.requests.length + entries));
-    });
+  for (let seen = 0; ; drops++) {
+    await until(async () => (await isOver()) || (await done()) > seen);
+    if (await isOver()) break;
+    seen = await done();
     await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
   }
   expect(drops).toBeGreaterThan(8);
@@ -193,7 +193,7 @@ test('cancelling stops a model call that is under way, and what it says is dropp
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });
   await until(() => model.requests.length === 1);
   await db.workCancel(item.id, 'not needed');
-  await until(async () => (await database.query('select 1 from graphile_worker.jobs where locked_at is not null')).length === 0);
+  await until(async () => (await database.query(`select 1 from graphile_worker.jobs where key like '%${item.id}%'`)).length === 0);
   expect(await db.workItem(item.id)).toMatchObject({ state: 'cancelled', state_reason: 'not needed' });
   await worker.stop();
   await model.close();
