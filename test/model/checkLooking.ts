@@ -63,9 +63,14 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
     if (row.waits_for === 'children') expect(row.why === `waits for ${row.children} of its children`, () => `${item.name}: ${row.why}, and it awaits ${row.children}`);
     if (row.from === 'v_now' && item.isInFlight && row.waits_for === null) expect(row.doing === 'model', () => `${item.name} asks the model, and v_now says "${row.doing}"`);
   }
-  const slots = await ledger.rows<{ faculty: string; used: number; leased: number }>(
-    'select s.faculty, s.used, (select count(*)::integer from ledger.v_leases l join ledger.foci f on f.id = l.focus_id where f.faculty = s.faculty) as leased from ledger.v_slots s where s.used > 0 or exists (select from ledger.v_leases l join ledger.foci f on f.id = l.focus_id where f.faculty = s.faculty)');
+  const slots = await ledger.rows<{ faculty: string; used: number; leased: number }>(`
+    select s.faculty, s.used, (select count(*)::integer from ledger.v_leases l join ledger.foci f on f.id = l.focus_id where f.faculty = s.faculty) as leased
+      from ledger.v_slots s where s.faculty = any ($1::text[])`, [...world.policies.keys()]);
   for (const slot of slots) expect(slot.used === slot.leased, () => `v_slots counts ${slot.used} of "${slot.faculty}", and ${slot.leased} are driven`);
+}
+
+/** Nothing was written past the functions, so nothing is wrong. */
+export async function checkDoctor({ ledger }: Play): Promise<void> {
   const found = await ledger.rows<{ says: string }>(`select says from ledger.work_ledger_doctor() where severity = 'error' and code not in ('durability', 'workers', 'leases')`);
   expect(found.length === 0, () => `work_ledger_doctor() finds in a healthy ledger: ${found.map((one) => one.says).join('; ')}`);
 }
@@ -159,7 +164,7 @@ async function checkCost({ play: { ledger, world }, ids, turns }: Sight): Promis
   const ofItem = new Map<string, Cost>();
   for (const root of world.items.filter((item) => item.parent === null)) {
     const [total] = await by('total', root.id);
-    for (const what of ['item', 'child', 'tree', 'faculty', 'model', 'day', 'cache']) {
+    for (const what of root === world.items[0] ? ['item', 'child', 'tree', 'faculty', 'model', 'day', 'cache'] : ['item']) {
       const rows = await by(what, root.id);
       if (what === 'item') for (const row of rows) ofItem.set(row.key, row);
       for (const sum of sums) {
@@ -179,7 +184,7 @@ const instant = (ms: number): string => new Date(ms).toISOString();
 const addUp = (rows: readonly Metric[]): string[] => {
   const all = new Map<string, number>();
   for (const { metric, labels, value, times } of rows) {
-    const key = JSON.stringify([metric, Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)), value]);
+    const key = JSON.stringify([metric, Object.entries(labels).map(String).toSorted(), value]);
     all.set(key, (all.get(key) ?? 0) + times);
   }
   return [...all].map(([key, times]) => `${key} × ${times}`);
@@ -208,10 +213,13 @@ async function checkMetrics({ play: { ledger, world, exports } }: Sight): Promis
 }
 
 /** The sizes that grew turn by turn are those of a walk over the request, and the request is as large as they say. */
-async function checkSizes({ play: { ledger, world }, ids, turns }: Sight): Promise<void> {
+async function checkSizes({ play: { ledger, world }, turns }: Sight): Promise<void> {
+  // A mistake stays in the sums of all that follow: every third turn, and where none does.
+  const parents = new Set([...turns.values()].map((turn) => turn.parent));
+  const looked = [...turns.values()].filter((turn, n) => turn.type === 'normal' && (n % 3 === 0 || !parents.has(turn.id))).map((turn) => turn.id);
   const rows = await ledger.rows<{ turn_id: string; is: string; should: string; sum: number; said: number; said_sum: number; call_number: number; n: number; leap: boolean }>(`
     with recursive up as (
-      select t.id as of, t.id, t.parent_turn_id, t.turn_type, true as is_self from ledger.turns t where t.work_item_id = any ($1::uuid[])
+      select t.id as of, t.id, t.parent_turn_id, t.turn_type, true as is_self from ledger.turns t where t.id = any ($1::uuid[])
       union all
       select u.of, t.id, t.parent_turn_id, t.turn_type, false from up u join ledger.turns t on t.id = u.parent_turn_id
     ),
@@ -230,7 +238,7 @@ async function checkSizes({ play: { ledger, world }, ids, turns }: Sight): Promi
       cross join lateral ledger._request_sizes(t) r
       cross join lateral ledger._told_sizes(t) x
       join said d on d.of = t.id
-     where t.work_item_id = any ($1::uuid[]) and t.turn_type = 'normal'`, [ids]);
+     where t.id = any ($1::uuid[])`, looked);
   for (const row of rows) {
     expect(row.is === row.should, () => `turn_sizes of ${row.turn_id} says ${row.is}, a walk over its request ${row.should}`);
     expect(row.said === row.said_sum && row.call_number === row.n && row.leap, () => `turn_sizes of ${row.turn_id} says call ${row.call_number} and ${row.said} characters, and it is call ${row.n} with ${row.said_sum}; leap: ${row.leap}`);
@@ -257,9 +265,9 @@ async function checkTimelines({ play: { ledger, world }, ids, turns }: Sight): P
     expect(JSON.stringify(whole.map((row) => row.turn_id)) === JSON.stringify(should), () => `the timeline of ${label} has ${JSON.stringify(whole.map((row) => row.turn_id))}, its conversation ${JSON.stringify(should)}`);
     const pages: Call[] = [];
     for (;;) {
-      const page = await ledger.all<Call>('context_timeline', label, null, pages.at(-1)?.turn_id ?? null, 3);
+      const page = await ledger.all<Call>('context_timeline', label, null, pages.at(-1)?.turn_id ?? null, 7);
       pages.push(...page);
-      if (page.length < 3) break;
+      if (page.length < 7) break;
     }
     expect(JSON.stringify(pages) === JSON.stringify(whole), () => `the pages of the timeline of ${label} are not the whole: ${JSON.stringify(pages)} ${JSON.stringify(whole)}`.slice(0, 3000));
     for (const [n, row] of whole.entries()) {
@@ -272,8 +280,7 @@ async function checkTimelines({ play: { ledger, world }, ids, turns }: Sight): P
       const now = world.sent.get(row.turn_id);
       if (now && (before || n === 0)) expect((row.marks.length > 0) === (now.elisionId !== (before?.elisionId ?? null)), () => `marks of call ${n + 1}: ${JSON.stringify(row.marks)}, its cut is ${now.elisionId}, before ${before?.elisionId}`);
     }
-    for (const row of [whole.at(-1), whole[Math.floor(whole.length / 2)]]) {
-      if (!row) continue;
+    for (const row of whole.slice(-1)) {
       const kinds = await ledger.rows<{ kind: string; tokens: number; parts: number }>(`
         select case when p.part in ('response', 'result', 'image') then case when p.block < t.block then 'closed' when p.part = 'response' then 'words' else 'results' end
                     when p.part in ('message', 'human') then 'people' when p.part in ('system', 'tools', 'task', 'digest', 'stubs', 'kept') then p.part else 'engine' end as kind,
@@ -294,10 +301,10 @@ type Entry = { position: string; id: string | null; entry_type: string; content:
 
 /** Page by page it is the same journal. */
 async function checkJournals({ play: { ledger, world } }: Sight): Promise<void> {
-  for (const item of world.items) {
+  for (const item of world.items.filter((_, n) => n % 3 === 0)) {
     const whole = await ledger.all<Entry>('journal_read', item.id);
     const types = [...new Set(whole.map((entry) => entry.entry_type))].filter((_, n) => n % 2 === 0);
-    for (const [limit, only] of [[7, null], [500, null], [2, types]] as const) {
+    for (const [limit, only] of [[23, null], [11, types]] as const) {
       const pages: Entry[] = [];
       for (;;) {
         const page = await ledger.all<Entry>('journal_page', item.id, pages.at(-1)?.position ?? null, limit, only === null ? null : [...only]);
@@ -321,9 +328,9 @@ type Node = { node_id: string; parent_node_id: string | null; kind: string; turn
 async function checkTrees({ play: { ledger, world }, turns }: Sight): Promise<void> {
   for (const item of world.items) {
     const mine = [...turns.values()].filter((turn) => turn.item === item.id && turn.status !== 'failed' && turn.is_applied !== false);
-    const some = mine.filter((_, n) => n % Math.ceil(mine.length / 2) === 0);
+    const some = mine.filter((_, n) => n === Math.floor(mine.length / 3));
     for (const around of [null, ...some]) {
-      for (const limit of [1000, 12]) {
+      for (const limit of around === null ? [1000] : [12]) {
         const nodes = await ledger.all<Node>('turn_tree', item.id, around?.id ?? null, limit);
         const what = `the tree of ${item.name} around ${around?.id ?? 'the newest'} in ${limit} rows`;
         const known = new Set<string>();
@@ -390,8 +397,7 @@ async function checkBranches({ play: { ledger }, ids, turns }: Sight): Promise<v
     return all;
   };
   for (const [n, a] of sessions.entries()) {
-    for (const b of [sessions[(n + 1) % sessions.length], sessions[(n * 3 + 2) % sessions.length]]) {
-      if (!b) continue;
+    for (const b of sessions.slice(n + 1).filter((_, m) => (n + m) % 2 === 0)) {
       const rows = await ledger.all<{ branch: string; common_turn_id: string | null; turns: number; tokens: number; model_calls: number }>('session_compare', a.label, b.label);
       const [left, right] = [chain(a.head), chain(b.head)];
       const common = left.find((turn) => right.includes(turn));

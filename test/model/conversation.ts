@@ -3,7 +3,7 @@
 import type { ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { refresh } from './calls.ts';
-import { checkLooking, checkNow } from './checkLooking.ts';
+import { checkDoctor, checkLooking, checkNow } from './checkLooking.ts';
 import { checkRequest } from './checkRequest.ts';
 import { checkRecall, checkStanding } from './checkStanding.ts';
 import type { Act, Conversation, Event, Response, Work } from './commands.ts';
@@ -55,6 +55,7 @@ export class Play implements Stage {
       }
       expect(this.world.exchanges.length >= minTurns, `only ${this.world.exchanges.length} responses could be given`);
       await this.#everythingAgain();
+      await checkDoctor(this);
       await this.#end();
       await checkLooking(this);
     } finally {
@@ -71,8 +72,8 @@ export class Play implements Stage {
 
   /** Between two acts others look at the work, not at every one. */
   async #isLookedAt(): Promise<void> {
-    await this.exports.moment();
-    if (this.#looks++ % 4 === 0) await checkNow(this);
+    if (this.#looks % 2 === 0) await this.exports.moment();
+    if (this.#looks++ % 5 === 0) await checkNow(this);
   }
 
   /** The pairs of features that met: in one item's conversation, or in one place. */
