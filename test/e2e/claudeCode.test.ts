@@ -125,13 +125,13 @@ describe.skipIf(claude === '')('Claude Code', () => {
     if (root) await rm(root, { recursive: true, force: true });
   });
 
-  test('finds nothing wrong with the plugin', async () => {
-    const { stdout } = await run(claude, ['plugin', 'validate', plugin], { env: { PATH: process.env['PATH'], HOME: join(root, 'home') } });
+  test.for(['plugin.json', 'marketplace.json'])('finds nothing wrong with the plugin: %s', async (manifest) => {
+    const { stdout } = await run(claude, ['plugin', 'validate', join(plugin, '.claude-plugin', manifest)], { env: { PATH: process.env['PATH'], HOME: join(root, 'home') } });
     expect(stdout).toMatch(/Validation passed\s*$/);
   });
 
   test('shares notes and digest with background work, keeps a journal, and its sessions can be imported', async () => {
-    const background = await db.workSubmit({ workType: 'analyze', description: 'Look at the import' });
+    const background = await db.workSubmit({ workType: 'analyze', description: 'Look at the import', workspaceDir: work });
     await db.ledgerAppend(background.id, 'finding', 'The import misses an index');
 
     const session = await prompt('Delegate it');
