@@ -2982,7 +2982,7 @@ create function trace_due(p_within interval DEFAULT '01:00:00'::interval) return
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
   sql volatile; -- body 4aa94d9f, comment 787dd015
 create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
-  plpgsql volatile; -- body 4a55f8b4, comment 5ccda6d3
+  plpgsql volatile; -- body 95e85d81, comment 5ccda6d3
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns

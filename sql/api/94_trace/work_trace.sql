@@ -94,6 +94,9 @@ declare
   v_is_end boolean;
   v_last integer;
 begin
+  if not exists (select from foci where id = p_focus_id) then
+    perform _raise_not_found('focus', p_focus_id);
+  end if;
   insert into trace_exports as e (focus_id, claim_ends_at)
   values (p_focus_id, _now() + interval '1 minute')
   on conflict (focus_id) do update set claim_ends_at = excluded.claim_ends_at where coalesce(e.claim_ends_at <= _now(), true)
@@ -101,10 +104,7 @@ begin
   if not found then
     return '{"kind": "held"}';
   end if;
-  select * into v_focus from foci where id = p_focus_id;
-  if not found then
-    perform _raise_not_found('focus', p_focus_id);
-  end if;
+  select * into v_focus from foci where id = p_focus_id; -- after the claim: what ended meanwhile is seen
   v_is_end := v_focus.ended_at is not null and v_focus.iteration - v_export.iteration <= 100;
   v_last := least(v_focus.iteration, v_export.iteration + 100);
   if v_export.is_done or (v_last = v_export.iteration and not v_is_end) then
