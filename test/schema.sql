@@ -2620,7 +2620,7 @@ create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
   sql stable; -- body 66486223, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
-  plpgsql volatile; -- body e5b98766, comment 09300899
+  plpgsql volatile; -- body 348efc21, comment 09300899
 create function _source_label(p_work_item_id uuid, p_faculty text, p_work_type text) returns text
   sql stable; -- body 7c8b3c2c, comment 6723dc2a
 create function _span(p_name text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span
@@ -2784,7 +2784,7 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body b494c3ee, comment 788fef1f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable; -- body 82135233, comment 6bbd87ad
+  sql stable; -- body 04330e31, comment 6bbd87ad
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
 create function _with_breakpoint(p_blocks text) returns text

@@ -27,7 +27,7 @@ begin
              and coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) = p_faculty
            limit greatest(v_max - v_taken, 0)) u;
   if v_taken + v_urgent >= v_max then
-    lack := format('waits for one of the %s slots of faculty "%s"', v_max, p_faculty);
+    lack := format('waits for %s of faculty "%s"', case v_max when 1 then 'the slot' else format('one of the %s slots', v_max) end, p_faculty);
     next_id := case when v_taken < v_max then _slot_next(p_faculty, p_item.id) end;
     return;
   end if;

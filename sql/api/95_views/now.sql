@@ -36,7 +36,7 @@ as $$
              when p_item.lease is not null then null
              when p_item.run_at > _now() and p_item.state_reason is not null then 'retry'
              when p_item.run_at > _now() then 'time'
-             when p_item.state_reason like 'waits for one of the % slots of faculty %' then 'slot'
+             when p_item.state_reason ~ '^waits for (the slot|one of the \d+ slots) of faculty ' then 'slot'
              when p_item.state in ('queued', 'claimed', 'running') then 'worker' end as waits_for) v;
 $$;
 

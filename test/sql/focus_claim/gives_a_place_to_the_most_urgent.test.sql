@@ -17,7 +17,7 @@ $$;
 
 delete from graphile_worker._private_jobs;
 select is(focus_claim(pg_temp.id('early'), 'w') ->> 'kind', 'not_due', 'a free slot is not given to who is less urgent');
-select is((select state_reason from work_items where id = pg_temp.id('early')), 'waits for one of the 1 slots of faculty "worker"', 'who has to wait says for what');
+select is((select state_reason from work_items where id = pg_temp.id('early')), 'waits for the slot of faculty "worker"', 'who has to wait says for what');
 select is(pg_temp.enqueued(), array['urgent'], 'the most urgent item is enqueued');
 select is(focus_claim(pg_temp.id('urgent'), 'w') ->> 'kind', 'claimed', 'the most urgent item takes the slot');
 select is(focus_claim(pg_temp.id('late'), 'w') ->> 'kind', 'not_due', 'a slot that is taken is not given again');
