@@ -975,4 +975,47 @@ export const sqlMutants: readonly Mutant[] = [
     to: '',
     test: 'test/sql/work_metrics_take/gives_each_observation_once.test.sql',
   },
+  // What is looked at
+  {
+    name: 'a session without a turn shares the whole of another',
+    file: 'sql/api/30_session/turn_leaps.sql',
+    from: 'if v_a.id is null or v_b.id is null then',
+    to: 'if false then',
+    test: 'test/sql/session_compare/says_what_each_branch_did.test.sql',
+  },
+  {
+    name: 'code that waits for a person is said to wait for children or a budget',
+    file: 'sql/api/95_views/now.sql',
+    from: "when a.tool_name is not null then 'approval'",
+    to: "when exists (select from approvals x join tool_calls y on y.id = x.tool_call_id where y.turn_id = p_turn_id and y.parent_call_id is null and x.decision is null) then 'approval'",
+    test: 'test/sql/views/say_what_goes_on_now.test.sql',
+  },
+  {
+    name: 'all children are said to be awaited',
+    file: 'sql/api/95_views/now.sql',
+    from: 'select count(*) from work_items c where c.id = any (b.ids) and c.resolved_at is null',
+    to: 'select count(*) from work_items c where c.parent_id = p_item.id and c.resolved_at is null',
+    test: 'test/sql/views/say_what_goes_on_now.test.sql',
+  },
+  {
+    name: 'code that ran again begins after its first calls in a trace',
+    file: 'sql/api/94_trace/call_spans.sql',
+    from: 'coalesce(least(a.requested_at, k.started_at, c.first_at), k.created_at)',
+    to: 'coalesce(least(a.requested_at, k.started_at), k.created_at)',
+    test: 'test/sql/work_trace/within_parents.test.sql',
+  },
+  {
+    name: 'every first digest belongs to the orientation',
+    file: 'sql/api/94_trace/iteration_spans.sql',
+    from: 'not d.is_delta and d.turn_id = (select t.id from _trace_turns(p_focus.id, 1, 1) t order by t.started_at, t.id limit 1)',
+    to: 'not d.is_delta',
+    test: 'test/sql/work_trace/within_parents.test.sql',
+  },
+  {
+    name: 'the first digest ends after the orientation',
+    file: 'sql/api/94_trace/iteration_spans.sql',
+    from: 'select case when d.is_delta then d.created_at else least(d.created_at, (select t.started_at from turns t where t.id = d.turn_id)) end,',
+    to: 'select d.created_at,',
+    test: 'test/sql/work_trace/within_parents.test.sql',
+  },
 ];
