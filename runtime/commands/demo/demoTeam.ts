@@ -29,13 +29,11 @@ async function showTeam(stage: Stage): Promise<number> {
   await db.facultySave({ name: 'demo-reader', accepts: ['demo-read'], max_concurrent: 2, engage: readers });
   await db.facultySave({ name: 'demo-reviewer', accepts: ['demo-review'], engage: { ...readers, tools: ['read_file', 'glob', 'grep'], stall_limit: 0 }, awareness: { include_child_work: true, refresh_every: 1 } });
   await stage.work();
-  const roots = await Promise.all([
-    db.workSubmit({ workType: 'demo-lead', description: leadTask }),
-    db.workSubmit({ workType: 'demo-review', description: reviewTask }),
-  ]);
-  const ended = await watchTrees(db, roots.map((root) => root.id), say, stage.interrupted);
+  const lead = await db.workSubmit({ workType: 'demo-lead', description: leadTask });
+  const review = await db.workSubmit({ workType: 'demo-review', description: reviewTask });
+  const ended = await watchTrees(db, [lead.id, review.id], say, stage.interrupted);
   if (stage.interrupted.aborted) return exit.interrupted;
-  const told = await db.awarenessShown(roots[1]?.id ?? '');
+  const told = await db.awarenessShown(review.id);
   say('\nWhat the reviewer was told of the others: select * from v_awareness_shown\n');
   for (const one of told) say(`  iteration ${one.iteration}  ${one.kind}: ${visible(one.content)}`);
   say(`\nLook further: psql '${shownUrl(place.url)}', set search_path = ${place.schema}; select * from v_children;`);
