@@ -59,7 +59,8 @@ export class Exports {
     if (taken.kind !== 'spans') return;
     if (chance < 7) await this.#send(focusId, taken, held !== undefined);
     else if (chance < 9) await this.#play.ledger.call('trace_record', focusId); // not sent, and says so
-    else this.#held.set(focusId, { ...taken, at: this.#play.ledger.now });
+    // Whoever reported late let others take them at once.
+    else this.#held.set(focusId, { ...taken, at: held === undefined ? this.#play.ledger.now : Number.NEGATIVE_INFINITY });
   }
 
   /** Whoever took something and did not send it is dead; the rest is taken. */

@@ -43,7 +43,7 @@ async function play(lane: number): Promise<void> {
         counts.responses += one.world.exchanges.length;
         for (const pair of one.pairs()) met.set(pair, (met.get(pair) ?? 0) + 1);
       }),
-      { seed: Number(SEED) + lane, numRuns: Math.ceil(Number(RUNS) / lanes), reporter, ...(SEED_PATH !== undefined && { path: SEED_PATH }) },
+      { seed: Number(SEED) + lane, numRuns: Math.ceil(Number(RUNS) / lanes), reporter, endOnFailure: process.env['NOSHRINK'] !== undefined, ...(SEED_PATH !== undefined && { path: SEED_PATH }) },
     );
   } finally {
     await ledger.close();

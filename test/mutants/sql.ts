@@ -977,6 +977,13 @@ export const sqlMutants: readonly Mutant[] = [
   },
   // What is looked at
   {
+    name: 'a request that was begun twice was answered twice',
+    file: 'sql/api/60_iteration/iteration_begin.sql',
+    from: "update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = v_turn.id and ended_at is null;",
+    to: '',
+    test: 'test/sql/work_trace/requests.test.sql',
+  },
+  {
     name: 'a session without a turn shares the whole of another',
     file: 'sql/api/30_session/turn_leaps.sql',
     from: 'if v_a.id is null or v_b.id is null then',

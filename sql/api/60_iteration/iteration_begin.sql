@@ -51,6 +51,8 @@ begin
     return v_held::json;
   end if;
   update turns set call_count = call_count + 1, status = 'pending' where id = v_turn.id returning * into v_turn;
+  -- One that was begun under this lease was not sent: its worker did not hear of it.
+  update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = v_turn.id and ended_at is null;
   insert into model_calls (turn_id, attempt, model)
   values (v_turn.id, v_turn.call_count, (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash));
   return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,

@@ -131,7 +131,7 @@ as $$
 $$;
 
 comment on function trace_record(uuid, integer, boolean) is
-  'Reports that the spans that trace_take() returned were exported (its iteration and is_done), or without these that they were not, and lets others export the attempt.';
+  'Reports that the spans that trace_take() returned were exported (its iteration and is_done), or without these that they were not, and lets others export the attempt. Who reports after more than a minute does so, too, while another may hold the attempt: then spans may be exported twice, with the same ids; none is lost.';
 
 create or replace function trace_due(p_within interval default '1 hour')
   returns setof uuid

@@ -1,6 +1,6 @@
 -- Every request to a model is a span: those that failed, that were lost with their worker, given back or interrupted, and those for summaries.
 begin;
-select plan(11);
+select plan(12);
 
 select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "compact_keep_recent": 1, "elide_budget": 1000000}', '{"awareness": {"enabled": false}}');
 select submit('A task');
@@ -46,6 +46,10 @@ select is(pg_temp.chats(5), '1 error lost', 'a request under way when the work w
 select results_eq(
   $$ select status, attributes ->> 'work.outcome' from work_trace(item()) where name = 'work.execute' $$, $$ values ('unset', 'cancelled') $$,
   'who is cancelled has not failed');
+
+select submit('A task'), drive(), later('1 second');
+select iteration_begin(item(), lease()), later('1 second'), pg_temp.go();
+select is(pg_temp.chats(1), '1 error lost, 2 unset', 'a request begun again under the same lease, because the worker did not hear of the first');
 
 select * from finish();
 rollback;
