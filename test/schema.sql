@@ -2858,7 +2858,7 @@ create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_secon
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body 7fbb8287, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body 15da0de9, comment 58106812
+  plpgsql volatile; -- body 65256825, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 3d62f974, comment 9d4f03b8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns json
@@ -2980,7 +2980,7 @@ create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
   plpgsql stable; -- body 49c9eae1, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
-  sql volatile; -- body 4aa94d9f, comment 787dd015
+  sql volatile; -- body 4aa94d9f, comment 5b565017
 create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
   plpgsql volatile; -- body 95e85d81, comment 5ccda6d3
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns

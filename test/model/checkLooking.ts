@@ -43,7 +43,7 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
     select l.*, case
         when w.lease is not null then null
         when w.state = 'paused' then 'person'
-        when w.state = 'waiting' and exists (select from ledger.v_approvals a where a.work_item_id = w.id) then 'approval'
+        when w.state = 'waiting' and exists (select from ledger.approvals a join ledger.tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and a.decision is null and k.status = 'waiting') then 'approval'
         when w.state = 'waiting' and k.ids is not null then 'children'
         when w.state = 'waiting' then 'budget'
         when w.run_at > ledger._now() then 'time'
