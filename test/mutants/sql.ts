@@ -981,7 +981,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/60_iteration/iteration_begin.sql',
     from: "update model_calls set ended_at = _now(), error_class = 'lost' where turn_id = v_turn.id and ended_at is null;",
     to: '',
-    test: 'test/sql/work_trace/requests.test.sql',
+    test: 'test/sql/work_trace/has_a_span_for_every_request.test.sql',
   },
   {
     name: 'a session without a turn shares the whole of another',
@@ -1009,20 +1009,20 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/94_trace/call_spans.sql',
     from: 'coalesce(least(a.requested_at, k.started_at, c.first_at), k.created_at)',
     to: 'coalesce(least(a.requested_at, k.started_at), k.created_at)',
-    test: 'test/sql/work_trace/within_parents.test.sql',
+    test: 'test/sql/work_trace/keeps_spans_within_their_parents.test.sql',
   },
   {
     name: 'every first digest belongs to the orientation',
     file: 'sql/api/94_trace/iteration_spans.sql',
     from: 'not d.is_delta and d.turn_id = (select t.id from _trace_turns(p_focus.id, 1, 1) t order by t.started_at, t.id limit 1)',
     to: 'not d.is_delta',
-    test: 'test/sql/work_trace/within_parents.test.sql',
+    test: 'test/sql/work_trace/keeps_spans_within_their_parents.test.sql',
   },
   {
     name: 'the first digest ends after the orientation',
     file: 'sql/api/94_trace/iteration_spans.sql',
     from: 'select case when d.is_delta then d.created_at else least(d.created_at, (select t.started_at from turns t where t.id = d.turn_id)) end,',
     to: 'select d.created_at,',
-    test: 'test/sql/work_trace/within_parents.test.sql',
+    test: 'test/sql/work_trace/keeps_spans_within_their_parents.test.sql',
   },
 ];
