@@ -33,7 +33,7 @@ let model: ScriptedModel;
 let live: OtlpReceiver;
 const workers: WorkerProcess[] = [];
 
-/** Looks, for long the first time that it is told to hang; and a tool that needs approval. */
+/** Looks: here not before there, and there not before here; for long the first time that it is told to hang. And a tool that needs approval. */
 const tools = () => `
 import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -42,6 +42,11 @@ const look = {
   name: 'look', description: 'Looks.', input: z.strictObject({ at: z.string() }), effect: 'pure', risk: 'safe',
   async execute({ at }, context) {
     if (at === 'the abyss') throw new Error('nothing there');
+    const other = { here: 'there', there: 'here' }[at];
+    if (other) {
+      appendFileSync('${directory}/' + at, 'x');
+      while (!existsSync('${directory}/' + other)) await sleep(10);
+    }
     if (at === 'once' && !existsSync('${directory}/hung')) {
       appendFileSync('${directory}/hung', 'x');
       await sleep(600_000, undefined, { signal: context.signal }).catch(() => {});
