@@ -32,6 +32,8 @@ afterAll(async () => {
   await database?.drop();
 });
 
+const heartbeat = async (): Promise<string> => JSON.stringify(await database.query('select max(seen_at) from ledger.workers'));
+
 /** Runs ten calls in one response and says how many ran at once at most, in which order they ended, and what the model was told. */
 async function runTen(atOnce: number, engage: Record<string, unknown>) {
   let running = 0;
@@ -46,8 +48,14 @@ async function runTen(atOnce: number, engage: Record<string, unknown>) {
     risk: 'safe',
     async execute({ n }) {
       most = Math.max(most, ++running);
-      // However slow the machine: the first of them wait for each other.
-      if (++started <= atOnce) await until(async () => started >= atOnce);
+      // However slow the machine: the first of them wait for each other, and then for two heartbeats, in which any other could begin.
+      if (++started <= atOnce) {
+        await until(() => started >= atOnce);
+        for (let beat = 0; beat < 2; beat++) {
+          const before = await heartbeat();
+          await until(async () => (await heartbeat()) !== before);
+        }
+      }
       // And they end in the other order.
       if (n + 1 < atOnce) await until(() => ended.includes(n + 1));
       running--;
@@ -59,7 +67,7 @@ async function runTen(atOnce: number, engage: Record<string, unknown>) {
   const calls = Array.from({ length: 10 }, (_, n) => ({ type: 'tool_use', name: 'wait', input: { n } }));
   const model = await startScriptedModel(scriptOf([{ content: calls }, { content: [{ type: 'text', text: 'Done.' }] }]));
   const worker = await startWorker({
-    url: database.url, schema: 'ledger', tools: [wait], log: pino({ level: 'silent' }),
+    url: database.url, schema: 'ledger', tools: [wait], log: pino({ level: 'silent' }), leaseSeconds: 3,
     model: createModelClient({ apiKey: 'k', baseURL: model.url }),
   });
   await db.facultySave({ name: 'waiter', accepts: ['wait'], engage: { tools: ['wait'], ...engage } });
