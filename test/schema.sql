@@ -2082,9 +2082,11 @@ create function _compaction_ladder(p_item work_items, p_focus foci, p_engage jso
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body e0d6d21f, comment 74ceadae
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body b99b3f6a, comment e98533f3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8f2b8f24, comment e98533f3
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
   plpgsql volatile; -- body 7628095c, comment 6790416b
+create function _compaction_times(p_compaction compactions, p_turn turns, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
+  sql stable; -- body fb2c9b2b, comment 2418f67e
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment d72652b0
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
@@ -2204,7 +2206,7 @@ create function _focus_create(p_item work_items) returns foci
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
   plpgsql volatile; -- body 14993bd5, comment 6b0269be
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
-  plpgsql stable; -- body fb4ce3f2, comment 4ba7d2e1
+  plpgsql stable; -- body 1637776d, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body 04a2091e, comment c9646df1
 create function _focus_widen(p_focus foci, p_turn turns, p_own integer) returns void
@@ -2296,7 +2298,7 @@ create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count i
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7feb4780, comment 82b3068c
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8d30d05, comment 82b3068c
 create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
   sql stable; -- body ff3e67c3, comment 721fe5d5
 create function _jobs_tidy() returns void

@@ -12,7 +12,13 @@ declare
   v_recover hook_runs := (select h from hook_runs h where h.focus_id = p_focus.id and h.hook = 'recover');
   v_external hook_runs := (select h from hook_runs h where h.focus_id = p_focus.id and h.hook = 'engage');
   v_consolidate hook_runs := (select h from hook_runs h where h.focus_id = p_focus.id and h.hook = 'consolidate');
-  v_engaged_at timestamptz := coalesce((select min(t.started_at) from _trace_turns(p_focus.id, 1, 1) t), v_external.created_at);
+  -- The context of the first request may have to be compacted before.
+  v_engaged_at timestamptz := coalesce(
+    least(
+      (select min(t.started_at) from _trace_turns(p_focus.id, 1, 1) t),
+      (select min(x.started_at) from compactions c join turns t on t.id = c.turn_id cross join lateral _compaction_times(c, t) x
+        where c.focus_id = p_focus.id and c.iteration = 1)),
+    v_external.created_at);
   v_oriented_at timestamptz := coalesce(v_engaged_at, p_focus.ended_at);
   v_is_failed boolean := coalesce(p_focus.outcome in ('failed', 'crashed'), false);
 begin

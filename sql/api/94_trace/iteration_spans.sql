@@ -8,10 +8,18 @@ create or replace function _iteration_spans(p_item work_items, p_focus foci, p_f
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with asked as (
-    -- Of an iteration whose request was given up and made anew: the turn that stayed, else the last.
+    -- Of an iteration whose request was given up and made anew: the turn that stayed, else the last. Of one that ended while its
+    -- context was compacted: the compaction's.
     select t.iteration, min(t.started_at) as started_at, max(t.completed_at) as ended_at,
-           (array_agg(t order by t.status = 'failed', t.id desc))[1] as turn
-      from _trace_turns(p_focus.id, p_first, p_last) t
+           (array_agg(t.turn order by (t.turn).turn_type = 'compaction', (t.turn).status = 'failed', (t.turn).id desc))[1] as turn
+      from (
+        select t as turn, t.iteration, t.started_at, t.completed_at from _trace_turns(p_focus.id, p_first, p_last) t
+        union all
+        select t, c.iteration, x.started_at, x.ended_at
+          from compactions c
+          join turns t on t.id = c.turn_id
+          cross join lateral _compaction_times(c, t) x
+         where c.focus_id = p_focus.id and c.iteration between p_first and p_last) t
      group by t.iteration
   )
   select s.*
@@ -20,14 +28,11 @@ as $$
       select min(k.completed_at) as first_at, max(k.completed_at) as ended_at, count(*) filter (where k.parent_call_id is null) as calls
         from tool_calls k where k.turn_id = (a.turn).id) k
     cross join lateral (
-      select min(c.created_at - make_interval(secs => coalesce(c.duration_ms, 0) / 1000.0)) as started_at
-        from compactions c where c.focus_id = p_focus.id and c.iteration = a.iteration) c
-    cross join lateral (
       select max(h.completed_at) as ended_at from hook_runs h where h.focus_id = p_focus.id and h.hook = 'check' and h.turn_id = (a.turn).id) h
-    cross join lateral (select (a.turn).status <> 'completed' as is_failed) f
+    cross join lateral (select (a.turn).status <> 'completed' or (a.turn).turn_type = 'compaction' as is_failed) f
     cross join lateral _span(
       'work.engage.iteration', _iteration_span_id(p_focus.id, a.iteration), _span_id('work.engage', p_focus.id::text),
-      least(a.started_at, c.started_at), greatest(a.ended_at, k.ended_at, h.ended_at), f.is_failed,
+      a.started_at, greatest(a.ended_at, k.ended_at, h.ended_at), f.is_failed,
       jsonb_build_object(
         'work.iteration', a.iteration, 'work.turn.id', (a.turn).id, 'work.context.block', (a.turn).block, 'work.engage.parallel_tools', k.calls,
         'error.type', case when f.is_failed then coalesce((a.turn).error ->> 'class', 'given_up') end),
@@ -68,10 +73,10 @@ as $$
   select s.*
     from compactions c
     join turns t on t.id = c.turn_id
+    cross join lateral _compaction_times(c, t) x
     cross join lateral _span(
       'work.context.compaction', _span_id('work.context.compaction', c.turn_id::text), _iteration_span_id(p_focus.id, c.iteration),
-      case when t.config_hash is null then c.created_at - make_interval(secs => coalesce(c.duration_ms, 0) / 1000.0) else t.started_at end,
-      coalesce(t.completed_at, c.created_at), not coalesce(c.is_applied, false),
+      x.started_at, x.ended_at, not coalesce(c.is_applied, false),
       jsonb_build_object(
         'work.iteration', c.iteration, 'work.turn.id', c.turn_id,
         'trigger', case c.trigger when 'context_limit' then 'threshold' when 'context_overflow' then 'emergency' else c.trigger end,
@@ -83,6 +88,18 @@ as $$
 $$;
 
 comment on function _compaction_spans(foci, integer, integer) is 'A work.context.compaction span for each compaction made for these iterations.';
+
+create or replace function _compaction_times(p_compaction compactions, p_turn turns, out started_at timestamptz, out ended_at timestamptz)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when p_turn.config_hash is null then p_compaction.created_at - make_interval(secs => coalesce(p_compaction.duration_ms, 0) / 1000.0)
+              else p_turn.started_at end,
+         greatest(coalesce(p_turn.completed_at, p_compaction.created_at), (select max(m.ended_at) from model_calls m where m.turn_id = p_turn.id));
+$$;
+
+comment on function _compaction_times(compactions, turns) is 'When a compaction began and ended; p_turn: its turn. One whose summary was never written ends with the last request for it.';
 
 create or replace function _digest_spans(p_focus foci, p_first integer, p_last integer)
   returns setof trace_span

@@ -1,6 +1,6 @@
 -- A span is within the span that it happened in: digests of first requests, also of those made anew, and code that runs again after a wait.
 begin;
-select plan(7);
+select plan(11);
 
 create function pg_temp.outside() returns setof text language sql as $$
   select s.name || ' of ' || p.name from work_trace(item()) s join work_trace(item()) p on p.span_id = s.parent_span_id
@@ -42,6 +42,27 @@ select tool_call_settle(item(), lease(), n.id, 'erased'), later('1 second'), too
   from code c, tool_calls n where n.tool_name = 'erase';
 select is_empty($$ select * from pg_temp.outside() $$, 'a call of code that waited is within the code, which ran again');
 select is((select count(*) from work_trace(item()) where name = 'sandbox.tool.call'), 1::bigint, 'it is there');
+
+-- A summary that is written before the first request of a fork, or never.
+select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "compact_keep_recent": 1, "elide_budget": 1000000}', '{"awareness": {"enabled": false}}');
+select submit('A fifth task');
+create function pg_temp.go() returns void language sql as $$
+  select drive(), answer('[["look"]]'), run(format('[["look", "%s"]]', repeat('seen ', 4000))::jsonb), iteration_finish(item(), lease()) $$;
+select pg_temp.go(), later('1 second') from generate_series(1, 3);
+create temporary table told as select id from turns where work_item_id = item() and iteration = 3;
+select take(work_fork(id, 'Otherwise')), claim(), context_compact(item()), later('1 second') from told;
+select is(begin_iteration() ->> 'kind', 'summarize', 'a fork begins with a summary');
+select later('1 second');
+select summary_record(item(), lease(), turn(), '{"content": [{"type": "text", "text": "Looked."}], "stop_reason": "end_turn", "usage": {"input_tokens": 700, "output_tokens": 3}}');
+select begin_iteration(), later('1 second'), answer('[["look"]]'), run('[["look"]]'), iteration_finish(item(), lease());
+select from work_cancel(item());
+select is_empty($$ select * from pg_temp.outside() $$, 'which is within its work');
+select take(work_fork(id, 'Once more')), claim(), context_compact(item()), later('1 second'), begin_iteration(), later('1 second') from told;
+select from work_cancel(item());
+select is_empty($$ select * from pg_temp.outside() $$, 'as is one that was never written');
+select is((select string_agg(s.name || coalesce(' of ' || p.name, ''), ', ' order by s.name) from work_trace(item()) s left join work_trace(item()) p on p.span_id = s.parent_span_id),
+  'gen_ai.chat of work.context.compaction, work.context.compaction of work.engage.iteration, work.engage of work.execute, work.engage.iteration of work.engage, work.execute, work.orient of work.execute',
+  'and each of its spans has its parent');
 
 select * from finish();
 rollback;
