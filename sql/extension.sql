@@ -3,6 +3,7 @@
 select pg_extension_config_dump('models', '');
 select pg_extension_config_dump('faculties', '');
 select pg_extension_config_dump('work_items', '');
+select pg_extension_config_dump('fences', '');
 select pg_extension_config_dump('budgets', '');
 select pg_extension_config_dump('sessions', '');
 select pg_extension_config_dump('session_aliases', '');

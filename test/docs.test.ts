@@ -267,7 +267,7 @@ describe('README as it is typed', () => {
 
   test('init, work, submit and tail print what is shown', async () => {
     // The model begins when somebody looks.
-    const isWatched = async (): Promise<void> => void (await until(async () => (await database.query('select 1 from work_ledger.work_items where watch_ends_at is not null')).length > 0));
+    const isWatched = async (): Promise<void> => void (await until(async () => (await database.query('select 1 from work_ledger.fences where watch_ends_at is not null')).length > 0));
     const model = await startScriptedModel(scriptOf([
       { content: [{ type: 'text', text: 'I look first.' }, { type: 'tool_use', name: 'read_file', input: { path: 'package.json' } }], stopReason: 'tool_use', afterEvent: (count) => (count === 1 ? isWatched() : undefined) },
       { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'A package with one script: test.' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'Its tests are run by npm test.' } }], stopReason: 'tool_use' },

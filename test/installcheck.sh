@@ -50,7 +50,7 @@ select ledger_append((work_submit('other', 'Something else')).id, 'finding', 'Fo
 select ledger_data_schema_save('note', '{"type": "object"}');
 select session_alias('also', (session_create('main')).label);
 select id from work_submit('analyze', 'Find why the nightly import is slow') \gset
-select lease_renew('worker-1', '{}');
+select lease_renew('worker-1', '{}', '{}');
 do $do$
 declare
   v_item uuid := (select id from work_items where work_type = 'analyze');

@@ -21,7 +21,7 @@ export async function longItem(client: pg.Client, turns: number): Promise<string
     insert into work_ledger (work_item_id, seq, entry_type, content, turn_id, created_at)
     select work_item_id, iteration, case when iteration % 5 = 0 then 'step' when iteration % 7 = 0 then 'error' else 'note' end, 'Noted', id, completed_at from turns where work_item_id = '${item}';
     update sessions set head_turn_id = md5('${item}' || ${turns - 1})::uuid where label = '${item}';
-    update work_items set ledger_count = ${turns} where id = '${item}';
+    update fences set ledger_count = ${turns} where work_item_id = '${item}';
     reset session_replication_role;
     select _turn_sizes_store(t) from (select * from turns where work_item_id = '${item}' order by depth) t;
     insert into journal_entries (work_item_id, entry_type, content) select '${item}', 'user_feedback', jsonb_build_object('message', 'Word' || n || ' of many') from generate_series(1, 10 * ${turns}) n;

@@ -184,6 +184,19 @@ create table faculties (
 );
 CREATE UNIQUE INDEX faculties_one_is_current ON ledger.faculties USING btree (name) WHERE is_current;
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.faculties FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table fences (
+  work_item_id uuid not null,
+  focus_id uuid,
+  lease_hash bytea,
+  attempt integer not null default 0,
+  ledger_count integer not null default 0,
+  watch_ends_at timestamp with time zone,
+  is_child boolean not null,
+  is_journal boolean not null,
+  is_over boolean not null default false,
+  constraint fences_pkey PRIMARY KEY (work_item_id),
+) with (fillfactor=50);
+CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.fences FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table foci (
   id uuid not null default _uuidv7(),
   work_item_id uuid not null,
@@ -223,7 +236,6 @@ create table foci (
   constraint outcome_is_known CHECK (outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'crashed'::text, 'cancelled'::text])),
 ) with (fillfactor=70);
 CREATE INDEX foci_ended ON ledger.foci USING btree (ended_at) WHERE (ended_at IS NOT NULL);
-CREATE INDEX foci_leased ON ledger.foci USING btree (lease_owner) WHERE (lease_owner IS NOT NULL);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.foci FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table hook_runs (
   id uuid not null default _uuidv7(),
@@ -701,11 +713,8 @@ create table work_items (
   fork_turn_id uuid,
   spawn_tool_call_id uuid,
   workspace_dir text,
-  lease uuid,
   slot_faculty text,
-  ledger_count integer not null default 0,
   ledger_epoch integer not null default 0,
-  watch_ends_at timestamp with time zone,
   heartbeat_ends_at timestamp with time zone,
   outcome_data jsonb,
   created_at timestamp with time zone not null default _now(),
@@ -716,7 +725,6 @@ create table work_items (
   constraint description_is_at_most_64_kib CHECK (description ~ '\S'::text AND octet_length(description) <= 65536),
   constraint finished_items_have_resolved_at CHECK ((state = ANY (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])) = (resolved_at IS NOT NULL)),
   constraint max_attempts_is_positive CHECK (max_attempts > 0),
-  constraint only_driven_items_have_a_lease CHECK (lease IS NULL OR focus_id IS NOT NULL AND (state = ANY (ARRAY['claimed'::text, 'running'::text]))),
   constraint params_are_an_object CHECK (jsonb_typeof(params) = 'object'::text),
   constraint state_is_known CHECK (state = ANY (ARRAY['created'::text, 'queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])),
   constraint work_items_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES work_items(id),
@@ -727,6 +735,7 @@ create table work_items (
 CREATE INDEX work_items_completed ON ledger.work_items USING btree (resolved_at DESC) WHERE (state = 'completed'::text);
 CREATE INDEX work_items_conversation ON ledger.work_items USING btree (((params ->> 'conversationId'::text)), created_at DESC) WHERE (params ? 'conversationId'::text);
 CREATE INDEX work_items_created ON ledger.work_items USING btree (created_at DESC, id DESC);
+CREATE INDEX work_items_driven ON ledger.work_items USING btree (id) WHERE (state = ANY (ARRAY['claimed'::text, 'running'::text]));
 CREATE UNIQUE INDEX work_items_external_id ON ledger.work_items USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX work_items_fork ON ledger.work_items USING btree (fork_turn_id) WHERE (fork_turn_id IS NOT NULL);
 CREATE UNIQUE INDEX work_items_idempotency_key ON ledger.work_items USING btree (idempotency_key) WHERE (idempotency_key IS NOT NULL);
@@ -745,6 +754,7 @@ CREATE INDEX work_items_runnable ON ledger.work_items USING btree (run_at) WHERE
 CREATE INDEX work_items_running ON ledger.work_items USING btree (created_at DESC) WHERE (state = 'running'::text);
 CREATE INDEX work_items_slots ON ledger.work_items USING btree (slot_faculty) WHERE (slot_faculty IS NOT NULL);
 CREATE INDEX work_items_under_way ON ledger.work_items USING btree (root_id) WHERE ((resolved_at IS NULL) AND ((state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR ((state = 'queued'::text) AND (focus_id IS NOT NULL))));
+CREATE TRIGGER fence_follow AFTER UPDATE OF focus_id, attempts, resolved_at ON ledger.work_items FOR EACH ROW WHEN ((((old.focus_id IS DISTINCT FROM new.focus_id) OR (old.attempts IS DISTINCT FROM new.attempts)) OR (old.resolved_at IS DISTINCT FROM new.resolved_at))) EXECUTE FUNCTION _fence_follow();
 CREATE TRIGGER notify_completed AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _notify_completed();
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.work_items FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE OF state, resolved_at, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((old.resolved_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite();
@@ -1170,7 +1180,7 @@ create view v_leases with (security_invoker=true) as
     f.lease_expires_at <= _now() AS is_expired
    FROM foci f
      JOIN work_items w ON w.focus_id = f.id
-  WHERE f.lease_owner IS NOT NULL;
+  WHERE (w.state = ANY (ARRAY['claimed'::text, 'running'::text])) AND f.lease_owner IS NOT NULL;
 create view v_ledger with (security_invoker=true) as
  SELECT l.work_item_id,
     w.work_type,
@@ -1220,7 +1230,7 @@ create view v_now with (security_invoker=true) as
         CASE
             WHEN w.state = 'paused'::text THEN 'paused'::text
             WHEN w.state = 'waiting'::text THEN 'waits'::text
-            WHEN w.lease IS NULL THEN 'next'::text
+            WHEN NOT _is_driven(w.id) THEN 'next'::text
             WHEN t.focus_id = f.id AND t.status = 'completed'::text AND t.iteration = (f.iteration + 1) THEN 'tools'::text
             ELSE 'model'::text
         END AS doing,
@@ -1458,8 +1468,9 @@ create view v_slots with (security_invoker=true) as
      CROSS JOIN LATERAL ( SELECT (f.config ->> 'max_concurrent'::text)::integer AS slots,
                 CASE
                     WHEN (f.config ->> 'max_concurrent'::text) IS NULL THEN ( SELECT count(*)::integer AS count
-                       FROM foci o
-                      WHERE o.lease_owner IS NOT NULL AND o.faculty = f.name)
+                       FROM work_items w
+                         JOIN foci o ON o.id = w.focus_id
+                      WHERE (w.state = ANY (ARRAY['claimed'::text, 'running'::text])) AND o.lease_owner IS NOT NULL AND o.faculty = f.name)
                     ELSE ( SELECT count(*)::integer AS count
                        FROM work_items w
                       WHERE w.slot_faculty = f.name)
@@ -1542,8 +1553,9 @@ create view v_workers with (security_invoker=true) as
    FROM workers k
      CROSS JOIN LATERAL ( SELECT count(*)::integer AS busy,
             min(f.lease_expires_at) AS lease_ends_at
-           FROM foci f
-          WHERE f.lease_owner = k.id) l;
+           FROM work_items w
+             JOIN foci f ON f.id = w.focus_id
+          WHERE (w.state = ANY (ARRAY['claimed'::text, 'running'::text])) AND f.lease_owner = k.id) l;
 create view work_journal with (security_invoker=true) as
  SELECT work_item_id,
     ((entry_type || '/'::text) || id) || COALESCE('/'::text || NULLIF((rank % 1::numeric * 1000::numeric)::integer, 0), ''::text) AS id,
@@ -1906,7 +1918,7 @@ create function _answer_attributes(p_turn turns) returns jsonb
 create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) returns void
   plpgsql volatile; -- body 94546188, comment addfe47a
 create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text, p_by text) returns approvals
-  plpgsql volatile; -- body 772ee64b, comment 24774bd9
+  plpgsql volatile; -- body b7cec1be, comment 24774bd9
 create function _approval_settle(p_call tool_calls, p_approval approvals) returns boolean
   plpgsql volatile; -- body 7391ef79, comment 60541ecf
 create function _around(p_line text, p_pattern text) returns text
@@ -2046,7 +2058,7 @@ create function _check_turn() returns trigger
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1a2d0e3d, comment 7e4d3cfb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7bcd905c, comment 7e4d3cfb
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
   sql volatile; -- body a30335fe, comment f5ecc7b4
 create function _child_ended(p_child work_items) returns void
@@ -2054,7 +2066,7 @@ create function _child_ended(p_child work_items) returns void
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
-  plpgsql volatile; -- body 5b52df5b, comment 118f5972
+  plpgsql volatile; -- body eeadd1e5, comment 5d2e0f10
 create function _code_check_child_work(p_input jsonb) returns jsonb
   sql volatile; -- body f9e59a27, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
@@ -2072,7 +2084,7 @@ create function _common_turn(p_a uuid, p_b uuid) returns turns
 create function _compaction_applied(p_compaction compactions, p_cut elisions, p_shown turns[], p_leaving turns[], p_tokens_after integer) returns compactions
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 508d0444, comment da5e4179
 create function _compaction_begun(p_item work_items, p_focus foci, p_engage jsonb, p_trigger text, p_tokens integer) returns compactions
-  plpgsql stable; -- body 6167404e, comment d342b706
+  plpgsql stable; -- body 0701bd53, comment d342b706
 create function _compaction_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
   plpgsql stable; -- body 941481cd, comment 04f84ec4
 create function _compaction_due(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
@@ -2118,7 +2130,7 @@ create function _digest_spans(p_focus foci, p_first integer, p_last integer) ret
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
   sql volatile; -- body fe7c43a4, comment 3967c2a1
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 2ff53508, comment 32c72798
+  sql stable; -- body 39e189ff, comment 32c72798
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 9e8d9675, comment 770e636f
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2127,8 +2139,8 @@ create function _doctor_work() returns TABLE(severity text, code text, work_item
   sql stable; -- body c47a6fb4, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   plpgsql stable; -- body 876ff190, comment e36738ab
-create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 62ad8f14, comment ee77c08f
+create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5e3768bc, comment ee77c08f
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7f9c4558, comment 086cd3a9
 create function _edit_distance(p_a text, p_b text) returns integer
@@ -2150,7 +2162,7 @@ create function _enqueue(p_work_item_id uuid) returns boolean
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body eac69951, comment 2672f2fe
+  plpgsql volatile security definer acl {postgres=X/postgres}; -- body a84bc3d5, comment 2672f2fe
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
@@ -2192,7 +2204,11 @@ create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT fal
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
   sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
-  plpgsql volatile; -- body d47a413c, comment df2474c2
+  plpgsql volatile; -- body 557c0b46, comment 231e8e5c
+create function _fence_create(p_item work_items) returns void
+  sql volatile; -- body 02c4bd38, comment bc5ea573
+create function _fence_follow() returns trigger
+  plpgsql volatile; -- body dfd1bf88, comment 9c8b8e23
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
@@ -2200,11 +2216,11 @@ create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body de3510d0, comment 3f1dceb4
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body 1640c5de, comment da4ba3d3
+  plpgsql volatile; -- body d526d2fb, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
-  plpgsql volatile; -- body c4f1f9d2, comment 04bede45
+  plpgsql volatile; -- body 6b536041, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body 14993bd5, comment 6b0269be
+  plpgsql volatile; -- body 14993bd5, comment 41b7820a
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body 1637776d, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
@@ -2233,8 +2249,8 @@ create function _hook_settle(p_run hook_runs, p_result jsonb) returns hook_runs
   plpgsql volatile; -- body 684a3a07, comment 6b754c30
 create function _hook_words(p_hook text, p_words text) returns text
   sql volatile; -- body d442fc51, comment a79d047b
-create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb) returns jsonb
-  plpgsql volatile; -- body 0b2cb42b, comment d3a27a9f
+create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns jsonb
+  plpgsql volatile; -- body acee3dbd, comment d3a27a9f
 create function _image_block(p_media_type text, p_hash text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
 create function _image_store(p_media_type text, p_data text) returns text
@@ -2254,7 +2270,7 @@ create function _import_faculty() returns text
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
   plpgsql volatile; -- body 2f01794f, comment 4c3689fb
 create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone) returns work_items
-  plpgsql volatile; -- body 973e43f6, comment eb2039fd
+  plpgsql volatile; -- body ca6e5ef4, comment eb2039fd
 create function _import_known(p_focus_id uuid, p_parent turns, p_external_ids text[]) returns turns
   sql stable; -- body 7e91ae81, comment 8340fa9a
 create function _import_refused(p_label text, p_exchange json, p_reason text) returns void
@@ -2280,15 +2296,21 @@ create function _indent(p_text text, p_prefix text) returns text
 create function _input_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 87b565df
 create function _interrupt(p_item work_items) returns void
-  plpgsql volatile; -- body 0fd50093, comment 641ffd40
+  plpgsql volatile; -- body af7c5547, comment 5dd325c2
 create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bce0ab47, comment af5a9e24
+create function _is_driven(p_work_item_id uuid) returns boolean
+  sql stable; -- body 7c9ceaae, comment 5e889e23
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body ee598f1d, comment 9cdb5566
+create function _is_watched(p_work_item_id uuid) returns boolean
+  sql stable; -- body 4b642449, comment 9e9917c4
+create function _item_locked(p_work_item_id uuid) returns work_items
+  plpgsql volatile; -- body 68442a42, comment 5f23912d
 create function _item_model(p_work_item_id uuid) returns text
   sql stable; -- body f7610093, comment 3b342519
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
@@ -2304,7 +2326,7 @@ create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
 create function _jobs_tidy() returns void
   plpgsql volatile security definer acl {postgres=X/postgres}; -- body a4eabf15, comment 65229174
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
-  plpgsql volatile; -- body b03938a6, comment 06e107cf
+  plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb
   sql immutable parallel safe; -- body d41d8cd9, comment 58a83d4d
 create function _journal_place(p_position text, OUT at timestamp with time zone, OUT rank numeric, OUT id text) returns record
@@ -2376,7 +2398,7 @@ create function _ldg_task_get(p_input jsonb) returns jsonb
 create function _ldg_task_query(p_input jsonb) returns jsonb
   plpgsql stable set plan_cache_mode=force_custom_plan; -- body 1f025f34, comment 70b95656
 create function _ldg_task_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 637f7ff2, comment b39a4d29
+  plpgsql volatile; -- body ff8d685f, comment b39a4d29
 create function _leap_of(p_parent turns) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3baec003, comment ac2628e4
 create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) returns void
@@ -2384,11 +2406,11 @@ create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) 
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
   plpgsql volatile; -- body 00eb2139, comment 69d79c00
 create function _lease_end(p_item work_items) returns jsonb
-  plpgsql volatile; -- body 72beade1, comment e608ba70
+  plpgsql volatile; -- body 899fab32, comment c64fde99
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body cfd720cb, comment aa3f5cad
+  plpgsql volatile; -- body 806f2371, comment 4b053456
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
-  plpgsql volatile; -- body 7efaac3d, comment 54f159a6
+  plpgsql volatile; -- body 8d0bbd9c, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body b774e724, comment ca251431
 create function _ledger_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
@@ -2455,8 +2477,8 @@ create function _notify_ledger() returns trigger
   plpgsql volatile; -- body dc654ad1, comment 94120443
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
-create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2df9ed56, comment 02b21e8d
+create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 66383572, comment 02b21e8d
 create function _one_line(p_text text, p_max_chars integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1e359c8d
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
@@ -2468,7 +2490,7 @@ create function _open_calls(p_turn_id uuid) returns json
 create function _open_calls_shown(p_turn_id uuid) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d54a9335, comment fa22351d
 create function _open_item(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body 4f3b2291, comment 94e8dad0
+  plpgsql volatile; -- body 653b1b51, comment 7b47a1c4
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c3e789e, comment 45caab5e
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
@@ -2492,7 +2514,7 @@ create function _path_plain(p_path text) returns text
 create function _paths_meet(p_one text, p_other text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 1aca678b
 create function _pause_until_resumed(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body a6dfa6fc, comment ff7e2e47
+  plpgsql volatile; -- body a6dfa6fc, comment 2598686c
 create function _plan_items(p_plan text) returns text[]
   sql immutable parallel safe; -- body 8d173d13, comment 435b2e01
 create function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint DEFAULT 0, p_cache_write bigint DEFAULT 0) returns numeric
@@ -2500,15 +2522,17 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body eabeaa83, comment 084746ef
+  sql stable; -- body a69a607a, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body e435224b, comment bdbe4538
+  sql immutable parallel safe; -- body 50fe5ad7, comment bdbe4538
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
   plpgsql immutable; -- body 80ee9250, comment 5a6ed48d
 create function _raise_not_found(p_what text, p_id uuid) returns void
   plpgsql immutable; -- body ff65022f, comment 01039ccb
+create function _raise_over(p_work_item_id uuid) returns void
+  plpgsql volatile; -- body 93a9bcd2, comment ec326b74
 create function _reasoning(p_content json) returns text
   sql immutable parallel safe; -- body 44e6d941, comment 3186b599
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
@@ -2536,7 +2560,7 @@ create function _recover_calls(p_turn_id uuid) returns void
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 25f48503, comment 5fa23c32
 create function _refuse_number() returns trigger
-  plpgsql volatile; -- body a89990bd, comment 944a7569
+  plpgsql volatile; -- body 36a7f391, comment b533e889
 create function _refuse_rewrite() returns trigger
   plpgsql volatile; -- body 2d865e09, comment 05d1674b
 create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
@@ -2622,7 +2646,7 @@ create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
   sql stable; -- body 66486223, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
-  plpgsql volatile; -- body 348efc21, comment 09300899
+  plpgsql volatile; -- body 348efc21, comment cd8cee87
 create function _source_label(p_work_item_id uuid, p_faculty text, p_work_type text) returns text
   sql stable; -- body 7c8b3c2c, comment 6723dc2a
 create function _span(p_name text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span
@@ -2654,7 +2678,7 @@ create function _stream_over() returns trigger
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
   plpgsql immutable; -- body c9be3f15, comment fdc39783
 create function _submit_parent(p_parent_id uuid) returns work_items
-  plpgsql volatile; -- body db62f7aa, comment f3a68933
+  plpgsql volatile; -- body 6f430569, comment f3a68933
 create function _sum(p_numbers integer[]) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 902fc930
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
@@ -2680,9 +2704,9 @@ create function _task(p_id text) returns work_items
 create function _task_json(p_item work_items) returns jsonb
   sql stable; -- body e30db281, comment f3b1e84a
 create function _task_turn(p_task_id text) returns turns
-  plpgsql volatile; -- body 48f1c1cb, comment 3857a40d
+  plpgsql volatile; -- body c344d310, comment fead5c10
 create function _tell_watchers(p_item work_items) returns void
-  sql volatile; -- body 9c494721, comment f1445795
+  sql volatile; -- body fc24ac8d, comment f1445795
 create function _text_block(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment eec14ad3
 create function _text_of(p_entity jsonb, p_key text, p_is_optional boolean DEFAULT false) returns text
@@ -2738,7 +2762,7 @@ create function _trace_turns(p_focus_id uuid, p_first integer, p_last integer) r
 create function _traced_items(p_work_item_id uuid) returns SETOF uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 60f12aaa, comment 6df9de40
 create function _tree_enqueue(p_tree_id uuid) returns void
-  sql volatile; -- body d8a51bfa, comment 22da40fd
+  sql volatile; -- body 230a0f3f, comment 22da40fd
 create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) returns TABLE(id uuid, parent_turn_id uuid, depth integer, lane_id uuid, is_root boolean, is_on_main boolean, is_newest boolean, children bigint)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 79b167fa, comment a96c5394
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
@@ -2753,8 +2777,8 @@ create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT 
   plpgsql volatile; -- body cfe9ecef, comment b18218ee
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b23a6756, comment 3d5e1e1e
-create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body 55d67cf3, comment eefb5094
+create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, OUT turn turns, OUT reason text) returns record
+  plpgsql volatile; -- body 57ef0ceb, comment eefb5094
 create function _turn_heard(p_turn turns) returns void
   plpgsql volatile; -- body e11e04c1, comment 05726ec1
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
@@ -2784,9 +2808,9 @@ create function _value_text(p_value jsonb) returns text
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body b494c3ee, comment 788fef1f
+  plpgsql volatile; -- body b494c3ee, comment 2d8630f3
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable; -- body 04330e31, comment 6bbd87ad
+  sql stable; -- body c67cb9af, comment 6bbd87ad
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
 create function _with_breakpoint(p_blocks text) returns text
@@ -2820,11 +2844,11 @@ create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid) returns
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   plpgsql volatile; -- body 4e9a8c37, comment 43804190
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  plpgsql volatile; -- body c1dfd2a0, comment 9e65ba5c
+  plpgsql volatile; -- body 1c37776f, comment 9e65ba5c
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
-  plpgsql stable; -- body 86c7c0ad, comment dcf06dcb
+  plpgsql stable; -- body a9debebd, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
-  plpgsql volatile; -- body 11d1fdae, comment 2ab1d3ec
+  plpgsql volatile; -- body b8909783, comment 2ab1d3ec
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function context_at(p_turn_id uuid) returns json
@@ -2856,11 +2880,11 @@ create function faculty_problems(p_config jsonb) returns TABLE(path text[], says
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body e3c5bbcf, comment 3a5820cf
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  plpgsql volatile; -- body 848977a1, comment a49121d9
+  plpgsql volatile; -- body c48aefa0, comment a49121d9
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
-  plpgsql volatile; -- body 7fbb8287, comment 24935e13
+  plpgsql volatile; -- body 560acc32, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body 65256825, comment 58106812
+  plpgsql volatile; -- body 2e61bcdc, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 3d62f974, comment 9d4f03b8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns json
@@ -2886,7 +2910,7 @@ create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_ta
 create function journal_session_active(p_conversation_id text) returns work_items
   sql stable; -- body f01ec878, comment bb063f94
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body 742999a3, comment 6da4c422
+  plpgsql volatile; -- body bd762a70, comment 6da4c422
 create function journal_session_open(p_conversation_id text, p_original_prompt text) returns work_items
   plpgsql volatile; -- body 0f4307dd, comment 2d675721
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
@@ -2899,12 +2923,14 @@ create function journal_summary_save(p_work_item_id uuid, p_summary text, p_mode
   plpgsql volatile; -- body 8f340f29, comment 4a5b1a54
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 651058f1
-create function lease_renew(p_worker_id text, p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer) returns SETOF uuid
-  plpgsql volatile; -- body 57ddd6fc, comment a36dfa00
+create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer) returns SETOF uuid
+  plpgsql volatile; -- body c0211709, comment 323d2b3b
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body 4125a52f, comment f98d27f6
+  plpgsql volatile; -- body 0808518d, comment f98d27f6
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
   plpgsql volatile; -- body 1ae51d00, comment 91b12159
+create function ledger_count(p_item work_items) returns integer
+  sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
   plpgsql volatile; -- body a42e6202, comment 6ef19976
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text)
@@ -2918,7 +2944,7 @@ create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[]) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body e26fa6ae, comment 36e6be3a
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
-  plpgsql volatile; -- body d8ddf0e7, comment 27c96588
+  plpgsql volatile; -- body 238cf0ee, comment 27c96588
 create function markdown_codeblocks(p_text text) returns jsonb
   sql immutable; -- body 6c0befa0, comment 99d4ca5f
 create function markdown_file_references(p_text text) returns jsonb
@@ -2956,7 +2982,7 @@ create function session_import(p_format text, p_content text) returns jsonb
 create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body b8419851, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
-  plpgsql volatile; -- body 0d3bcf7e, comment 7e5249ee
+  plpgsql volatile; -- body 3c56ade1, comment 7e5249ee
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
@@ -2992,7 +3018,7 @@ create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true)
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns json
   plpgsql volatile; -- body b1f6c2fe, comment 87e45e67
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
-  plpgsql volatile; -- body 1961979c, comment 103f7986
+  plpgsql volatile; -- body c4cddfe7, comment 103f7986
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
   plpgsql stable; -- body e7db2a34, comment f4a49049
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
@@ -3002,15 +3028,15 @@ create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT N
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile; -- body 4a4428ec, comment 1df015ea
+  plpgsql volatile; -- body 896058ab, comment 1df015ea
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body c91fa3be, comment 91d10acb
+  plpgsql volatile; -- body 479131bd, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
-  plpgsql volatile; -- body f098a3f8, comment 6d245124
+  plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
   sql immutable parallel safe; -- body names the sources, comment 2ffec68a
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -3018,21 +3044,21 @@ create function work_ledger_doctor() returns TABLE(severity text, code text, wor
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
-  plpgsql volatile; -- body 242aff16, comment 46ff613a
+  plpgsql volatile; -- body 5842d604, comment 46ff613a
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   sql stable; -- body f978c0c4, comment 9e7cd078
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile; -- body 98114092, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 41bdfca7, comment 4ddbffbc
+  plpgsql volatile; -- body 03b8bcda, comment 4ddbffbc
 create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 34188171, comment fbd6d358
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body d62ed7ba, comment 8154331c
+  plpgsql volatile; -- body eac4d18c, comment 8154331c
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body f1d517a5, comment e3423e75
+  plpgsql volatile; -- body b5c6d1b3, comment e3423e75
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void

@@ -3,7 +3,7 @@
 import { ActivityReader } from '../ledger/activity.ts';
 import type { ActivityEvent } from '../ledger/activity.ts';
 import { isFinal } from '../ledger/answers.ts';
-import type { LedgerEntry, WorkItem } from '../ledger/answers.ts';
+import type { CountedItem, LedgerEntry } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
 
@@ -14,7 +14,7 @@ export async function follow(
   workItemId: string,
   handlers: { onEntry?(entry: LedgerEntry): void; onActivity?(event: ActivityEvent): void; onPoll?(): Promise<void> },
   signal: AbortSignal = new AbortController().signal,
-): Promise<WorkItem | null> {
+): Promise<CountedItem | null> {
   let wake = (): void => {};
   const listener = listen(url, ['work_ledger', 'work_item_completed', ...(handlers.onActivity ? ['work_activity'] : [])], {
     onNotification: (_channel, payload) => payload === workItemId && wake(),

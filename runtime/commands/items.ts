@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 
 import type { Settings } from '../config.ts';
-import type { WorkItem } from '../ledger/answers.ts';
+import type { CountedItem } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { follow } from './follow.ts';
@@ -222,7 +222,7 @@ export const resume = (workItemId: string, options: Settings): Promise<number> =
     return exit.ok;
   });
 
-export async function itemOf(db: Db, workItemId: string): Promise<WorkItem> {
+export async function itemOf(db: Db, workItemId: string): Promise<CountedItem> {
   const item = await db.workItem(idOf(workItemId));
   if (!item) throw new Error(`there is no work item ${workItemId}; "work-ledger list" shows those that there are`);
   return item;

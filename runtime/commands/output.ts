@@ -3,7 +3,7 @@
 import { styleText } from 'node:util';
 
 import type { ActivityEvent } from '../ledger/activity.ts';
-import type { WorkItem } from '../ledger/answers.ts';
+import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 
 /** Exit codes, as docs/operating.md has them. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;
@@ -78,7 +78,7 @@ export function itemLine(item: WorkItem): string {
   return `${item.id}  ${item.state.padEnd(9)}  ${item.work_type}: ${visible(item.description).split('\n')[0]}${reason}`;
 }
 
-export function itemText(item: WorkItem): string {
+export function itemText(item: CountedItem): string {
   const summary = item.outcome_data?.['summary'] ?? item.outcome_data?.['error'];
   return [
     item.id,

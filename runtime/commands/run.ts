@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 
 import { findLedger } from '../install/findLedger.ts';
 import { readyLedger } from '../install/installLedger.ts';
-import type { WorkItem } from '../ledger/answers.ts';
+import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 import type { ActivityEvent } from '../ledger/activity.ts';
 import { isFinal } from '../ledger/answers.ts';
 import { openDb } from '../ledger/db.ts';
@@ -145,7 +145,7 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
 }
 
 /** Follows the item to its end: a line for each entry and each call, and below them one that says what it does now. */
-async function shown(workItemId: string, { db, url, json }: Drive, signal: AbortSignal): Promise<WorkItem | null> {
+async function shown(workItemId: string, { db, url, json }: Drive, signal: AbortSignal): Promise<CountedItem | null> {
   const status = new StatusLine();
   const waits = new Waits();
   const begun = new Map<string, number>();

@@ -4,7 +4,6 @@ import type { Logger } from 'pino';
 
 import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
-import type { Lease } from '../ledger/iteration.ts';
 import type { ModelAddress } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
 import type { HostHeaders, Tool } from '../tools/tool.ts';
@@ -24,7 +23,7 @@ export type Held = { signal: AbortSignal; drop(): void };
 export type Runtime = {
   db: Db;
   /** Identifies this worker, and keeps the leases of this process alive. */
-  leases: { readonly workerId: string; readonly leaseSeconds: number; hold(lease: Lease): Held };
+  leases: { readonly workerId: string; readonly leaseSeconds: number; hold(claim: Claimed): Held };
   watchers: Watchers;
   /** The client for the models of a faculty. */
   modelFor(engage: ModelAddress): ModelClient;

@@ -107,6 +107,7 @@ export const failure = z.discriminatedUnion('kind', [
   z.object({ ...ended }),
 ]);
 
+/** A work item as a function returns it: its row. */
 export const workItem = z.object({
   id: z.string(),
   parent_id: z.string().nullable(),
@@ -120,9 +121,11 @@ export const workItem = z.object({
   run_at: z.string(),
   created_at: z.string(),
   resolved_at: z.string().nullable(),
-  ledger_count: z.number(),
   outcome_data: json.nullable(),
 });
+
+/** A work item as it is read, with the number of its entries, which its fence counts. */
+export const countedItem = workItem.extend({ ledger_count: z.number() });
 
 const finalStates = new Set(['completed', 'failed', 'dead', 'cancelled']);
 
@@ -214,6 +217,7 @@ export type Failure = z.infer<typeof failure>;
 export type OpenCall = z.infer<typeof call>;
 export type HookOrder = z.infer<typeof runHook>;
 export type WorkItem = z.infer<typeof workItem>;
+export type CountedItem = z.infer<typeof countedItem>;
 export type LedgerEntry = z.infer<typeof entry>;
 export type TraceSpan = z.infer<typeof traceSpan>;
 export type ContextPart = z.infer<typeof contextPart>;

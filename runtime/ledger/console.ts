@@ -104,7 +104,8 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
     itemInputs: (workItemId: string) => one(() => sql.type(itemInputs)`
       with w as (select * from ${named('work_items')} where id = ${workItemId}::uuid),
            t as (select t.*, t.xmin as made from ${named('turns')} t where t.work_item_id = ${workItemId}::uuid order by t.id desc limit 1)
-      select (select concat_ws('/', state, state_reason, ledger_count, ledger_epoch, attempts, is_pausing, lease is null, run_at) from w) as item,
+      select (select concat_ws('/', w.state, w.state_reason, e.ledger_count, w.ledger_epoch, w.attempts, w.is_pausing, e.lease_hash is null, w.run_at)
+                from w join ${named('fences')} e on e.work_item_id = w.id) as item,
              (select concat_ws('/', f.id, f.iteration, f.session_label, f.compaction_trigger, f.lease_owner) from w join ${named('foci')} f on f.work_item_id = w.id order by f.attempt desc limit 1) as focus,
              (select concat_ws('/', t.id, t.made) from t) as turn,
              (select md5(string_agg(k.xmin::text, '/' order by k.ordinal)) from t join ${named('tool_calls')} k on k.turn_id = t.id) as calls,
@@ -120,8 +121,9 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
 
     /** The same of the pages about all work. */
     ledgerInputs: () => one(() => sql.type(ledgerInputs)`
-      select (select md5(string_agg(concat_ws('/', w.id, w.state, w.state_reason, w.ledger_count, w.lease is null, f.iteration, t.id, t.made, k.calls), ' ' order by w.id))
-                from ${named('work_items')} w left join ${named('foci')} f on f.work_item_id = w.id and f.attempt = w.attempts
+      select (select md5(string_agg(concat_ws('/', w.id, w.state, w.state_reason, e.ledger_count, e.lease_hash is null, f.iteration, t.id, t.made, k.calls), ' ' order by w.id))
+                from ${named('work_items')} w join ${named('fences')} e on e.work_item_id = w.id
+                left join ${named('foci')} f on f.work_item_id = w.id and f.attempt = w.attempts
                 left join lateral (select t.id, t.xmin as made from ${named('turns')} t where t.work_item_id = w.id order by t.id desc limit 1) t on true
                 left join lateral (select string_agg(k.xmin::text, ',' order by k.ordinal) as calls from ${named('tool_calls')} k where k.turn_id = t.id and k.completed_at is null) k on true
                where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null))) as "underWay",
@@ -190,7 +192,7 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
     }))`
       select w.*, f.faculty as current_faculty, coalesce(f.session_label, i.label) as session_label, f.attempt, f.iteration, coalesce(y.config #>> '{engage,model}', t.model) as model,
              i.origin, u.total_tokens as tokens, u.cached_input_tokens as cached,
-             coalesce(u.input_tokens, 0) + coalesce(u.cached_input_tokens, 0) + coalesce(u.cache_write_tokens, 0) as input, u.output_tokens as output, u.cost, u.turns, w.ledger_count as entries,
+             coalesce(u.input_tokens, 0) + coalesce(u.cached_input_tokens, 0) + coalesce(u.cache_write_tokens, 0) as input, u.output_tokens as output, u.cost, u.turns, ${named('ledger_count')}(w) as entries,
              (with recursive below as (select c.id, c.resolved_at from ${named('work_items')} c where c.parent_id = w.id
                 union all select c.id, c.resolved_at from below b join ${named('work_items')} c on c.parent_id = b.id)
               select count(*)::int from below where resolved_at is null) as open_below

@@ -3,10 +3,10 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
-import { workItem } from './answers.ts';
+import { countedItem } from './answers.ts';
 import type { Calls } from './pool.ts';
 
-const listed = workItem.extend({ root_id: z.string(), depth: z.number(), why: z.string().nullable(), age_seconds: z.number() });
+const listed = countedItem.extend({ root_id: z.string(), depth: z.number(), why: z.string().nullable(), age_seconds: z.number() });
 export type ListedItem = z.infer<typeof listed>;
 
 const now = z.object({
@@ -52,10 +52,11 @@ export const overview = ({ run, one, named, invoked }: Calls) => ({
   /** The newest items, of these states if any are named; faculty: the one that drives it, or would take it. */
   workList: (states: readonly string[] | null, limit: number) =>
     run(() => sql.type(listed)`
-      select w.*, r.faculty, q.why, extract(epoch from ${named('_now')}() - w.created_at)::float8 as age_seconds
+      select w.*, r.faculty, e.ledger_count, q.why, extract(epoch from ${named('_now')}() - w.created_at)::float8 as age_seconds
         from (select * from ${named('work_items')}
                where ${states === null ? sql.fragment`true` : sql.fragment`state = any (${sql.array(states, 'text')})`}
                order by created_at desc, id desc limit ${limit}) w
+        join ${named('fences')} e on e.work_item_id = w.id
         left join ${named('foci')} f on f.work_item_id = w.id and f.attempt = w.attempts
         cross join lateral (select coalesce(f.faculty, w.faculty, (${invoked('_faculty_for', [null, sql.fragment`w.work_type`])}).name) as faculty) r
         left join ${named('v_queue')} q on q.work_item_id = w.id and q.waits_for <> 'worker'
@@ -113,7 +114,7 @@ export const overview = ({ run, one, named, invoked }: Calls) => ({
     (await run(() => sql.type(z.object({ host: z.string(), pid: z.number() }))`
       select k.host, k.pid from ${named('work_items')} w
         left join ${named('foci')} f on f.id = w.focus_id
-        join ${named('v_workers')} k on k.is_alive and (k.tree_id = w.root_id or w.lease is not null and k.id = f.lease_owner and f.lease_expires_at > ${named('_now')}())
+        join ${named('v_workers')} k on k.is_alive and (k.tree_id = w.root_id or k.id = f.lease_owner and f.lease_expires_at > ${named('_now')}())
        where w.id = ${workItemId}::uuid limit 1`))[0] ?? null,
 
   /** What each current faculty needs of the machine that its items are worked on at. */

@@ -3,15 +3,16 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
-import { activity, contextPart, workItem } from './answers.ts';
+import { activity, contextPart, countedItem } from './answers.ts';
 import type { Calls } from './pool.ts';
 
 export const reads = ({ rows, one, run, named, invoked }: Calls) => ({
-  workItem: async (workItemId: string) => (await run(() => sql.type(workItem)`select * from ${named('work_items')} where id = ${workItemId}::uuid`))[0] ?? null,
+  workItem: async (workItemId: string) =>
+    (await run(() => sql.type(countedItem)`select w.*, ${named('ledger_count')}(w) from ${named('work_items')} w where w.id = ${workItemId}::uuid`))[0] ?? null,
 
   /** The items of these trees, each after its parent. */
   workTrees: (rootIds: readonly string[]) =>
-    run(() => sql.type(workItem)`select * from ${named('work_items')} where root_id = any (${sql.array(rootIds, 'uuid')}) order by root_id, depth, created_at`),
+    run(() => sql.type(countedItem)`select w.*, ${named('ledger_count')}(w) from ${named('work_items')} w where root_id = any (${sql.array(rootIds, 'uuid')}) order by root_id, depth, created_at`),
 
   /** What a status line shows of a running work item. */
   workProgress: (workItemId: string) =>

@@ -3,12 +3,15 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
+import type { Lease } from './iteration.ts';
 import type { Calls } from './pool.ts';
 
 export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
   /** Never repeated: a late heartbeat proves nothing. */
-  leaseRenew: ({ workerId, leases, host, pid, treeId, concurrency }: { workerId: string; leases: readonly string[]; host: string; pid: number; treeId: string | null; concurrency: number }) =>
-    once.values('lease_renew', [workerId, sql.array(leases, 'uuid'), host, pid, treeId, concurrency], z.string()),
+  leaseRenew: ({ workerId, leases, host, pid, treeId, concurrency }: { workerId: string; leases: readonly Lease[]; host: string; pid: number; treeId: string | null; concurrency: number }) =>
+    once.values('lease_renew', [
+      workerId, sql.array(leases.map((held) => held.work_item_id), 'uuid'), sql.array(leases.map((held) => held.lease), 'uuid'), host, pid, treeId, concurrency,
+    ], z.string()),
 
   /** Never repeated: a sweep does what was missed. */
   workerStop: (workerId: string) => once.call('worker_stop', [workerId], z.unknown()),

@@ -5,6 +5,7 @@
 import type { Logger } from 'pino';
 
 import type { Held, StopReason } from '../focus/focus.ts';
+import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import type { Lease } from '../ledger/iteration.ts';
 
@@ -18,7 +19,7 @@ export class Leases {
   readonly #isAtWork: () => boolean;
   readonly #log: Logger;
   /** By work item: one process drives an item at most once. */
-  readonly #held = new Map<string, { lease: string; controller: AbortController }>();
+  readonly #held = new Map<string, { claim: Claimed; controller: AbortController }>();
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = performance.now();
   #stopping = false;
@@ -43,15 +44,16 @@ export class Leases {
   }
 
   /** Keeps a lease alive until `drop()`; the signal fires with a StopReason when work has to stop. */
-  hold({ work_item_id: workItemId, lease }: Lease): Held {
+  hold(claim: Claimed): Held {
+    const workItemId = claim.work_item_id;
     this.lose(workItemId); // whoever still works on it here has lost its lease, and may not have heard of it
     const controller = new AbortController();
     if (this.#stopping) controller.abort('stopping' satisfies StopReason);
-    this.#held.set(workItemId, { lease, controller });
+    this.#held.set(workItemId, { claim, controller });
     return {
       signal: controller.signal,
       drop: () => {
-        if (this.#held.get(workItemId)?.lease === lease) this.#held.delete(workItemId);
+        if (this.#held.get(workItemId)?.claim === claim) this.#held.delete(workItemId);
         if (this.#held.size === 0) for (const resolve of this.#onIdle.splice(0)) resolve();
       },
     };
@@ -68,9 +70,11 @@ export class Leases {
     this.#held.get(workItemId)?.controller.abort('lost' satisfies StopReason);
   }
 
-  /** For a notification that a lease was taken away: stops work under it, and nothing that began since. */
-  revoke(lease: string): void {
-    for (const held of this.#held.values()) if (held.lease === lease) held.controller.abort('lost' satisfies StopReason);
+  /** For a notification that a lease was taken away (focus_id/lease_generation): stops work under it, and nothing that began since. */
+  revoke(revoked: string): void {
+    for (const { claim, controller } of this.#held.values()) {
+      if (`${claim.focus_id}/${claim.lease_generation}` === revoked) controller.abort('lost' satisfies StopReason);
+    }
   }
 
   /** Asks all running work to stop and release its lease. */
@@ -89,7 +93,7 @@ export class Leases {
     this.#timer = undefined;
   }
 
-  #ask(leases: readonly string[]): Promise<readonly string[]> {
+  #ask(leases: readonly Lease[]): Promise<readonly string[]> {
     return this.#db.leaseRenew({ workerId: this.workerId, leases, host: this.#host, pid: process.pid, treeId: this.#treeId, concurrency: this.#concurrency });
   }
 
@@ -106,10 +110,10 @@ export class Leases {
     const named = [...this.#held.values()];
     const askedAt = performance.now();
     try {
-      const renewed = new Set(await this.#ask(named.map(({ lease }) => lease)));
+      const renewed = new Set(await this.#ask(named.map(({ claim }) => claim)));
       this.#renewedAt = askedAt;
-      for (const { lease, controller } of named) {
-        if (!renewed.has(lease)) controller.abort('lost' satisfies StopReason);
+      for (const { claim, controller } of named) {
+        if (!renewed.has(claim.lease)) controller.abort('lost' satisfies StopReason);
       }
     } catch (error) {
       this.#log.warn({ err: error }, 'heartbeat failed');

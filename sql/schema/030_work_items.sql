@@ -1,4 +1,4 @@
--- Units of work, in a tree. The row lock of a work item orders everything that is written for it.
+-- Units of work, in a tree. Everything that is written for an item is ordered by the lock of its fence (031_fences.sql).
 -- root_id has no foreign key: its check would write to the root's row for every child that is submitted. Only
 -- work_submit() sets it.
 
@@ -26,11 +26,8 @@ create table work_items (
   fork_turn_id uuid,
   spawn_tool_call_id uuid,
   workspace_dir text,
-  lease uuid,
   slot_faculty text,
-  ledger_count integer not null default 0,
   ledger_epoch integer not null default 0,
-  watch_ends_at timestamptz,
   heartbeat_ends_at timestamptz,
   outcome_data jsonb,
   created_at timestamptz not null default _now(),
@@ -40,7 +37,6 @@ create table work_items (
     'created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled')),
   constraint finished_items_have_resolved_at check (
     (state in ('completed', 'failed', 'dead', 'cancelled')) = (resolved_at is not null)),
-  constraint only_driven_items_have_a_lease check (lease is null or (focus_id is not null and state in ('claimed', 'running'))),
   constraint work_type_is_short check (char_length(work_type) between 1 and 200),
   constraint description_is_at_most_64_kib check (description ~ '\S' and octet_length(description) <= 65536),
   constraint params_are_an_object check (jsonb_typeof(params) = 'object'),
@@ -59,6 +55,7 @@ create index work_items_created on work_items (created_at desc, id desc);
 create index work_items_open on work_items (created_at desc, id desc) where resolved_at is null;
 create index work_items_resumable on work_items (created_at desc) where state in ('paused', 'dead') or (state = 'created' and work_type = 'journal');
 create index work_items_interactive on work_items (created_at desc) where state = 'created' and work_type = 'journal';
+create index work_items_driven on work_items (id) where state in ('claimed', 'running');
 create index work_items_running on work_items (created_at desc) where state = 'running';
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
 create index work_items_root_running on work_items (created_at desc) where state = 'running' and parent_id is null;
@@ -97,10 +94,7 @@ comment on column work_items.attempts is 'Foci started so far.';
 comment on column work_items.max_attempts is 'Null: the faculty''s recover.max_attempts.';
 comment on column work_items.run_at is 'Not worked on before this time. Of a waiting item: when its wait times out.';
 comment on column work_items.focus_id is 'The attempt under way; null: there is none, and any client may write to the ledger.';
-comment on column work_items.lease is 'The lease of the worker that drives the focus now: a fencing token, without which nothing is written. It is here, not on the focus, so that one statement can check it under the row lock.';
 comment on column work_items.slot_faculty is 'The faculty of whose max_concurrent slots the item holds one; null: it holds none, or the faculty has no limit.';
-comment on column work_items.ledger_count is 'Sequence number of the newest ledger entry.';
 comment on column work_items.ledger_epoch is 'Entries up to this number belong to attempts that were given up: an attempt that starts fresh (recover.mode = "fresh") does not read them.';
-comment on column work_items.watch_ends_at is 'Each append until then sends a notification; see ledger_watch().';
 comment on column work_items.heartbeat_ends_at is 'Of a session that another program drives: the program counts as alive until then; see journal_heartbeat().';
 comment on column work_items.outcome_data is 'The result: {summary, evidence, ...} or {error, ...}.';

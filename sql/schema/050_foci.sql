@@ -52,7 +52,6 @@ create table foci (
 
 create index workers_tree on workers (tree_id) where tree_id is not null;
 create index foci_ended on foci (ended_at) where ended_at is not null;
-create index foci_leased on foci (lease_owner) where lease_owner is not null;
 
 comment on table workers is 'Worker processes that are alive or were until recently. id is graphile-worker''s pool id, under which it locks jobs.';
 comment on column workers.id is 'graphile-worker''s pool id, under which it locks jobs.';

@@ -1,5 +1,5 @@
 -- The ledger: append-only, typed, numbered 1..n without a gap for each work item.
--- No foreign key to work_items: ledger_append() updates the item's counter in the same transaction, which proves that
+-- No foreign key to work_items: ledger_append() updates the item's fence in the same transaction, which proves that
 -- it exists, and the key would cost a fifth of the append rate. Work items cannot be deleted (api/00_ground/append_only.sql).
 
 create table work_ledger (

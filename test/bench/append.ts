@@ -22,11 +22,11 @@ await admin.connect();
 const bare = `insert into work_ledger (work_item_id, seq, entry_type, content) values ($1, nextval('bench_seq')::integer, 'note', $2)`;
 const append = `select ledger_append($1, 'note', $2)`;
 const variants: { name: string; sql: string; before: string; listens?: boolean }[] = [
-  { name: 'bare INSERT', sql: bare, before: `update work_items set watch_ends_at = null; alter table work_ledger disable trigger refuse_number, disable trigger search_ledger` },
-  { name: 'ledger_append', sql: append, before: `update work_items set watch_ends_at = null` },
-  { name: 'ledger_append, notify trigger dropped', sql: append, before: `update work_items set watch_ends_at = null; alter table work_ledger disable trigger notify_ledger` },
-  { name: 'ledger_append, not searchable', sql: append, before: `update work_items set watch_ends_at = null; alter table work_ledger disable trigger search_ledger` },
-  { name: 'ledger_append, watched and listened to', sql: append, before: `update work_items set watch_ends_at = now() + interval '1 hour'`, listens: true },
+  { name: 'bare INSERT', sql: bare, before: `update fences set watch_ends_at = null; alter table work_ledger disable trigger refuse_number, disable trigger search_ledger` },
+  { name: 'ledger_append', sql: append, before: `update fences set watch_ends_at = null` },
+  { name: 'ledger_append, notify trigger dropped', sql: append, before: `update fences set watch_ends_at = null; alter table work_ledger disable trigger notify_ledger` },
+  { name: 'ledger_append, not searchable', sql: append, before: `update fences set watch_ends_at = null; alter table work_ledger disable trigger search_ledger` },
+  { name: 'ledger_append, watched and listened to', sql: append, before: `update fences set watch_ends_at = now() + interval '1 hour'`, listens: true },
 ];
 
 async function rate(variant: (typeof variants)[number], items: readonly string[]): Promise<number> {

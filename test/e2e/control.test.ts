@@ -115,7 +115,7 @@ test('cancelling the root of a tree of twenty leaves nothing running: no job, no
   }, async (sleep) => {
     const root = await db.workSubmit({ workType: 'lead', description: 'Lead twenty' });
     await until(() => sleep.sleeping >= 16);
-    const [driven] = await database.query<{ id: string; lease: string }>(`select id, lease from ledger.work_items where root_id = '${root.id}' and lease is not null limit 1`);
+    const [driven] = await database.query<{ id: string }>(`select w.id from ledger.work_items w join ledger.fences e on e.work_item_id = w.id where w.root_id = '${root.id}' and e.lease_hash is not null limit 1`);
     await db.workCancel(root.id, 'enough');
     await until(() => sleep.sleeping === 0);
     const [left] = await database.query<Record<string, number>>(`
@@ -124,7 +124,7 @@ test('cancelling the root of a tree of twenty leaves nothing running: no job, no
              (select count(*)::int from ledger.foci f join ledger.work_items w on w.id = f.work_item_id where w.root_id = '${root.id}' and f.ended_at is null) as foci,
              (select count(*)::int from ledger.tool_calls k join ledger.work_items w on w.id = k.work_item_id where w.root_id = '${root.id}' and k.completed_at is null) as open_calls`);
     expect(left).toEqual({ items: 20, alive: 0, foci: 0, open_calls: 0 });
-    await expect(database.query(`select ledger.ledger_append('${driven?.id}', 'note', 'late', p_lease => '${driven?.lease}')`)).rejects.toThrow(/is cancelled/);
+    await expect(database.query(`select ledger.ledger_append('${driven?.id}', 'note', 'late', p_lease => gen_random_uuid())`)).rejects.toThrow(/is cancelled/);
     await until(async () => (await database.query(`select from graphile_worker.jobs j join ledger.work_items w on j.key like '%' || w.id || '%' where w.root_id = '${root.id}'`)).length === 0);
   }, 20);
 });

@@ -100,7 +100,7 @@ test('one worker with one slot finishes a tree of seven; who waits holds no conn
     if (exchange === 0) return calls(spawn(`${description} left`), spawn(`${description} right`));
     return exchange === 1 ? calls(awaits(children)) : done(`${description} joined`);
   };
-  let waiting: { state: string; lease: string | null; jobs: number; leases: number }[] = [];
+  let waiting: { state: string; lease: Buffer | null; jobs: number; leases: number }[] = [];
   const item = await play({
     Lead: ({ exchange, children }) => {
       if (exchange === 0) return calls(spawn('Branch A'), spawn('Branch B'));
@@ -116,7 +116,7 @@ test('one worker with one slot finishes a tree of seven; who waits holds no conn
     during: async ({ id }) => {
       waiting = await until(async () => {
         const rows = await database.query<(typeof waiting)[number]>(`
-          select w.state, w.lease, (select count(*)::int from graphile_worker.jobs j where j.key like '%' || w.id || '%') as jobs,
+          select w.state, (select lease_hash from ledger.fences where work_item_id = w.id) as lease, (select count(*)::int from graphile_worker.jobs j where j.key like '%' || w.id || '%') as jobs,
                  (select count(*)::int from ledger.foci f where f.id = w.focus_id and f.lease_owner is not null) as leases
             from ledger.work_items w where w.id = '${id}' and w.state = 'waiting'`);
         return rows[0]?.jobs === 0 ? rows : null; // the job that parked it ends a moment later

@@ -73,7 +73,7 @@ test('a subscriber is told each entry once, also across broken connections and l
   const session = await journal.createSession('chat-3', 'Follow me');
   const told: JournalEntry[] = [];
   const end = journal.subscribe(session.id, (entry) => told.push(entry));
-  await until(async () => (await database.query(`select from ledger.work_items where id = '${session.id}' and watch_ends_at is not null`)).length === 1);
+  await until(async () => (await database.query(`select from ledger.fences where work_item_id = '${session.id}' and watch_ends_at is not null`)).length === 1);
   for (let n = 0; n < 60; n++) {
     if (n % 20 === 10) await database.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`);
     await journal.logEntry(session.id, 'user_feedback', { message: String(n) });

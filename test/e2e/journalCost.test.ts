@@ -41,7 +41,7 @@ async function fill(turns: number): Promise<{ item: string; session: string; at:
     insert into journal_entries (work_item_id, entry_type, content, created_at) select '${session}', 'user_feedback', '{"message": "Go on"}', completed_at from turns where work_item_id = '${item}';
     insert into work_checkpoints (work_item_id, trigger, ledger_seq, entry_count, token_estimate, summary, completed_tasks, key_decisions, current_state, files_modified, pending_actions, created_at)
     select id, 'entries', ${turns} - 10, 1000, 5000, '', '[]', '[]', '', '[]', '[]', timestamptz '${at}' - interval '105 seconds' from unnest(array['${item}', '${session}']::uuid[]) id;
-    update work_items set ledger_count = ${turns} + 1 where id = '${item}';
+    update fences set ledger_count = ${turns} + 1 where work_item_id = '${item}';
     ${filled.map((table) => `alter table ${table} enable trigger all;`).join(' ')}`);
   await client.query('vacuum analyze');
   return made;

@@ -85,7 +85,7 @@ async function summarizing(): Promise<Driven> {
 }
 
 const stages = {
-  items: ['work_items'],
+  fences: ['fences'],
   advisory: ['an advisory lock'],
   foci: ['foci'],
   rows: ['turns', 'tool_calls', 'sessions', 'session_history', 'inbox', 'approvals', 'hook_runs', 'messages'],
@@ -102,129 +102,129 @@ const hold = (table: string): string => (table === 'an advisory lock'
 
 /** Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the item's lock alone, or the job of an item that it has submitted. */
 const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[]; holds?: readonly string[] }[] = [
-  { name: 'work_submit', comesTo: ['items', 'budgets', 'jobs'], prepare: async () => `work_submit('part', 'x', p_parent_id => ${quoted((await tree()).root)})` },
-  { name: 'spawn_child_work', comesTo: ['items', 'advisory', 'budgets', 'jobs'], prepare: async () => `spawn_child_work(${quoted((await tree()).root)}, 'part', 'x')` },
-  { name: 'focus_claim', comesTo: ['items', 'advisory', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'work_submit', comesTo: ['fences', 'budgets', 'jobs'], prepare: async () => `work_submit('part', 'x', p_parent_id => ${quoted((await tree()).root)})` },
+  { name: 'spawn_child_work', comesTo: ['fences', 'advisory', 'budgets', 'jobs'], prepare: async () => `spawn_child_work(${quoted((await tree()).root)}, 'part', 'x')` },
+  { name: 'focus_claim', comesTo: ['fences', 'advisory', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     await partOf(root); // for which there is a place, too
     return `focus_claim(${quoted(part)}, 'worker')`;
   } },
-  { name: 'focus_claim of a lease that was lost', comesTo: ['items', 'foci', 'rows', 'budgets'], prepare: async () => {
+  { name: 'focus_claim of a lease that was lost', comesTo: ['fences', 'foci', 'rows', 'budgets'], prepare: async () => {
     const { item } = await asking((await tree()).part);
     await first.run(`update foci set lease_expires_at = now() - interval '1 minute' where work_item_id = ${quoted(item)}`);
     return `focus_claim(${quoted(item)}, 'worker')`;
   } },
-  { name: 'focus_claim of an item that dies', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'focus_claim of an item that dies', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { item } = await asking((await tree()).part);
     await first.run(`update foci set lease_expires_at = now() - interval '1 minute', crash_count = 100 where work_item_id = ${quoted(item)}`);
     return `focus_claim(${quoted(item)}, 'worker')`;
   } },
-  { name: 'iteration_begin', comesTo: ['items', 'foci', 'rows', 'budgets'], prepare: async () => {
+  { name: 'iteration_begin', comesTo: ['fences', 'foci', 'rows', 'budgets'], prepare: async () => {
     const { part } = await tree();
     return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
   } },
-  { name: 'iteration_begin without budget', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'iteration_begin without budget', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
     await partOf(root);
     return `iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`;
   } },
-  { name: 'turn_record', comesTo: ['items', 'foci', 'rows', 'budgets', 'models'], prepare: async () => {
+  { name: 'turn_record', comesTo: ['fences', 'foci', 'rows', 'budgets', 'models'], prepare: async () => {
     const driven = await asking((await tree()).part);
     return `turn_record(${args(driven)}, ${quoted(driven.turn)}, ${response([use('send')])})`;
   } },
-  { name: 'tool_call_begin', comesTo: ['items', 'rows'], prepare: async () => {
+  { name: 'tool_call_begin', comesTo: ['fences', 'rows'], prepare: async () => {
     const driven = await asking((await tree()).root);
     return `tool_call_begin(${args(driven)}, ${quoted((await answered(driven, use('slow')))[0])})`;
   } },
-  { name: 'tool_call_execute', comesTo: ['items', 'advisory', 'rows', 'budgets', 'jobs'], holds: ['tool_calls'], prepare: async () => {
+  { name: 'tool_call_execute', comesTo: ['fences', 'advisory', 'rows', 'budgets', 'jobs'], holds: ['tool_calls'], prepare: async () => {
     const driven = await asking((await tree()).root);
     return `tool_call_execute(${args(driven)}, ${quoted((await answered(driven, use('spawn_child_work', { work_type: 'part', description: 'x' })))[0])})`;
   } },
-  { name: 'iteration_finish', comesTo: ['items', 'foci', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'iteration_finish', comesTo: ['fences', 'foci', 'budgets', 'jobs'], prepare: async () => {
     const driven = await asking((await tree()).root);
     const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
     await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
     return `iteration_finish(${args(driven)})`;
   } },
-  { name: 'iteration_finish of an item that waits', comesTo: ['items', 'foci', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'iteration_finish of an item that waits', comesTo: ['fences', 'foci', 'budgets', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     await partOf(root);
     const driven = await asking(part);
     await answered(driven, use('send'));
     return `iteration_finish(${args(driven)})`;
   } },
-  { name: 'iteration_finish of an item that is done', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'iteration_finish of an item that is done', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const driven = await asking((await tree()).part);
     await answered(driven, text);
     return `iteration_finish(${args(driven)})`;
   } },
-  { name: 'iteration_fail', comesTo: ['items', 'foci', 'rows', 'budgets', 'models', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "rate_limited", "message": "x"}')` },
-  { name: 'iteration_fail for good', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "invalid_request", "message": "x"}')` },
-  { name: 'iteration_fail for its size', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "context_overflow", "message": "x"}')` },
-  { name: 'iteration_release', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_release(${args(await asking((await tree()).part))})` },
-  { name: 'hook_record', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'iteration_fail', comesTo: ['fences', 'foci', 'rows', 'budgets', 'models', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "rate_limited", "message": "x"}')` },
+  { name: 'iteration_fail for good', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "invalid_request", "message": "x"}')` },
+  { name: 'iteration_fail for its size', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_fail(${args(await asking((await tree()).part))}, '{"class": "context_overflow", "message": "x"}')` },
+  { name: 'iteration_release', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `iteration_release(${args(await asking((await tree()).part))})` },
+  { name: 'hook_record', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { root } = await tree();
     const item = String(await first.run(`select id from work_submit('hooked', 'x', p_parent_id => ${quoted(root)})`));
     const lease = await claim(item);
     const run = await first.run(`select iteration_begin(${quoted(item)}, ${quoted(lease)}) ->> 'hook_run_id'`);
     return `hook_record(${quoted(item)}, ${quoted(lease)}, ${quoted(run)}, '{"stdout": "{\\"refuse\\": \\"no\\"}", "exit_code": 0}')`;
   } },
-  { name: 'work_complete', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'work_complete', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { item, lease } = await asking((await tree()).part);
     return `work_complete(${quoted(item)}, 'done', p_lease => ${quoted(lease)})`;
   } },
-  { name: 'work_cancel', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'work_cancel', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     await asking(await partOf(part));
     await asking(part);
     await asking(await partOf(root));
     return `work_cancel(${quoted(part)})`;
   } },
-  { name: 'work_sweep', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'work_sweep', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     for (const item of [part, await partOf(root), root]) await asking(item);
     await first.run(`update foci set lease_expires_at = now() - interval '1 minute', crash_count = case when work_item_id <> ${quoted(root)} then 100 else 0 end where lease_owner is not null;
       delete from graphile_worker._private_jobs`);
     return `work_sweep()`;
   } },
-  { name: 'work_message that interrupts', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `work_message(${quoted((await asking((await tree()).part)).item)}, 'Stop', true)` },
-  { name: 'work_pause', comesTo: ['items', 'jobs'], prepare: async () => {
+  { name: 'work_message that interrupts', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => `work_message(${quoted((await asking((await tree()).part)).item)}, 'Stop', true)` },
+  { name: 'work_pause', comesTo: ['fences', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     const driven = await asking(part);
     await first.run(`select iteration_release(${args(driven)})`);
     await partOf(root);
     return `work_pause(${quoted(part)})`;
   } },
-  { name: 'work_resume', comesTo: ['items', 'jobs'], prepare: async () => {
+  { name: 'work_resume', comesTo: ['fences', 'jobs'], prepare: async () => {
     const { part } = await tree();
     await first.run(`select work_pause(${quoted(part)})`);
     return `work_resume(${quoted(part)})`;
   } },
-  { name: 'budget_set', comesTo: ['items', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'budget_set', comesTo: ['fences', 'budgets', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     await first.run(`select budget_set(${quoted(root)}, 'tokens', 0)`);
     await first.run(`select iteration_begin(${quoted(part)}, ${quoted(await claim(part))})`);
     return `budget_set(${quoted(root)}, 'tokens', 10000000)`;
   } },
-  { name: 'tool_call_approve', comesTo: ['items', 'rows', 'jobs'], prepare: async () => {
+  { name: 'tool_call_approve', comesTo: ['fences', 'rows', 'jobs'], prepare: async () => {
     const driven = await asking((await tree()).part);
     await answered(driven, use('send'));
     await first.run(`select iteration_finish(${args(driven)})`);
     return `tool_call_approve((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
   } },
-  { name: 'session_rollback', comesTo: ['items', 'rows'], prepare: async () => {
+  { name: 'session_rollback', comesTo: ['fences', 'rows'], prepare: async () => {
     const driven = await asking((await tree()).root);
     const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
     await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
     await first.run(`select iteration_finish(${args(driven)})`);
     return `session_rollback(${quoted(driven.item)}, ${quoted(driven.turn)})`;
   } },
-  { name: 'work_fail', comesTo: ['items', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'work_fail', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { item, lease } = await asking((await tree()).part);
     return `work_fail(${quoted(item)}, 'no', p_lease => ${quoted(lease)})`;
   } },
-  { name: 'work_fork', comesTo: ['items', 'foci', 'rows', 'jobs'], holds: ['graphile_worker._private_jobs'], prepare: async () => {
+  { name: 'work_fork', comesTo: ['fences', 'foci', 'rows', 'jobs'], holds: ['graphile_worker._private_jobs'], prepare: async () => {
     const driven = await asking((await tree()).part);
     await answered(driven, text);
     return `work_fork(${quoted(driven.turn)}, 'Another way')`;
@@ -240,39 +240,39 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     await first.run(`select work_keep(${quoted(root)}, 'keeper')`);
     return `worker_stop('keeper')`;
   } },
-  { name: 'turn_stream', comesTo: ['items', 'rows'], prepare: async () => {
+  { name: 'turn_stream', comesTo: ['fences', 'rows'], prepare: async () => {
     const driven = await asking((await tree()).part);
     await first.run(`select ledger_watch(${quoted(driven.item)})`);
     return `turn_stream(${args(driven)}, ${quoted(driven.turn)}, '[]')`;
   } },
-  { name: 'summary_record', comesTo: ['items', 'foci', 'rows', 'budgets'], prepare: async () => {
+  { name: 'summary_record', comesTo: ['fences', 'foci', 'rows', 'budgets'], prepare: async () => {
     const driven = await summarizing();
     return `summary_record(${args(driven)}, ${quoted(driven.turn)}, ${response([text])})`;
   } },
-  { name: 'tool_call_settle', comesTo: ['items', 'rows'], prepare: async () => {
+  { name: 'tool_call_settle', comesTo: ['fences', 'rows'], prepare: async () => {
     const running = await coding();
     await first.run(`select ${nested(running)}`);
     return `tool_call_settle(${args(running.driven)}, ${quoted(running.code)}, 'done')`;
   } },
-  { name: 'tool_call_nested', comesTo: ['items', 'rows'], prepare: async () => nested(await coding()) },
-  { name: 'tool_call_suspend', comesTo: ['items', 'rows'], prepare: async () => {
+  { name: 'tool_call_nested', comesTo: ['fences', 'rows'], prepare: async () => nested(await coding()) },
+  { name: 'tool_call_suspend', comesTo: ['fences', 'rows'], prepare: async () => {
     const running = await coding();
     await first.run(`select ${nested(running)}`);
     return `tool_call_suspend(${args(running.driven)}, ${quoted(running.code)})`;
   } },
   // The focus only as what its new row refers to: for key share, which waits for nobody who locks rows.
-  { name: 'tool_hook_record', comesTo: ['items', 'foci', 'rows'], holds: ['tool_calls', 'hook_runs'], prepare: async () => {
+  { name: 'tool_hook_record', comesTo: ['fences', 'foci', 'rows'], holds: ['tool_calls', 'hook_runs'], prepare: async () => {
     const driven = await asking(await childOf((await tree()).root, 'careful'));
     const [call] = await answered(driven, use('send'));
     return `tool_hook_record(${args(driven)}, ${quoted(call)}, 'before_tool', '{"stdout": "", "exit_code": 0}')`;
   } },
-  { name: 'tool_call_reject', comesTo: ['items', 'rows', 'jobs'], prepare: async () => {
+  { name: 'tool_call_reject', comesTo: ['fences', 'rows', 'jobs'], prepare: async () => {
     const driven = await asking((await tree()).part);
     await answered(driven, use('send'));
     await first.run(`select iteration_finish(${args(driven)})`);
     return `tool_call_reject((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
   } },
-  { name: 'ledger_append', comesTo: ['items'], prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')` },
+  { name: 'ledger_append', comesTo: ['fences'], prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')` },
 ];
 
 test.each(functions)('$name locks in the one order', async ({ prepare, comesTo, holds = [] }) => {
@@ -356,7 +356,7 @@ test('a heartbeat waits for nobody, and what its holder is writing just now is h
   const { root, part } = await tree();
   const leases = [await claim(root), await claim(part)];
   await second.run(`begin; select iteration_release(${quoted(part)}, ${quoted(leases[1])})`);
-  const beat = third.begin(`create temporary table renewed as select lease_renew('worker', ${quoted(`{${leases.join()}}`)}) as lease`);
+  const beat = third.begin(`create temporary table renewed as select lease_renew('worker', ${quoted(`{${root},${part}}`)}, ${quoted(`{${leases.join()}}`)}) as lease`);
   expect(await beat.waitsFor(second)).toBe(false);
   expect(await beat.outcome).toBe('done');
   expect(((await third.run('select array_agg(lease) from renewed')) as string[]).toSorted()).toEqual(leases.toSorted());

@@ -142,7 +142,7 @@ describe.for(eras)('a client (%s)', (era) => {
     await call(client, 'ledger_append', { entry_type: 'note', content: 'Before' });
     const own = await itemOf(`hears-${era}`);
     const other = await db.workSubmit({ workType: 'nobody', description: `Other work (${era})` });
-    const isWatched = async (id: string): Promise<boolean> => (await database.query<{ is: boolean }>(`select coalesce(watch_ends_at > now(), false) as is from ledger.work_items where id = '${id}'`))[0]?.is ?? false;
+    const isWatched = async (id: string): Promise<boolean> => (await database.query<{ is: boolean }>(`select coalesce(watch_ends_at > now(), false) as is from ledger.fences where work_item_id = '${id}'`))[0]?.is ?? false;
     expect([await isWatched(own), await isWatched(other.id)]).toEqual([false, false]);
 
     const uris = ['work-ledger://digest', 'work-ledger://ledger', `work-ledger://ledger/${other.id}`];

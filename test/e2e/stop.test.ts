@@ -53,7 +53,7 @@ test('during a model call the iteration is given back', async () => {
   await until(() => model?.requests.length === 1);
   expect(await worker.end('SIGTERM'), worker.log()).toBe(0);
   expect(await lockedJobs()).toEqual([]);
-  expect(await database.query('select lease from ledger.work_items where lease is not null')).toEqual([]);
+  expect(await database.query('select lease_hash from ledger.fences where lease_hash is not null')).toEqual([]);
 
   const next = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 30 });
   expect((await final(item.id)).state).toBe('completed'); // long before the lease of the first would have run out

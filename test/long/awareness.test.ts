@@ -31,11 +31,13 @@ async function fill(from: number, to: number): Promise<void> {
   await client.query(`
     set auto_explain.log_min_duration = -1;
     alter table work_items disable trigger all; alter table work_ledger disable trigger all;
-    insert into work_items (id, root_id, parent_id, depth, work_type, description, state, created_at, started_at, resolved_at, ledger_count)
+    insert into work_items (id, root_id, parent_id, depth, work_type, description, state, created_at, started_at, resolved_at)
     select i.id, case when n % 3 < 2 then i.id else i.root end, case when n % 3 = 2 then i.root end, (n % 3 = 2)::integer, 'a', 'Item ' || n,
            case when n % 10 = 4 then 'queued' when n % 2 = 1 then 'running' else 'completed' end, now() - n * interval '1 second', now() - n * interval '1 second',
-           case when n % 2 = 0 and n % 10 <> 4 then now() - n * interval '1 second' end, 10
+           case when n % 2 = 0 and n % 10 <> 4 then now() - n * interval '1 second' end
       from generate_series(${from / 10}, ${to / 10} - 1) n, lateral (select md5('item ' || n)::uuid as id, md5('item ' || n - n % 3)::uuid as root) i;
+    insert into fences (work_item_id, ledger_count, is_child, is_journal, is_over)
+    select md5('item ' || n)::uuid, 10, n % 3 = 2, false, n % 2 = 0 and n % 10 <> 4 from generate_series(${from / 10}, ${to / 10} - 1) n;
     insert into work_ledger (work_item_id, seq, entry_type, content, is_child_work, created_at)
     select md5('item ' || n)::uuid, seq, case seq when 5 then 'finding' when 7 then 'error' when 1 then 'plan' else 'note' end, 'Entry ' || seq || ' of ' || n, n % 3 = 2, now() - n * interval '1 second'
       from generate_series(${from / 10}, ${to / 10} - 1) n, generate_series(1, 10) seq;

@@ -82,7 +82,7 @@ test(`${KILLS} kills over ${ITEMS} items (SEED=${seed})`, async () => {
 
   for (const worker of workers) await worker.end('SIGTERM');
   expect(await database.query('select 1 from graphile_worker.jobs where locked_at is not null')).toEqual([]);
-  expect(await database.query('select 1 from ledger.work_items where lease is not null')).toEqual([]);
+  expect(await database.query('select 1 from ledger.fences where lease_hash is not null')).toEqual([]);
   expect(await database.query(`select 1 from ledger.tool_calls where completed_at is null`)).toEqual([]);
   const rebuilt = new Set<string>();
   for (const item of items) for (const turn of await db.turnIds(item.id)) rebuilt.add(await db.contextAt(turn));

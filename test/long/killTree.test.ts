@@ -47,7 +47,7 @@ test(`${KILLS} kills`, async () => {
     await model.close();
   }
   const [tree] = await database.query<Record<string, number>>(`
-    select count(*)::int as items, count(*) filter (where state = 'completed')::int as completed, sum(ledger_count)::int as findings,
+    select count(*)::int as items, count(*) filter (where state = 'completed')::int as completed, sum((select ledger_count from ledger.fences where work_item_id = id))::int as findings,
            (select count(*)::int from ledger.inbox where kind = 'child_result') as results,
            (select count(*)::int from ledger.inbox where kind = 'child_result' and consumed_at is not null and num_nonnulls(tool_call_id, turn_id) = 1) as delivered
       from ledger.work_items where root_id = '${root.id}'`);

@@ -41,7 +41,7 @@ export async function checkNow({ world, ledger }: Play): Promise<void> {
   const open = world.items.filter((item) => item.end === null).map((item) => item.id);
   const rows = await ledger.rows<{ id: string; from: string; doing: string | null; waits_for: string | null; why: string | null; should: string | null; children: number }>(`
     select l.*, case
-        when w.lease is not null then null
+        when ledger._is_driven(w.id) then null
         when w.state = 'paused' then 'person'
         when w.state = 'waiting' and exists (select from ledger.approvals a join ledger.tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and a.decision is null and k.status = 'waiting') then 'approval'
         when w.state = 'waiting' and k.ids is not null then 'children'

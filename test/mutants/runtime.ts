@@ -14,8 +14,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a lease that was not renewed is kept',
     file: 'runtime/worker/leases.ts',
-    from: `if (!renewed.has(lease)) controller.abort('lost' satisfies StopReason);`,
-    to: 'void [renewed, lease, controller];',
+    from: `if (!renewed.has(claim.lease)) controller.abort('lost' satisfies StopReason);`,
+    to: 'void [renewed, claim, controller];',
     test: 'test/runtime/worker/leases.test.ts',
     title: 'a lease that was taken away is noticed',
   },

@@ -7,15 +7,15 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'between iterations whoever has no lease may write',
     file: 'sql/api/00_ground/fence.sql',
-    from: 'if p_lease is null and v_item.focus_id is not null then',
+    from: 'if p_lease is null and v_fence.focus_id is not null then',
     to: 'if false then',
     test: 'test/sql/work_complete/leaves_to_a_focus_what_it_drives.test.sql',
   },
   {
     name: 'a worker whose lease was taken over may write',
     file: 'sql/api/00_ground/fence.sql',
-    from: 'if v_item.lease is distinct from p_lease then',
-    to: 'if (v_item.lease is null) <> (p_lease is null) then',
+    from: 'if v_fence.lease_hash is distinct from sha256(uuid_send(p_lease)) then',
+    to: 'if (v_fence.lease_hash is null) <> (p_lease is null) then',
     test: 'test/sql/hook_record/is_recorded_once_and_survives_a_crash.test.sql',
   },
   {
@@ -28,7 +28,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an entry is written under any lease',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: `       and case when v_lease is null then focus_id is null else lease = v_lease end
+    from: `       and case when v_lease is null then focus_id is null else lease_hash = sha256(uuid_send(v_lease)) end
 `,
     to: '',
     test: 'test/sql/ledger_append/lets_only_the_lease_write_a_driven_item.test.sql',
@@ -36,7 +36,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an entry is written to work that is over',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: `       and resolved_at is null
+    from: `       and not is_over
 `,
     to: '',
     test: 'test/sql/ledger_append/refuses_a_finished_item.test.sql',
@@ -118,7 +118,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'ledger_append looks for its twin before it has the lock',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: `  perform from work_items where id = p_work_item_id for no key update;
+    from: `  perform from fences where work_item_id = p_work_item_id for no key update;
 `,
     to: '',
     test: 'test/e2e/locks.test.ts',
@@ -200,7 +200,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a ledger has no end',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: 'if v_item.ledger_count > 10000 and not v_is_auto then',
+    from: 'if v_fence.ledger_count > 10000 and not v_is_auto then',
     to: 'if false then',
     test: 'test/sql/ledger_append/is_short_and_ends_at_ten_thousand.test.sql',
   },
@@ -222,15 +222,15 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an expired lease can be renewed',
     file: 'sql/api/40_focus/lease.sql',
-    from: 'where o.lease_owner = p_worker_id and o.lease_expires_at > v_now and',
-    to: 'where o.lease_owner = p_worker_id and',
+    from: 'where o.lease_owner = p_worker_id and o.lease_expires_at > v_now\n',
+    to: 'where o.lease_owner = p_worker_id\n',
     test: 'test/sql/lease_renew/keeps_what_is_still_held.test.sql',
   },
   {
     name: 'a lease of another worker can be renewed',
     file: 'sql/api/40_focus/lease.sql',
-    from: 'where o.lease_owner = p_worker_id and o.lease_expires_at > v_now and',
-    to: 'where o.lease_expires_at > v_now and',
+    from: 'where o.lease_owner = p_worker_id and o.lease_expires_at > v_now\n',
+    to: 'where o.lease_expires_at > v_now\n',
     test: 'test/sql/lease_renew/keeps_what_is_still_held.test.sql',
   },
   {
@@ -536,8 +536,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'who submits a child does not lock its parent',
     file: 'sql/api/20_submit/work_submit.sql',
-    from: 'select * into v_parent from work_items where id = p_parent_id for share;',
-    to: 'select * into v_parent from work_items where id = p_parent_id;',
+    from: 'perform from fences where work_item_id = p_parent_id for share;',
+    to: 'perform from fences where work_item_id = p_parent_id;',
     test: 'test/e2e/locks.test.ts',
     title: 'a tree is cancelled while an item of it',
   },
@@ -563,14 +563,14 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a session goes back to a turn of another attempt',
     file: 'sql/api/30_session/session_moves.sql',
-    from: 'if v_item.id is not null and (select focus_id from turns where id = p_turn_id) is distinct from v_item.focus_id then',
+    from: 'if v_fence.focus_id is not null and (select focus_id from turns where id = p_turn_id) is distinct from v_fence.focus_id then',
     to: 'if false then',
     test: 'test/sql/sessions/go_back_within_one_attempt.test.sql',
   },
   {
     name: 'a session goes back while it is driven',
     file: 'sql/api/30_session/session_moves.sql',
-    from: 'if v_item.lease is not null or exists',
+    from: 'if v_fence.lease_hash is not null or exists',
     to: 'if exists',
     test: 'test/sql/sessions/go_back_within_one_attempt.test.sql',
   },
@@ -857,7 +857,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'who watches is not notified',
     file: 'sql/api/60_iteration/turn_stream.sql',
-    from: 'where p_item.watch_ends_at > _now();',
+    from: 'where _is_watched(p_item.id);',
     to: 'where false;',
     test: 'test/e2e/tail.test.ts',
     title: 'notifies nobody',
@@ -865,7 +865,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'each change is notified, though nobody watches',
     file: 'sql/api/60_iteration/turn_stream.sql',
-    from: 'where p_item.watch_ends_at > _now();',
+    from: 'where _is_watched(p_item.id);',
     to: ';',
     test: 'test/e2e/tail.test.ts',
     title: 'notifies nobody',

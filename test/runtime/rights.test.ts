@@ -17,7 +17,7 @@ beforeAll(async () => {
     create role ${writer} login; create role ${reader} login;
     grant usage on schema ledger to ${writer}, ${reader};
     grant select on all tables in schema ledger to ${writer}, ${reader};
-    grant insert, update on ledger.work_items to ${writer};
+    grant insert, update on ledger.work_items, ledger.fences to ${writer};
     grant insert on ledger.work_ledger, ledger.inbox, ledger.search_entries to ${writer};
     grant insert, update on ledger.budgets to ${writer};
     grant update on ledger.foci, ledger.turns, ledger.tool_calls, ledger.approvals, ledger.compactions, ledger.inbox to ${writer}`);

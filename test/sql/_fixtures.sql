@@ -19,8 +19,9 @@ create table work_test.request (n integer, item uuid, turn_id uuid, body json);
 -- The item in hand.
 create function work_test.item() returns uuid stable language sql as $$ select nullif(current_setting('work_test.item', true), '')::uuid $$;
 
--- The item in hand, as its row is now.
-create view work_test.item as select * from work_items where id = work_test.item();
+-- The item in hand, as its row and its fence are now.
+create view work_test.item as
+  select w.*, e.lease_hash, e.ledger_count, e.watch_ends_at from work_items w join fences e on e.work_item_id = w.id where w.id = work_test.item();
 
 -- Takes an item in hand; its id.
 create function work_test.take(p_item uuid) returns uuid language sql as $$ select set_config('work_test.item', p_item::text, true)::uuid $$;

@@ -54,10 +54,10 @@ create or replace function _refuse_number()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_count integer := (select ledger_count from work_items where id = new.work_item_id);
+  v_count integer := (select ledger_count from fences where work_item_id = new.work_item_id);
 begin
   -- Only the newest number that the counter gave out is free: the primary key refuses the others up to it. Restoring a dump
-  -- may insert entries before their item; those pass.
+  -- may insert entries before the fence of their item; those pass.
   if new.seq not between 1 and coalesce(v_count, new.seq) then
     raise exception using
       errcode = 'WL002',
@@ -68,7 +68,7 @@ begin
 end
 $$;
 
-comment on function _refuse_number() is 'Trigger: a ledger entry has a number that its item''s counter has given out. Raises WL002.';
+comment on function _refuse_number() is 'Trigger: a ledger entry has a number that the counter in its item''s fence has given out. Raises WL002.';
 
 do $do$
 declare
@@ -81,7 +81,7 @@ begin
     execute format('alter table %I enable always trigger refuse_change', v_table);
   end loop;
   foreach v_table in array array[
-    'work_items', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'budgets', 'foci', 'faculties',
+    'work_items', 'fences', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'budgets', 'foci', 'faculties',
     'sessions', 'journal_entries'] loop
     execute format('create or replace trigger refuse_delete before delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_delete', v_table);

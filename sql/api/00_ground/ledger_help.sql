@@ -17,7 +17,7 @@ as $$
       ('people', 'cost', '{cost_by,cost_cuts,work_metrics}'),
       ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,message_lints_save,json_schema_errors}'),
       ('people', 'versions', '{work_ledger_version,work_ledger_build,work_ledger_doctor}'),
-      ('clients', 'ledger', '{ledger_append,ledger_append_batch,ledger_read,ledger_read_lines,awareness_digest,awareness_here,recall_block,artifact_read}'),
+      ('clients', 'ledger', '{ledger_append,ledger_append_batch,ledger_count,ledger_read,ledger_read_lines,awareness_digest,awareness_here,recall_block,artifact_read}'),
       ('clients', 'work', '{work_complete,work_fail,spawn_child_work,check_child_work,await_child_work,ability_invoke}'),
       ('clients', 'journal', '{journal_session_create,journal_session_open,journal_session_active,journal_session_status,journal_heartbeat,journal_log,journal_read,journal_page,journal_export,journal_entry_delete,journal_cleanup}'),
       ('clients', 'resumption', '{checkpoint_create,checkpoint_latest,resumption_context,export_for_resumption,journal_resume,work_sessions_resumable,journal_summary,journal_summary_request,journal_summary_save}'),

@@ -1,7 +1,7 @@
 -- Notifications. Each carries only an id, and the listener reads the rows again. They may be lost: a listener polls, too.
 --   work_item_completed   a work item reached a final state; payload: its id
 --   work_approval_requested  a tool call waits for approval; payload: its id
---   work_lease_revoked    a person's action revoked a lease; payload: the lease, no longer valid
+--   work_lease_revoked    a person's action revoked a lease; payload: focus_id/lease_generation
 --   work_journal          an entry was logged to a work item's journal; payload: the work item's id
 --   work_ledger           an entry was appended to a watched work item; payload: the work item's id
 --   work_activity         a watched work item has something new to show in work_activity(); payload: its id
@@ -57,9 +57,9 @@ as $$
 declare
   v_until timestamptz := _now() + make_interval(secs => least(greatest(coalesce(p_seconds, 60), 0), 3600));
 begin
-  update work_items
+  update fences
      set watch_ends_at = greatest(watch_ends_at, v_until)
-   where id = p_work_item_id
+   where work_item_id = p_work_item_id
   returning watch_ends_at into v_until;
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
@@ -71,6 +71,17 @@ $$;
 
 comment on function ledger_watch(uuid, integer) is
   'Watches a work item for the next p_seconds (default 60; at most 3600). Meanwhile each append sends a notification on channel work_ledger (payload: the work item''s id), each step of its agent one on channel work_activity, and work_activity() shows the model''s response as it arrives. Returns when the watch ends; call it again before then to renew. Read the ledger again at each notification, and every few seconds without one. Raises WL001.';
+
+create or replace function _is_watched(p_work_item_id uuid)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from fences where work_item_id = p_work_item_id and watch_ends_at > _now());
+$$;
+
+comment on function _is_watched(uuid) is 'Whether someone watches a work item (ledger_watch).';
 
 create or replace trigger notify_journal after insert on journal_entries
   for each row execute function _notify_journal();

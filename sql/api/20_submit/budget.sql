@@ -16,12 +16,15 @@ begin
     perform _raise_not_found('work item', p_work_item_id);
   end if;
   perform _budget_amount(p_resource, to_jsonb(p_amount));
-  perform from work_items where id = p_work_item_id for no key update;
+  perform from fences where work_item_id = p_work_item_id for no key update;
   -- Parked items are locked with skip locked, so that this statement never waits while it holds a lock. An item that is
   -- locked elsewhere just now gets its job below, too.
-  v_parked := array(select id from work_items where root_id = v_root_id and state = 'waiting' and run_at = 'infinity' for no key update skip locked);
+  v_parked := array(
+    select e.work_item_id from work_items w join fences e on e.work_item_id = w.id
+     where w.root_id = v_root_id and w.state = 'waiting' and w.run_at = 'infinity'
+       for no key update of e skip locked);
   v_budget := _budget_store(p_work_item_id, p_resource, p_amount);
-  update work_items set run_at = _now() where id = any (v_parked);
+  update work_items set run_at = _now() where id = any (v_parked) and state = 'waiting' and run_at = 'infinity';
   -- A new statement, which also sees the items that parked just before they could see the new amount.
   perform _enqueue_all(array(select id from work_items where root_id = v_root_id and state = 'waiting' and (run_at = 'infinity' or id = any (v_parked))));
   return v_budget;

@@ -72,6 +72,7 @@ begin
       return v_item;
     end if;
   end loop;
+  perform _fence_create(v_item);
   perform _budget_store(v_item.id, b.key, _budget_amount(b.key, b.value)) from jsonb_each(p_budget) b;
   perform _budget_child(p_parent_id) where p_parent_id is not null;
   perform _enqueue(v_item.id);
@@ -91,11 +92,12 @@ as $$
 declare
   v_parent work_items;
 begin
-  -- The lock keeps the parent from finishing between this check and the insert.
-  select * into v_parent from work_items where id = p_parent_id for share;
+  -- The lock keeps the parent from finishing between this check and the insert, and work_cancel() from walking the tree meanwhile.
+  perform from fences where work_item_id = p_parent_id for share;
   if not found then
     perform _raise_not_found('work item', p_parent_id);
   end if;
+  select * into v_parent from work_items where id = p_parent_id;
   if v_parent.resolved_at is not null then
     raise exception using errcode = 'WL003', message = format('the parent %s is %s', v_parent.id, v_parent.state);
   end if;

@@ -30,21 +30,21 @@ create or replace function session_rollback(p_session text, p_turn_id uuid)
 as $$
 declare
   v_session sessions := _session(p_session);
-  v_item work_items;
+  v_fence fences;
 begin
-  -- The item of the session is locked first, then the session: the one order of locks.
-  select w.* into v_item
-    from foci f join work_items w on w.focus_id = f.id
+  -- The fence of the session's item is locked first, then the session: the one order of locks.
+  select e.* into v_fence
+    from foci f join fences e on e.work_item_id = f.work_item_id and e.focus_id = f.id
    where f.session_label = v_session.label
-     for no key update of w;
+     for no key update of e;
   v_session := _session(v_session.label, true);
-  if v_item.lease is not null or exists (select from turns where focus_id = v_item.focus_id and status in ('pending', 'streaming')) then
+  if v_fence.lease_hash is not null or exists (select from turns where focus_id = v_fence.focus_id and status in ('pending', 'streaming')) then
     raise exception using errcode = 'WL008', message = format('session "%s" is being driven', v_session.label),
       hint = 'work_pause() the work item first, or work_fork() the turn.';
   end if;
   perform _turn_of_session(v_session, p_turn_id);
   perform _turn_settled(p_turn_id);
-  if v_item.id is not null and (select focus_id from turns where id = p_turn_id) is distinct from v_item.focus_id then
+  if v_fence.focus_id is not null and (select focus_id from turns where id = p_turn_id) is distinct from v_fence.focus_id then
     perform _raise_invalid('that turn belongs to another attempt', 'work_fork() continues from any turn.');
   end if;
   perform _session_advance(v_session.label, p_turn_id);

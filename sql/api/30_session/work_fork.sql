@@ -44,12 +44,13 @@ begin
      and (l.created_at <= v_turn.completed_at or l.turn_id = v_turn.id
           or l.tool_call_id in (select id from tool_calls where turn_id = v_turn.id));
   update work_items
-     set fork_turn_id = p_turn_id, ledger_count = v_last,
+     set fork_turn_id = p_turn_id,
          -- Entries hidden by a later fresh attempt stay visible to the attempt to which the turn belongs.
          ledger_epoch = coalesce((select max(l.seq) from work_ledger l join foci f on f.id = v_turn.focus_id
                                    where l.work_item_id = v_source.id and l.seq <= v_source.ledger_epoch and l.attempt < f.attempt), 0)
    where id = v_item.id
   returning * into v_item;
+  update fences set ledger_count = v_last where work_item_id = v_item.id;
   insert into work_ledger (
     work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited,
     created_at)

@@ -20,11 +20,8 @@ begin
   if coalesce(p_worker_id, '') = '' or coalesce(p_lease_seconds, 0) < 1 then
     perform _raise_invalid('a claim needs a worker id and a lease of at least one second');
   end if;
-  select * into v_item from work_items where id = p_work_item_id for no key update;
-  if not found then
-    perform _raise_not_found('work item', p_work_item_id);
-  end if;
-  if v_item.lease is not null then
+  v_item := _item_locked(p_work_item_id);
+  if _is_driven(v_item.id) then
     select * into v_focus from foci where id = v_item.focus_id;
     if v_focus.lease_expires_at > _now() then
       return jsonb_build_object('kind', 'busy', 'lease_owner', v_focus.lease_owner);
@@ -58,6 +55,7 @@ declare
   v_now timestamptz := _now();
   v_focus foci;
   v_faculty text;
+  v_lease uuid := gen_random_uuid();
   v_slot record;
   v_waits_until timestamptz;
 begin
@@ -102,8 +100,8 @@ begin
              lease_expires_at = v_now + make_interval(secs => p_lease_seconds)
        where id = v_focus.id
       returning * into v_focus;
+      update fences set focus_id = v_focus.id, attempt = v_focus.attempt, lease_hash = sha256(uuid_send(v_lease)) where work_item_id = p_item.id;
       p_item.focus_id := v_focus.id;
-      p_item.lease := gen_random_uuid();
       p_item.slot_faculty := v_slot.slot_faculty;
       p_item.attempts := v_focus.attempt;
       p_item.state := case p_item.state when 'queued' then 'claimed' else p_item.state end;
@@ -113,7 +111,7 @@ begin
         'kind', 'claimed',
         'work_item_id', p_item.id,
         'focus_id', v_focus.id,
-        'lease', p_item.lease,
+        'lease', v_lease,
         'lease_generation', v_focus.lease_generation,
         'attempt', v_focus.attempt,
         'iteration', v_focus.iteration + 1,
@@ -121,14 +119,16 @@ begin
     end if;
   end if;
   update work_items
-     set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, focus_id = p_item.focus_id, lease = p_item.lease,
+     set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, focus_id = p_item.focus_id,
          slot_faculty = p_item.slot_faculty, attempts = p_item.attempts, started_at = p_item.started_at
-   where id = p_item.id and (state, state_reason, run_at, lease) is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.lease);
+   where id = p_item.id
+     and (state, state_reason, run_at, focus_id, slot_faculty, started_at)
+         is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.focus_id, p_item.slot_faculty, p_item.started_at);
 end
 $$;
 
 comment on function _claim(work_items, text, integer) is
-  'What focus_claim() returns for an item that no worker drives; the caller holds its row lock. The caller then enqueues next_id and, if free_slot is set, the next item for the free slot of that faculty.';
+  'What focus_claim() returns for an item that no worker drives; the caller holds its fence. The caller then enqueues next_id and, if free_slot is set, the next item for the free slot of that faculty.';
 
 create or replace function _at_home(p_config jsonb, p_workspace_dir text)
   returns jsonb
@@ -154,7 +154,7 @@ declare
   v_focus foci;
 begin
   if v_attempt > 1 and v_faculty.config -> 'recover' ->> 'mode' = 'fresh' then
-    update work_items set ledger_epoch = ledger_count where id = p_item.id;
+    update work_items w set ledger_epoch = ledger_count(w) where w.id = p_item.id;
   end if;
   insert into foci (work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens)
   values (p_item.id, v_attempt, v_faculty.name, v_faculty.content_hash, v_label,

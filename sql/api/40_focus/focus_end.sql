@@ -23,7 +23,7 @@ end
 $$;
 
 comment on function _focus_end(work_items, text, text, text, jsonb, jsonb) is
-  'Ends the focus of an item, whose row lock the caller holds, and puts the item into p_state; retry: queued again or, after the last attempt, dead. Open calls and requests of the focus are ended. Charges the budgets and enqueues whatever waited: the item itself, or its parent, and the next item for its slot. p_due: budget charges, if the caller has already ended the lease.';
+  'Ends the focus of an item, whose fence the caller holds, and puts the item into p_state; retry: queued again or, after the last attempt, dead. Open calls and requests of the focus are ended. Charges the budgets and enqueues whatever waited: the item itself, or its parent, and the next item for its slot. p_due: budget charges, if the caller has already ended the lease.';
 
 create or replace function _focus_close(
     p_item work_items,
@@ -63,7 +63,6 @@ begin
          is_pausing = false,
          slot_faculty = null,
          focus_id = null,
-         lease = null,
          run_at = case when v_state = 'queued' then v_now + _retry_delay(v_focus) else run_at end,
          resolved_at = case when v_state <> 'queued' then v_now end,
          outcome_data = case when v_state <> 'queued' then coalesce(p_outcome_data, jsonb_build_object('error', p_reason)) end
@@ -162,4 +161,4 @@ begin
 end
 $$;
 
-comment on function _pause_until_resumed(work_items, text, jsonb) is 'Pauses an item, whose row lock the caller holds, until a person resumes it. p_due: budget charges, if the caller has already ended the lease.';
+comment on function _pause_until_resumed(work_items, text, jsonb) is 'Pauses an item, whose fence the caller holds, until a person resumes it. p_due: budget charges, if the caller has already ended the lease.';

@@ -2,6 +2,7 @@
 
 create or replace function lease_renew(
     p_worker_id text,
+    p_work_item_ids uuid[],
     p_leases uuid[],
     p_host text default '',
     p_pid integer default 0,
@@ -24,25 +25,28 @@ begin
   insert into workers (id, host, pid, version, tree_id, concurrency, started_at, seen_at)
   values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), p_tree_id, p_concurrency, v_now, v_now)
   on conflict (id) do update set seen_at = v_now;
-  -- It never waits: a focus whose row is locked just now keeps its present expiry until the next heartbeat, and counts as held.
+  -- It never waits: fences are only read, as they were when the statement began, and a focus whose row is locked just now keeps its
+  -- present expiry until the next heartbeat, and counts as held.
   update foci f
      set lease_expires_at = v_now + make_interval(secs => f.lease_seconds)
    where f.id in (
      select o.id
-       from foci o
-       join work_items w on w.focus_id = o.id
-      where o.lease_owner = p_worker_id and o.lease_expires_at > v_now and w.lease = any (p_leases)
+       from unnest(p_work_item_ids, p_leases) as l(work_item_id, lease)
+       join fences e on e.work_item_id = l.work_item_id and e.lease_hash = sha256(uuid_send(l.lease))
+       join foci o on o.id = e.focus_id
+      where o.lease_owner = p_worker_id and o.lease_expires_at > v_now
         for no key update of o skip locked);
   return query
-    select w.lease
-      from foci f
-      join work_items w on w.focus_id = f.id
-     where f.lease_owner = p_worker_id and f.lease_expires_at > v_now and w.lease = any (p_leases);
+    select l.lease
+      from unnest(p_work_item_ids, p_leases) as l(work_item_id, lease)
+      join fences e on e.work_item_id = l.work_item_id and e.lease_hash = sha256(uuid_send(l.lease))
+      join foci f on f.id = e.focus_id
+     where f.lease_owner = p_worker_id and f.lease_expires_at > v_now;
 end
 $$;
 
-comment on function lease_renew(text, uuid[], text, integer, uuid, integer) is
-  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_tree_id: the worker works on this tree only, see work_keep(). p_concurrency: how many items it drives at once, at most, for v_workers. Raises WL002.';
+comment on function lease_renew(text, uuid[], uuid[], text, integer, uuid, integer) is
+  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. p_work_item_ids: the items, in the order of their leases. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_tree_id: the worker works on this tree only, see work_keep(). p_concurrency: how many items it drives at once, at most, for v_workers. Raises WL002.';
 
 create or replace function iteration_release(p_work_item_id uuid, p_lease uuid)
   returns void
@@ -75,15 +79,17 @@ declare
 begin
   update foci set lease_owner = null, lease_expires_at = null where id = v_focus.id;
   v_due := _lease_due(v_focus);
+  update fences set lease_hash = null where work_item_id = p_item.id;
   update work_items
-     set lease = null, state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, slot_faculty = p_item.slot_faculty
-   where id = p_item.id;
+     set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, slot_faculty = p_item.slot_faculty
+   where id = p_item.id
+     and (state, state_reason, run_at, slot_faculty) is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.slot_faculty);
   return v_due;
 end
 $$;
 
 comment on function _lease_end(work_items) is
-  'Ends the lease on an item and stores state, state_reason, run_at and slot_faculty of p_item. The caller holds the row lock and charges the budgets with what is returned, see _lease_due().';
+  'Ends the lease on an item and stores state, state_reason, run_at and slot_faculty of p_item. The caller holds the fence and charges the budgets with what is returned, see _lease_due().';
 
 create or replace function _lease_drop(p_item work_items, p_due jsonb default '{}')
   returns void
@@ -152,13 +158,14 @@ begin
     update foci set lease_owner = null, lease_expires_at = null, crash_count = p_focus.crash_count where id = p_focus.id;
     perform _stream_break(p_focus.id);
     due := _lease_due(p_focus);
-    update work_items set lease = null where id = p_item.id returning * into item;
+    update fences set lease_hash = null where work_item_id = p_item.id;
+    item := p_item;
   end if;
 end
 $$;
 
 comment on function _lease_lost(work_items, foci) is
-  'Ends an expired lease and counts the crash; a work item whose iteration has killed max_attempts workers becomes dead. The caller holds the item''s row lock, charges the budgets with due and, if the item is dead, enqueues what waits for it.';
+  'Ends an expired lease and counts the crash; a work item whose iteration has killed max_attempts workers becomes dead. The caller holds the item''s fence, charges the budgets with due and, if the item is dead, enqueues what waits for it.';
 
 create or replace function _unlock_jobs(p_worker_ids text[])
   returns void

@@ -39,7 +39,7 @@ end
 $$;
 
 comment on function _slot_take(work_items, text) is
-  'Looks for a free slot of a faculty for an item that has none yet; the caller holds the item''s row lock. A faculty without max_concurrent has no limit. slot_faculty: the caller stores it in the item, which takes the slot. lack: why there is no slot, as text; null: there is one. next_id: another item that can have a slot; the caller enqueues it. Until the transaction ends, no other transaction can take a slot of the faculty.';
+  'Looks for a free slot of a faculty for an item that has none yet; the caller holds the item''s fence. A faculty without max_concurrent has no limit. slot_faculty: the caller stores it in the item, which takes the slot. lack: why there is no slot, as text; null: there is one. next_id: another item that can have a slot; the caller enqueues it. Until the transaction ends, no other transaction can take a slot of the faculty.';
 
 create or replace function _without_slot(p_item work_items, p_state text, p_reason text, p_run_at timestamptz default null)
   returns work_items

@@ -16,7 +16,7 @@ begin
   if v_root_id is null then
     perform _raise_not_found('work item', p_work_item_id);
   end if;
-  perform lease_renew(p_worker_id, '{}', p_host, p_pid, v_root_id);
+  perform lease_renew(p_worker_id, '{}', '{}', p_host, p_pid, v_root_id);
   perform _tree_enqueue(v_root_id);
 end
 $$;
@@ -47,10 +47,11 @@ create or replace function _tree_enqueue(p_tree_id uuid)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _enqueue(w.id)
-    from (select id from work_items
-           where root_id = p_tree_id and state in ('queued', 'claimed', 'running') and lease is null
-           order by id) w;
+  select _enqueue(i.id)
+    from (select w.id from work_items w
+            join fences e on e.work_item_id = w.id
+           where w.root_id = p_tree_id and w.state in ('queued', 'claimed', 'running') and e.lease_hash is null
+           order by w.id) i;
 $$;
 
 comment on function _tree_enqueue(uuid) is 'Enqueues the runnable items of a tree again, under the task identifier that its workers now look for. Waiting items are found by the sweep.';

@@ -25,17 +25,18 @@ begin
   end if;
 
   v_ids := array(
-    select w.id
+    select e.work_item_id
       from work_items w
       join foci f on f.id = w.focus_id
-     where w.lease is not null and f.lease_owner is not null and f.lease_expires_at <= v_now
-     order by w.id
-       for no key update of w skip locked);
+      join fences e on e.work_item_id = w.id
+     where w.state in ('claimed', 'running') and f.lease_expires_at <= v_now
+     order by e.work_item_id
+       for no key update of e skip locked);
   foreach v_focus in array array(
     select f
-      from foci f
-      join work_items w on w.focus_id = f.id
-     where w.id = any (v_ids) and w.lease is not null and f.lease_expires_at <= v_now
+      from fences e
+      join foci f on f.id = e.focus_id
+     where e.work_item_id = any (v_ids) and e.lease_hash is not null and f.lease_expires_at <= v_now
      order by f.id
        for no key update of f)
   loop
@@ -87,7 +88,7 @@ begin
        and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null))
          or (w.state = 'waiting' and exists (
            select from tool_calls k join approvals a on a.tool_call_id = k.id where k.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)))
-       and w.lease is null
+       and f.lease_owner is null
        and (w.focus_id is not null or (_faculty_for(w.faculty, w.work_type)).name is not null)
        and (w.state <> 'queued' or coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) <> all (v_full))
        and not exists (

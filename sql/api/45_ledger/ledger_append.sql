@@ -18,7 +18,7 @@ declare
   v_keep text[] := nullif(p_keep, '{}');
   v_now timestamptz := _now();
   v_is_auto boolean := coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false);
-  v_item record;
+  v_fence record;
   v_entry work_ledger;
 begin
   perform _ledger_entry_check(p_entry_type, p_content, p_data, v_keep);
@@ -35,36 +35,36 @@ begin
   -- The counter, under the row lock, makes seq gapless, and the same statement checks who may write. If it updates nothing, the
   -- fence raises the reason; if the fence finds none, the item has changed meanwhile, and the loop tries again with its lock held.
   loop
-    update work_items
+    update fences
        set ledger_count = ledger_count + 1
-     where id = p_work_item_id
-       and resolved_at is null
-       and case when v_lease is null then focus_id is null else lease = v_lease end
-    returning ledger_count, attempts, focus_id, watch_ends_at > v_now as is_watched, depth, work_type into v_item;
+     where work_item_id = p_work_item_id
+       and not is_over
+       and case when v_lease is null then focus_id is null else lease_hash = sha256(uuid_send(v_lease)) end
+    returning ledger_count, attempt, focus_id, watch_ends_at > v_now as is_watched, is_child, is_journal into v_fence;
     exit when found;
     perform _fence(p_work_item_id, v_lease);
   end loop;
-  if v_item.ledger_count > 10000 and not v_is_auto then
+  if v_fence.ledger_count > 10000 and not v_is_auto then
     raise exception using
       errcode = 'WL009',
       message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
       hint = 'End this work with what is done, and continue in a new work item.';
   elsif octet_length(p_content) > 4096 then
     raise warning 'entry % of work item % has % bytes: every agent that reads this ledger pays for it',
-        v_item.ledger_count, p_work_item_id, octet_length(p_content)
+        v_fence.ledger_count, p_work_item_id, octet_length(p_content)
       using hint = 'Say what matters in a few sentences; put structured values into data, and long text into an artifact.';
   end if;
   insert into work_ledger (
     work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work,
     idempotency_key, created_at)
   values (
-    p_work_item_id, v_item.ledger_count, p_entry_type, p_content, p_data, v_keep, v_item.attempts, v_item.focus_id,
+    p_work_item_id, v_fence.ledger_count, p_entry_type, p_content, p_data, v_keep, v_fence.attempt, v_fence.focus_id,
     nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
     nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
     v_is_auto,
-    coalesce(v_item.is_watched, false), v_item.depth > 0, p_idempotency_key, v_now)
+    coalesce(v_fence.is_watched, false), v_fence.is_child, p_idempotency_key, v_now)
   returning * into v_entry;
-  if v_item.work_type = 'journal' then
+  if v_fence.is_journal then
     perform _journal_written(p_work_item_id);
   end if;
   return v_entry;
@@ -125,7 +125,7 @@ begin
     perform _raise_invalid('an empty string is not an idempotency key');
   end if;
   -- Lock first, then search in a new statement, which also sees a duplicate that committed while this one waited.
-  perform from work_items where id = p_work_item_id for no key update;
+  perform from fences where work_item_id = p_work_item_id for no key update;
   select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
   if found and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep) then
     raise exception using

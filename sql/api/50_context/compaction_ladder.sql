@@ -90,7 +90,7 @@ begin
   v_compaction.compaction_type := case when p_focus.compaction_instructions is null then p_engage ->> 'compact_strategy' end;
   v_compaction.instructions := p_focus.compaction_instructions;
   v_compaction.tokens_before := p_tokens;
-  v_compaction.ledger_entries_used := p_item.ledger_count;
+  v_compaction.ledger_entries_used := ledger_count(p_item);
   v_compaction.metadata := jsonb_build_object('keep_recent', p_engage -> 'compact_keep_recent')
     || case p_trigger when 'periodic' then jsonb_build_object('every', (p_engage ->> 'compact_every')::integer) else '{}' end;
   return v_compaction;

@@ -6,6 +6,7 @@ create or replace function _nudge(
     p_focus foci,
     p_head turns,
     p_interval integer,
+    p_lease uuid,
     out says text,
     out unheeded integer,
     out has_drafted boolean)
@@ -29,7 +30,7 @@ begin
   end if;
   unheeded := case when v_written >= p_focus.nudge_iteration then 0 else p_focus.unheeded_nudge_count + 1 end;
   if unheeded >= 2 and not _is_branched(p_head) then
-    perform _draft_step(p_item, p_focus, p_head, v_written);
+    perform _draft_step(p_item, p_focus, p_head, v_written, p_lease);
     has_drafted := true;
     update foci set nudge_iteration = 0, unheeded_nudge_count = 0 where id = p_focus.id;
     return;
@@ -41,7 +42,7 @@ begin
 end
 $$;
 
-comment on function _nudge(work_items, foci, turns, integer) is
+comment on function _nudge(work_items, foci, turns, integer, uuid) is
   'The reminder for the next request after p_interval iterations (ledger_nudge_interval) without a ledger entry; says null: none is due. unheeded: how many reminders in a row were followed by no entry. After two of those the engine drafts a step instead: has_drafted (one request later where another conversation continues from the same turn). A reminder counts when its turn is answered: see _turn_heard().';
 
 create or replace function _is_branched(p_head turns)
@@ -61,7 +62,7 @@ $$;
 
 comment on function _is_branched(turns) is 'Whether another conversation continues from a turn, or a fork will: a step drafted for the turn now would close a block there, too. No fork is made at the turn until this transaction ends.';
 
-create or replace function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer)
+create or replace function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid)
   returns void
   language plpgsql
   volatile
@@ -96,10 +97,10 @@ begin
     'Changed: ' || _changed_files(v_turns) || '.',
     'Failed: ' || _failed_calls(v_turns, true) || '.',
     'Last said: "' || v_words || '"',
-    format('Calls: %s.', coalesce(v_calls, 'none'))), p_lease => p_item.lease);
+    format('Calls: %s.', coalesce(v_calls, 'none'))), p_lease => p_lease);
   perform set_config('work_ledger.turn_id', '', true),
           set_config('work_ledger.is_auto', '', true);
 end
 $$;
 
-comment on function _draft_step(work_items, foci, turns, integer) is 'Records what the agent did since an iteration as a step (is_auto): files changed, failed calls, its last words, its calls. Closes the block before the last exchange.';
+comment on function _draft_step(work_items, foci, turns, integer, uuid) is 'Records what the agent did since an iteration as a step (is_auto): files changed, failed calls, its last words, its calls. Closes the block before the last exchange.';

@@ -37,10 +37,10 @@ declare
   v_call tool_calls;
   v_problem text;
 begin
-  select w.* into v_item from work_items w where w.id = (select work_item_id from approvals where tool_call_id = p_tool_call_id) for no key update;
-  if not found then
+  if not exists (select from approvals where tool_call_id = p_tool_call_id) then
     perform _raise_not_found('tool call that needs approval', p_tool_call_id);
   end if;
+  v_item := _item_locked((select work_item_id from approvals where tool_call_id = p_tool_call_id));
   select * into v_approval from approvals where tool_call_id = p_tool_call_id for no key update;
   if v_approval.decision = p_decision then
     return v_approval;

@@ -90,7 +90,7 @@ begin
              'outcome', w.outcome_data,
              'ledger', case
                when w.resolved_at is not null then _ledger_block(w.id, 8000)
-               when w.ledger_count > 0 then ledger_read_lines(w.id, null, 5)
+               when ledger_count(w) > 0 then ledger_read_lines(w.id, null, 5)
              end)) order by i.n)
       from (select u.id, min(u.n) as n from unnest(p_work_item_ids) with ordinality as u(id, n) group by u.id) i
       join work_items w on w.id = i.id);

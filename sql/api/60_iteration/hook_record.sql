@@ -35,7 +35,7 @@ begin
   elsif v_run.hook = 'recover' and v_run.status = 'refused' then
     v_item := _focus_end(v_item, 'failed', 'dead', 'the recover command gave up: ' || _hook_said(v_run, 'give_up'), null);
   elsif v_run.hook = 'recover' and _hook_said(v_run, 'mode') = 'fresh' then
-    update work_items set ledger_epoch = ledger_count where id = v_item.id;
+    update work_items w set ledger_epoch = ledger_count(w) where w.id = v_item.id;
   elsif v_run.hook = 'orient' and v_run.status = 'refused' then
     v_item := _focus_end(v_item, 'failed', 'failed', 'the orient command refused: ' || _hook_said(v_run, 'refuse'), null);
   elsif v_run.hook = 'engage' and v_run.status = 'refused' then
@@ -58,7 +58,7 @@ begin
       perform _turn_sizes_store(t) from turns t where t.id = v_run.turn_id;
     end if;
   end if;
-  if v_item.lease is null then
+  if not _is_driven(v_item.id) then
     return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
   end if;
   return '{"kind": "recorded"}';

@@ -1,6 +1,6 @@
 -- What runs once, before an attempt's first request: the faculty's recover, orient and engage commands.
 
-create or replace function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb)
+create or replace function _hooks_before_first_turn(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid)
   returns jsonb
   language plpgsql
   volatile
@@ -28,7 +28,7 @@ begin
     v_run := _hook(p_item, p_focus, p_config, 'engage');
     if v_run.status = 'pending' then
       return _hook_order(p_item, p_focus, p_config, v_run, jsonb_build_object(
-        'context', (_orient_text(p_item, p_focus, p_config)).said, 'lease', p_item.lease));
+        'context', (_orient_text(p_item, p_focus, p_config)).said, 'lease', p_lease));
     end if;
     return _finish(p_item, p_focus, p_config, null, jsonb_strip_nulls(jsonb_build_object(
       'summary', coalesce(_hook_said(v_run, 'summary'), '(no summary)'), 'evidence', _hook_said(v_run, 'evidence')::jsonb)));
@@ -37,5 +37,5 @@ begin
 end
 $$;
 
-comment on function _hooks_before_first_turn(work_items, foci, jsonb) is
+comment on function _hooks_before_first_turn(work_items, foci, jsonb, uuid) is
   'The next thing to do before an attempt''s first request: run the faculty''s recover or orient command or, with engage.mode = "external", the command that does the work; or, when that has ended, the end of the item. Null: nothing more.';

@@ -25,7 +25,7 @@ begin
     return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
   end if;
   if v_turn.id is null and v_focus.iteration = 0 then
-    v_held := _hooks_before_first_turn(v_item, v_focus, v_config);
+    v_held := _hooks_before_first_turn(v_item, v_focus, v_config, p_lease);
     if v_held is not null then
       return v_held::json;
     end if;
@@ -38,7 +38,7 @@ begin
     end if;
     select * into v_turn from turns where focus_id = v_focus.id and turn_type = 'compaction' and status in ('pending', 'streaming') for no key update;
     if not found then
-      select * into v_created from _turn_create(v_item, v_focus, v_config);
+      select * into v_created from _turn_create(v_item, v_focus, v_config, p_lease);
       v_turn := v_created.turn;
       if v_turn.id is null then
         v_item := _focus_end(v_item, 'failed', 'failed', v_created.reason, null);
@@ -56,7 +56,7 @@ begin
   insert into model_calls (turn_id, attempt, model)
   values (v_turn.id, v_turn.call_count, (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash));
   return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
-                           'turn_id', v_turn.id, 'is_watched', coalesce(v_item.watch_ends_at > _now(), false), 'request', context_at(v_turn.id));
+                           'turn_id', v_turn.id, 'is_watched', _is_watched(v_item.id), 'request', context_at(v_turn.id));
 end
 $$;
 

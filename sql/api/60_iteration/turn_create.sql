@@ -1,6 +1,6 @@
 -- The next request becomes a turn, with what it leaves out and what it tells the model.
 
-create or replace function _turn_create(p_item work_items, p_focus foci, p_config jsonb, out turn turns, out reason text)
+create or replace function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, out turn turns, out reason text)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -31,7 +31,7 @@ begin
       return;
     end if;
   end if;
-  select * into v_nudge from _nudge(p_item, p_focus, v_head, (v_engage ->> 'ledger_nudge_interval')::integer) where v_head.id is not null;
+  select * into v_nudge from _nudge(p_item, p_focus, v_head, (v_engage ->> 'ledger_nudge_interval')::integer, p_lease) where v_head.id is not null;
   if v_nudge.has_drafted then -- the drafted step closed a block
     v_cuts := _elision_due(p_item, p_focus, v_engage, v_head, v_cuts);
     perform _elision_store(v_cuts[cardinality(v_cuts)]);
@@ -70,7 +70,7 @@ begin
 end
 $$;
 
-comment on function _turn_create(work_items, foci, jsonb) is 'Makes the pending turn of the next iteration, a child of the session''s head; the request is fixed here, before it is sent. If a summary has to be written first: the turn that asks for it. If no further request is possible: null, and the reason.';
+comment on function _turn_create(work_items, foci, jsonb, uuid) is 'Makes the pending turn of the next iteration, a child of the session''s head; the request is fixed here, before it is sent. If a summary has to be written first: the turn that asks for it. If no further request is possible: null, and the reason.';
 
 create or replace function _inbox_deliver(p_item work_items, p_turn turns)
   returns void

@@ -13,7 +13,7 @@ begin
   if json_typeof(p_content) is distinct from 'array' or octet_length(p_content::text) > 4194304 then
     perform _raise_invalid('p_content must be an array of content blocks of at most 4 MiB');
   end if;
-  if coalesce(v_item.watch_ends_at <= _now(), true) then
+  if not _is_watched(v_item.id) then
     return false;
   end if;
   update turns set status = 'streaming' where id = p_turn_id and focus_id = v_item.focus_id and status = 'pending';
@@ -62,7 +62,7 @@ create or replace function _tell_watchers(p_item work_items)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select pg_notify('work_activity', p_item.id::text) where p_item.watch_ends_at > _now();
+  select pg_notify('work_activity', p_item.id::text) where _is_watched(p_item.id);
 $$;
 
 comment on function _tell_watchers(work_items) is 'Notifies channel work_activity that work_activity() has news of a watched item.';

@@ -28,7 +28,7 @@ begin
       )
       select id from tree where resolved_at is null and id <> all (v_ids) order by id);
     exit when v_more = '{}';
-    perform from work_items where id = any (v_more) order by id for no key update;
+    perform from fences where work_item_id = any (v_more) order by work_item_id for no key update;
     v_ids := v_ids || v_more;
   end loop;
   v_items := array(select w from work_items w where id = any (v_ids) and resolved_at is null order by id);

@@ -13,10 +13,7 @@ begin
   if coalesce(p_content, '') !~ '\S' or octet_length(p_content) > 60000 then
     perform _raise_invalid('a message needs content, of at most 60,000 bytes');
   end if;
-  select * into v_item from work_items where id = p_work_item_id for no key update;
-  if not found then
-    perform _raise_not_found('work item', p_work_item_id);
-  end if;
+  v_item := _item_locked(p_work_item_id);
   if v_item.resolved_at is not null then
     raise exception using
       errcode = 'WL003',
@@ -49,9 +46,9 @@ begin
   if p_item.state in ('claimed', 'running') then
     p_item.run_at := _now();
   end if;
-  if p_item.lease is not null then
-    -- The lease is invalid from here on, so it may be published: only its holder stops, not the worker that claims the item next.
-    perform pg_notify('work_lease_revoked', p_item.lease::text);
+  if _is_driven(p_item.id) then
+    -- Only the holder of this lease stops, not the worker that claims the item next.
+    perform pg_notify('work_lease_revoked', format('%s/%s', id, lease_generation)) from foci where id = p_item.focus_id;
     v_due := _lease_end(p_item);
     -- Calls that wait for approval keep waiting, except those made by code that is stopped here.
     perform _calls_stop(array(
@@ -71,4 +68,4 @@ begin
 end
 $$;
 
-comment on function _interrupt(work_items) is 'Ends the lease, the open calls and the pending request of an item, whose row lock the caller holds, so that its next iteration begins at once.';
+comment on function _interrupt(work_items) is 'Ends the lease, the open calls and the pending request of an item, whose fence the caller holds, so that its next iteration begins at once.';

@@ -8,14 +8,15 @@ create or replace function work_pause(p_work_item_id uuid, p_reason text default
 as $$
 declare
   v_item work_items := _open_item(p_work_item_id);
+  v_is_driven boolean := _is_driven(p_work_item_id);
 begin
   update work_items
-     set state = case when lease is null then 'paused' else state end,
-         is_pausing = lease is not null,
-         slot_faculty = case when lease is not null then slot_faculty end,
+     set state = case when v_is_driven then state else 'paused' end,
+         is_pausing = v_is_driven,
+         slot_faculty = case when v_is_driven then slot_faculty end,
          state_reason = coalesce(nullif(btrim(p_reason), ''), 'paused by hand')
    where id = v_item.id;
-  if v_item.lease is null then
+  if not v_is_driven then
     perform _enqueue_all('{}', array[v_item.slot_faculty]);
   end if;
   select * into v_item from work_items where id = v_item.id;

@@ -31,7 +31,7 @@ begin
     work_item_id, trigger, turn_id, ledger_seq, entry_count, token_estimate, created_at, completed_tasks, summary, key_decisions,
     current_state, files_modified, pending_actions)
   values (
-    v_item.id, p_trigger, v_turn.id, v_item.ledger_count, coalesce(v_last.entry_count, 0) + v_size.entries,
+    v_item.id, p_trigger, v_turn.id, ledger_count(v_item), coalesce(v_last.entry_count, 0) + v_size.entries,
     coalesce(v_last.token_estimate, 0) + v_size.tokens, v_at,
     (select coalesce(jsonb_agg(_one_line(s, 300) order by n desc), '[]') from unnest(v_now.steps[:20]) with ordinality as u(s, n)),
     case cardinality(v_now.steps) when 0 then 'No step is done yet.' else
@@ -78,7 +78,7 @@ declare
   v_turns uuid[] := _turns_since(p_turn, v_last.turn_id);
   v_trigger text := _checkpoint_trigger(
     exists (select from work_ledger where work_item_id = p_item.id and seq > coalesce(v_last.ledger_seq, 0) and entry_type = 'step' and not is_inherited),
-    _tokens_new(v_turns), coalesce(v_last.created_at, p_item.started_at), _entries_made(v_turns) + p_item.ledger_count - coalesce(v_last.ledger_seq, 0));
+    _tokens_new(v_turns), coalesce(v_last.created_at, p_item.started_at), _entries_made(v_turns) + ledger_count(p_item) - coalesce(v_last.ledger_seq, 0));
 begin
   if v_trigger is not null then
     perform checkpoint_create(p_item.id, v_trigger);

@@ -25,6 +25,8 @@ begin
   returning * into v_item;
   if v_item.id is null then
     select * into v_item from work_items where id = v_id;
+  else
+    perform _fence_create(v_item);
   end if;
   return v_item;
 end
@@ -126,8 +128,11 @@ declare
   v_until timestamptz := _now() + make_interval(secs => p_seconds);
 begin
   -- Not at each entry of a busy session.
-  update work_items set heartbeat_ends_at = v_until
-   where id = p_work_item_id and work_type = 'journal' and state = 'created' and heartbeat_ends_at < v_until - interval '10 seconds';
+  if exists (select from work_items
+              where id = p_work_item_id and work_type = 'journal' and state = 'created' and heartbeat_ends_at < v_until - interval '10 seconds') then
+    perform _item_locked(p_work_item_id);
+    update work_items set heartbeat_ends_at = greatest(heartbeat_ends_at, v_until) where id = p_work_item_id and state = 'created';
+  end if;
   return (select heartbeat_ends_at from work_items where id = p_work_item_id);
 end
 $$;

@@ -34,7 +34,11 @@ begin
     insert into work_items (id, parent_id, root_id, depth, work_type, description, external_id, source, state, created_at, started_at)
     values (v_new, v_parent.id, coalesce(v_parent.root_id, v_new), coalesce(v_parent.depth + 1, 0), 'ldg:task',
             case when v_prompt ~ '\S' then left(v_prompt, 16000) else format('Task %s', v_id) end, v_id, 'agent', 'created', v_created, v_updated)
-    on conflict (external_id) where external_id is not null do nothing;
+    on conflict (external_id) where external_id is not null do nothing
+    returning * into v_item;
+    if found then
+      perform _fence_create(v_item);
+    end if;
     v_item := _task(v_id);
   elsif v_item.work_type <> 'ldg:task' then
     perform _raise_invalid(format('task "%s" is driven by Work Ledger', v_id),
@@ -42,7 +46,7 @@ begin
   elsif v_parent.id is distinct from v_item.parent_id then
     perform _raise_invalid(format('task "%s" has another parent', v_id));
   end if;
-  select * into v_item from work_items where id = v_item.id for no key update;
+  v_item := _item_locked(v_item.id);
   if v_item.resolved_at is not null then
     if v_status is distinct from _task_json(v_item) ->> 'completionStatus' then
       raise exception using errcode = 'WL003', message = format('task "%s" is %s: a final state never changes', v_id, v_item.state);
@@ -182,7 +186,7 @@ begin
   if v_item.work_type <> 'ldg:task' then
     perform _raise_invalid(format('task "%s" is driven by Work Ledger, which writes its messages and calls itself', p_task_id));
   end if;
-  perform from work_items where id = v_item.id for no key update;
+  perform from fences where work_item_id = v_item.id for no key update;
   select * into v_turn from turns where work_item_id = v_item.id;
   if not found then
     insert into turns (work_item_id, status, started_at, completed_at)
@@ -194,4 +198,4 @@ begin
 end
 $$;
 
-comment on function _task_turn(text) is 'The turn to which a task''s messages and calls belong, made if there is none yet; locks the task''s row. Raises WL001, WL002.';
+comment on function _task_turn(text) is 'The turn to which a task''s messages and calls belong, made if there is none yet; locks the task''s fence. Raises WL001, WL002.';

@@ -13,9 +13,12 @@ begin
   select n.id, n.id, 'import', coalesce(nullif(_cap_text(p_description, 60000), ''), '(The record has no prompt.)'), p_params,
          'import:' || p_label, 'event', 'created', p_at, p_at
     from (select _uuidv7() as id) n
-  on conflict (external_id) where external_id is not null do nothing;
-  select * into v_item from work_items where external_id = 'import:' || p_label for no key update;
-  return v_item;
+  on conflict (external_id) where external_id is not null do nothing
+  returning * into v_item;
+  if found then
+    perform _fence_create(v_item);
+  end if;
+  return _item_locked((select id from work_items where external_id = 'import:' || p_label));
 end
 $$;
 

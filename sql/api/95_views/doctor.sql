@@ -167,11 +167,20 @@ as $$
   with open as materialized (
     select w.* from work_items w where w.resolved_at is null order by w.created_at desc, w.id desc limit 1000
   )
-  select 'error', 'invariants', o.id, format('its ledger ends with entry %s, its counter says %s', coalesce(l.seq, 0), o.ledger_count),
+  select 'error', 'invariants', o.id, format('its ledger ends with entry %s, its counter says %s', coalesce(l.seq, 0), e.ledger_count),
          'Something wrote past the functions of the ledger: restore a backup, or ask for help with this line.'
     from open o
+    join fences e on e.work_item_id = o.id
     left join lateral (select l.seq from work_ledger l where l.work_item_id = o.id order by l.seq desc limit 1) l on true
-   where coalesce(l.seq, 0) <> o.ledger_count
+   where coalesce(l.seq, 0) <> e.ledger_count
+  union all
+  select 'error', 'invariants', o.id,
+         case when e.work_item_id is null then 'it has no fence: nobody can write for it' else 'its fence says otherwise than its row' end,
+         'Something wrote past the functions of the ledger: restore a backup, or ask for help with this line.'
+    from open o
+    left join fences e on e.work_item_id = o.id
+   where (e.focus_id, e.attempt, e.is_over, e.is_child, e.is_journal)
+         is distinct from (o.focus_id, o.attempts, false, o.parent_id is not null, o.work_type = 'journal')
   union all
   select 'error', 'invariants', o.id, format('its attempt %s ended (%s), and it is still %s', f.attempt, f.outcome, o.state),
          'work_cancel() it, and submit it again.'
@@ -183,10 +192,18 @@ as $$
     from open o
    where o.slot_faculty is not null and o.state in ('waiting', 'paused')
   union all
-  select 'error', 'invariants', o.id, 'it is driven, and its attempt has no lease', 'work_pause() and work_resume() it.'
+  select 'error', 'invariants', o.id,
+         case when e.lease_hash is null then 'its attempt has a lease, and nobody drives it' else 'it is driven, and its attempt has no lease' end,
+         'work_pause() and work_resume() it.'
     from open o
+    join fences e on e.work_item_id = o.id
     join foci f on f.id = o.focus_id
-   where o.lease is not null and f.lease_owner is null;
+   where (e.lease_hash is null) <> (f.lease_owner is null)
+  union all
+  select 'error', 'invariants', o.id, format('it is %s, and driven', o.state), 'work_pause() and work_resume() it.'
+    from open o
+    join fences e on e.work_item_id = o.id
+   where e.lease_hash is not null and (o.focus_id is null or o.state not in ('claimed', 'running'));
 $$;
 
 comment on function _doctor_invariants() is 'Findings of work_ledger_doctor() in the newest 1,000 open items, on what can only be if something wrote past the functions.';

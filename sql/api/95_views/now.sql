@@ -33,7 +33,7 @@ as $$
              when a.tool_name is not null then 'approval'
              when b.ids is not null then 'children'
              when p_item.state = 'waiting' then 'budget'
-             when p_item.lease is not null then null
+             when _is_driven(p_item.id) then null
              when p_item.run_at > _now() and p_item.state_reason is not null then 'retry'
              when p_item.run_at > _now() then 'time'
              when p_item.state_reason ~ '^waits for (the slot|one of the \d+ slots) of faculty ' then 'slot'
@@ -70,7 +70,7 @@ create or replace view v_now with (security_invoker = true) as
          case
            when w.state = 'paused' then 'paused'
            when w.state = 'waiting' then 'waits'
-           when w.lease is null then 'next'
+           when not _is_driven(w.id) then 'next'
            when t.focus_id = f.id and t.status = 'completed' and t.iteration = f.iteration + 1 then 'tools'
            else 'model' end as doing,
          y.waits_for, y.why, k.calls as open_calls, t.id as turn_id,
@@ -164,7 +164,9 @@ create or replace view v_slots with (security_invoker = true) as
     cross join lateral (
       select (f.config ->> 'max_concurrent')::integer as slots,
              case
-               when f.config ->> 'max_concurrent' is null then (select count(*)::integer from foci o where o.lease_owner is not null and o.faculty = f.name)
+               when f.config ->> 'max_concurrent' is null then (
+                 select count(*)::integer from work_items w join foci o on o.id = w.focus_id
+                  where w.state in ('claimed', 'running') and o.lease_owner is not null and o.faculty = f.name)
                else (select count(*)::integer from work_items w where w.slot_faculty = f.name) end as used) s
    where f.is_current;
 comment on view v_slots is 'The slots of each current faculty: slots (max_concurrent; null: no limit), used (without a limit: items that workers drive), free (null: no limit), queued (items that it will take).';
@@ -178,7 +180,9 @@ create or replace view v_workers with (security_invoker = true) as
          k.seen_at > _now() - interval '1 minute' as is_alive, k.started_at, k.seen_at, l.lease_ends_at
     from workers k
     cross join lateral (
-      select count(*)::integer as busy, min(f.lease_expires_at) as lease_ends_at from foci f where f.lease_owner = k.id) l;
+      select count(*)::integer as busy, min(f.lease_expires_at) as lease_ends_at
+        from work_items w join foci f on f.id = w.focus_id
+       where w.state in ('claimed', 'running') and f.lease_owner = k.id) l;
 comment on view v_workers is 'Every worker that has said in its heartbeat that it is there, idle ones too: concurrency (items it drives at once, at most), busy (those it drives), free, lease_ends_at (the soonest of its leases). is_alive: it was seen within a minute. A worker that stops removes its row; the sweep removes those of dead ones.';
 comment on column v_workers.busy is 'Items that it drives.';
 comment on column v_workers.free is 'Items that it could drive beside them.';

@@ -117,7 +117,7 @@ create or replace view v_leases with (security_invoker = true) as
          f.lease_generation, f.lease_expires_at, f.lease_expires_at <= _now() as is_expired
     from foci f
     join work_items w on w.focus_id = f.id
-   where f.lease_owner is not null;
+   where w.state in ('claimed', 'running') and f.lease_owner is not null;
 comment on view v_leases is 'Which worker drives which item now. An expired lease means a dead worker; the next sweep ends it.';
 comment on column v_leases.is_expired is 'True: its worker is dead; the next sweep ends it.';
 

@@ -5,7 +5,7 @@ select plan(3);
 select agent('{"mode": "external", "command": "do"}', '{"recover": {"max_attempts": 1}}');
 select submit('Fix it');
 select drive();
-update work_items set ledger_count = 9999 where id = item();
+update fences set ledger_count = 9999 where work_item_id = item();
 select is(hook_record(item(), lease(), (stage() ->> 'hook_run_id')::uuid, jsonb_build_object('exit_code', 0, 'stdout',
     '{"summary": "Done", "entries": [{"entry_type": "note", "content": "one"}, {"entry_type": "note", "content": "two"}]}')) ->> 'kind', 'dead',
   'the command is not run again for entries that have no room');

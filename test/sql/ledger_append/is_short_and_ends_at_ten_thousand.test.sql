@@ -13,10 +13,10 @@ select set_config('work_ledger.work_item_id', item()::text, true);
 select is(_ability_ledger_append(jsonb_build_object('entry_type', 'note', 'content', repeat('x', 5000))), 'Recorded as [3]. It has 5000 bytes, over the 4096 that an entry should have: say what matters in a few sentences.', 'an agent is told that its entry is long');
 select is(_ability_ledger_append('{"entry_type": "note", "content": "short"}'), 'Recorded as [4].', 'of a short entry nothing is said');
 
-update work_items set ledger_count = 9999 where id = item();
+update fences set ledger_count = 9999 where work_item_id = item();
 select is((ledger_append(item(), 'note', 'the last')).seq, 10000, 'the ten thousandth entry is taken');
 select throws_ok($$ select ledger_append(item(), 'note', 'one more') $$, 'WL009', format('the ledger of work item %s is full: 10000 entries', item()), 'one more entry is refused');
-select is((select ledger_count from work_items where id = item()), 10000, 'a refused entry takes no number');
+select is((select ledger_count from item), 10000, 'a refused entry takes no number');
 set local work_ledger.is_auto = 'true';
 select is((ledger_append(item(), 'step', 'What the engine drafts')).seq, 10001, 'what the engine itself drafts is still taken');
 

@@ -9,7 +9,7 @@ select is((select array_agg(seq) from ledger_append_batch(item(),
 select is((select data from work_ledger where seq = 2), '{"k": 1}'::jsonb, 'the entries of a batch have their data');
 select throws_ok($$ select ledger_append_batch(item(), '[{"entry_type": "note", "content": "a"}, {"entry_type": "no", "content": "b"}]') $$,
   'WL002', null, 'one bad entry refuses the whole batch');
-select is((select ledger_count from work_items where id = item()), 2, 'of a refused batch nothing is appended');
+select is((select ledger_count from item), 2, 'of a refused batch nothing is appended');
 
 select * from finish();
 rollback;

@@ -11,7 +11,7 @@ select model_price_save('claude-opus-4-5', 5, 25);
 select is_empty($$ select * from v_now $$, 'nothing is under way');
 select submit('Fix the parser');
 select is((select (waits_for, why)::text from v_queue), '(worker,"ready for the next free worker")', 'what is ready waits for a worker');
-select lease_renew('w', '{}', 'here', 7, null, 4);
+select lease_renew('w', '{}', '{}', 'here', 7, null, 4);
 select drive();
 select is((select (doing, waits_for, attempt, iteration, worker_id)::text from v_now), '(model,,1,1,w)', 'a model is asked');
 select is_empty($$ select * from v_queue $$, 'what is driven is not queued');
@@ -47,9 +47,9 @@ select from work_submit('analyze', 'Later', p_run_at => '2026-01-02 12:00Z');
 select is((select waits_for from v_queue where description = 'Later'), 'time', 'it waits for its time');
 
 -- Workers, idle ones too.
-select lease_renew('idle', '{}', 'there', 8, null, 2);
+select lease_renew('idle', '{}', '{}', 'there', 8, null, 2);
 select is((select array_agg((id, concurrency, busy, free, is_alive)::text order by id) from v_workers), array['(idle,2,0,2,t)', '(w,4,2,2,t)'], 'workers, what they drive and what they could');
-select throws_ok($$ select lease_renew('w', '{}', p_concurrency => -1) $$, 'WL002', null, 'a worker drives no fewer than none');
+select throws_ok($$ select lease_renew('w', '{}', '{}', p_concurrency => -1) $$, 'WL002', null, 'a worker drives no fewer than none');
 select later('2 minutes');
 select is((select bool_or(is_alive) from v_workers), false, 'a worker that was not seen for a minute does not count as alive');
 select from work_sweep('1 minute');

@@ -9,14 +9,15 @@ create temporary table work as
   select 'report', id from work_submit('review', 'Read the report');
 create function pg_temp.id(p_name text) returns uuid language sql as $$ select id from work where name = p_name $$;
 create function pg_temp.name(p_id uuid) returns text language sql as $$ select name from work where id = p_id $$;
+create function pg_temp.claim(p_name text) returns text language sql as $$ select set_config('test.' || p_name, focus_claim(pg_temp.id(p_name), 'w') ->> 'lease', true) $$;
 create function pg_temp.say(p_name text, p_type text, p_content text) returns integer language plpgsql as $$
 begin
   perform later('1 minute');
-  return (ledger_append(pg_temp.id(p_name), p_type, p_content, p_lease => (select lease from work_items where id = pg_temp.id(p_name)))).seq;
+  return (ledger_append(pg_temp.id(p_name), p_type, p_content, p_lease => nullif(current_setting('test.' || p_name, true), '')::uuid)).seq;
 end
 $$;
 
-select from focus_claim(pg_temp.id('import'), 'w');
+select pg_temp.claim('import');
 select pg_temp.say('import', 'plan', 'Look, then fix');
 select pg_temp.say('import', 'error', 'No such table');
 select pg_temp.say('report', 'decision', 'Read the end first');
@@ -24,7 +25,7 @@ select pg_temp.say('report', 'error', 'No such table');
 select pg_temp.say('import', 'step', 'Looked: ' || repeat('ä', 2048));
 select give_up(pg_temp.id('import'));
 set local work_ledger.now = '2026-11-20 13:00:00+00';
-select from focus_claim(pg_temp.id('import'), 'w');
+select pg_temp.claim('import');
 select pg_temp.say('import', 'error', 'No such table');
 select pg_temp.say('import', 'error', 'Another one');
 select pg_temp.say('import', 'decision', 'Add the index');

@@ -14,14 +14,14 @@ select results_eq($$ select faculty, tool from v_missing_tools order by 1, 2 $$,
 select tool('later');
 select is((select array_agg(tool) from v_missing_tools), array['execute_code'], 'v_missing_tools: what somebody has registered is not in it');
 
-select focus_claim(item(), 'worker-1', 60);
+create temporary table held as select (focus_claim(item(), 'worker-1', 60) ->> 'lease')::uuid as lease, null::uuid as turn;
 select results_eq($$ select work_item_id, faculty, attempt, iteration, lease_owner, lease_generation, lease_expires_at, is_expired from v_leases $$,
   $$ select id, 'worker', 1, 1, 'worker-1', 1, timestamptz '2026-11-20 12:01:00+00', false from item $$, 'v_leases: who drives what, and until when');
 set local work_ledger.now = '2026-11-20 12:01:00+00';
 select is((select is_expired from v_leases), true, 'v_leases: a lease that was not renewed has expired');
 
 select from budget_set(item(), 'tokens', 50000);
-create temporary table held as select lease, (iteration_begin(id, lease) ->> 'turn_id')::uuid as turn from item;
+update held set turn = (iteration_begin(item(), lease) ->> 'turn_id')::uuid;
 select results_eq($$ select resource::text, amount, spent, reserved > 0, remaining = amount - reserved from v_budgets order by 1 $$,
   $$ values ('calls', 3::numeric, 0::numeric, true, true), ('tokens', 50000, 0, true, true) $$, 'v_budgets: while the model is asked, what it may use is reserved');
 select from held, turn_record(item(), lease, turn, '{"model": "claude-sonnet-5-5", "stop_reason": "tool_use", "usage": {"input_tokens": 3000, "output_tokens": 200}, "content": [

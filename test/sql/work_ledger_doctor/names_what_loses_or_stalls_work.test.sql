@@ -1,6 +1,6 @@
 -- work_ledger_doctor() says what is wrong, of which item, and what to do; of what is fine it says so once.
 begin;
-select plan(19);
+select plan(22);
 set local work_ledger.now = '2026-01-01 12:00Z';
 
 create function pg_temp.of(p_code text) returns text language sql as $$
@@ -12,7 +12,7 @@ select is((select bool_and((remedy is null) = (severity = 'fine')) from work_led
 select agent('{"tools": ["look"]}', '{"max_concurrent": 1}');
 select submit('Fix it');
 select is(pg_temp.of('workers'), 'error: no worker is alive, and 1 items are due', 'work is due and nobody is there');
-select lease_renew('w', '{}', 'here', 7, null, 4);
+select lease_renew('w', '{}', '{}', 'here', 7, null, 4);
 select is(pg_temp.of('workers'), 'fine: there is a worker for what is due', 'now somebody is');
 update workers set version = '0.0.1';
 select is(pg_temp.of('versions'), format('warning: worker w on here is of version 0.0.1, the ledger of %s', work_ledger_version()), 'a worker of another version');
@@ -41,9 +41,17 @@ select is(pg_temp.of('cooldowns'), 'warning: model claude-opus-4-5 is not asked 
 
 -- What can only be if something wrote past the functions.
 select is(pg_temp.of('invariants'), 'fine: counters, attempts and slots of all open items agree', 'nothing is broken');
-update work_items set ledger_count = 5 where id = item();
+update fences set ledger_count = 5 where work_item_id = item();
 select is(pg_temp.of('invariants'), 'error: its ledger ends with entry 0, its counter says 5', 'a counter that is wrong');
-update work_items set ledger_count = 0, lease = null, state = 'paused' where id = item();
+update fences set ledger_count = 0, attempt = 7 where work_item_id = item();
+select is(pg_temp.of('invariants'), 'error: its fence says otherwise than its row', 'a fence that does not follow');
+update fences set attempt = 1, lease_hash = null where work_item_id = item();
+select is(pg_temp.of('invariants'), 'error: its attempt has a lease, and nobody drives it', 'a lease that only the attempt knows of');
+update fences set lease_hash = '' where work_item_id = item();
+update foci set lease_owner = null, lease_expires_at = null;
+select is(pg_temp.of('invariants'), 'error: it is driven, and its attempt has no lease', 'a lease that only the fence knows of');
+update fences set lease_hash = null where work_item_id = item();
+update work_items set state = 'paused' where id = item();
 select ok(pg_temp.of('invariants') like 'error: it is paused and holds a slot%', 'a slot that is not given back');
 
 create role ledger_reader;

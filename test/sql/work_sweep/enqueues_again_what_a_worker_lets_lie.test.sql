@@ -8,7 +8,7 @@ create function pg_temp.held(p_for interval) returns void language sql as $$
   update graphile_worker._private_jobs set locked_by = 'worker-1', locked_at = now() - p_for where key like '%' || item() || '%'
 $$;
 
-select from lease_renew('worker-1', '{}');
+select from lease_renew('worker-1', '{}', '{}');
 select pg_temp.held('10 seconds');
 select is((work_sweep() ->> 'enqueued')::int, 0, 'a job that a living worker has just taken up is left to it');
 select pg_temp.held('31 seconds');

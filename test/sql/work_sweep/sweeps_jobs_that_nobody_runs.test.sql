@@ -7,7 +7,7 @@ create function pg_temp.jobs() returns bigint language sql as $$
   select count(*) from graphile_worker.jobs where task_identifier = _job_task()
 $$;
 
-select from lease_renew('worker-1', '{}');
+select from lease_renew('worker-1', '{}', '{}');
 update graphile_worker._private_jobs set locked_by = 'worker-1', locked_at = now(), attempts = 1 where key like '%' || item() || '%';
 select from _enqueue(item());
 select is(pg_temp.jobs(), 2::bigint, 'a job that is enqueued while a worker holds it loses its key to another');

@@ -1,0 +1,29 @@
+-- Who may write for a work item, in a narrow row of its own: what every claim, append and end of an iteration locks and updates, so
+-- that work_items changes only when the work does. It never waits for more than one key lookup and has one index, whose columns
+-- never change, so that each update stays within its page (HOT). No foreign key: the functions that insert an item insert this row.
+-- What is copied from the item (focus_id, attempt, is_child, is_journal, is_over) is here so that one statement checks the lease,
+-- counts, and returns what a ledger entry needs; trigger fence_follow keeps it the same (api/00_ground/fence.sql).
+-- Owner and expiry of a lease are in foci: a heartbeat never waits for whoever holds this row while a slow tool runs.
+
+create table fences (
+  work_item_id uuid primary key,
+  focus_id uuid,
+  lease_hash bytea,
+  attempt integer not null default 0,
+  ledger_count integer not null default 0,
+  watch_ends_at timestamptz,
+  is_child boolean not null,
+  is_journal boolean not null,
+  is_over boolean not null default false
+) with (fillfactor = 50);
+
+comment on table fences is
+  'One row for each work item: who may write for it now, and how many ledger entries it has. Every function that writes for an item locks this row first.';
+comment on column fences.focus_id is 'As in work_items: the attempt under way; null: there is none, and any client may write to the ledger.';
+comment on column fences.lease_hash is 'SHA-256 of the lease of the worker that drives the item now, without which nothing is written; the lease itself is stored nowhere. Null: no worker drives it.';
+comment on column fences.attempt is 'work_items.attempts: the number of the newest attempt.';
+comment on column fences.ledger_count is 'Sequence number of the newest ledger entry; also ledger_count(work_items).';
+comment on column fences.watch_ends_at is 'Appends until then send notifications; see ledger_watch().';
+comment on column fences.is_child is 'True: the item has a parent.';
+comment on column fences.is_journal is 'True: another program drives the item and journals it.';
+comment on column fences.is_over is 'True: the item has reached a final state, and nothing more is written for it.';
