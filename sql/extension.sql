@@ -10,6 +10,7 @@ select pg_extension_config_dump('session_aliases', '');
 select pg_extension_config_dump('session_history', '');
 select pg_extension_config_dump('session_history_id_seq', '');
 select pg_extension_config_dump('workers', '');
+select pg_extension_config_dump('sweep_walks', '');
 select pg_extension_config_dump('foci', '');
 select pg_extension_config_dump('turn_configs', '');
 select pg_extension_config_dump('artifacts', '');

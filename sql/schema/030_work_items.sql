@@ -60,7 +60,7 @@ create index work_items_running on work_items (created_at desc) where state = 'r
 create index work_items_completed on work_items (resolved_at desc) where state = 'completed';
 create index work_items_root_running on work_items (created_at desc) where state = 'running' and parent_id is null;
 create index work_items_root_completed on work_items (resolved_at desc) where state = 'completed' and parent_id is null;
-create index work_items_runnable on work_items (run_at) where state in ('queued', 'claimed', 'running', 'waiting');
+create index work_items_runnable on work_items (run_at, id) where state in ('queued', 'claimed', 'running', 'waiting');
 create index work_items_slots on work_items (slot_faculty) where slot_faculty is not null;
 create index work_items_queued on work_items (priority desc, run_at) where state = 'queued';
 create index work_items_queued_new on work_items (created_at desc, id desc) where state = 'queued';

@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { costOf } from '../cost.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 
@@ -47,17 +48,6 @@ async function fill(turns: number): Promise<{ item: string; session: string; at:
   return made;
 }
 
-type Plan = { 'Actual Rows': number; 'Shared Hit Blocks': number; 'Shared Read Blocks': number };
-
-/** Rows and buffers of a query, those of its functions with them. */
-async function cost(query: string): Promise<{ rows: number; buffers: number }> {
-  await client.query(query); // catalogs are read once for each connection
-  const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(`explain (analyze, buffers, format json) ${query}`);
-  const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
-  if (!plan) throw new Error('there is no plan');
-  return { rows: plan['Actual Rows'], buffers: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
-}
-
 const looks: [string, (id: string, at: string) => string][] = [
   ['what is new', (id, at) => `select * from journal_read('${id}', timestamptz '${at}' - interval '105 seconds')`],
   ['the first twenty', (id) => `select * from journal_read('${id}', '-infinity', 20)`],
@@ -75,8 +65,8 @@ test('looking costs the same, however long a journal is', async () => {
   const long = await fill(10_000);
   for (const kind of ['item', 'session'] as const) {
     for (const [what, query] of looks) {
-      const few = await cost(query(short[kind], short.at));
-      const many = await cost(query(long[kind], long.at));
+      const few = await costOf(client, query(short[kind], short.at));
+      const many = await costOf(client, query(long[kind], long.at));
       expect(many.rows, what).toBe(few.rows);
       // A hundred times as many entries: the trees of the indexes are a level deeper, nothing else is read.
       expect(many.buffers, `${what} of the ${kind}: ${few.buffers} buffers, ${many.buffers}`).toBeLessThan(1.25 * few.buffers + 10);

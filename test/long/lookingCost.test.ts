@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { costOf } from '../cost.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { longItem } from '../longItem.ts';
@@ -19,17 +20,6 @@ afterAll(async () => {
   await client?.end();
   await database?.drop();
 });
-
-type Plan = { 'Actual Rows': number; 'Shared Hit Blocks': number; 'Shared Read Blocks': number };
-
-/** Rows and buffers of a query, those of its functions with them. */
-async function cost(query: string): Promise<{ rows: number; buffers: number }> {
-  await client.query(query); // catalogs are read once for each connection
-  const { rows } = await client.query<{ 'QUERY PLAN': { Plan: Plan }[] }>(`explain (analyze, buffers, format json) ${query}`);
-  const plan = rows[0]?.['QUERY PLAN'][0]?.Plan;
-  if (!plan) throw new Error('there is no plan');
-  return { rows: plan['Actual Rows'], buffers: plan['Shared Hit Blocks'] + plan['Shared Read Blocks'] };
-}
 
 /** A query over an item of so many turns, and how many times the buffers of the small one it may read in the large one. */
 const looks: [string, (id: string, turns: number) => string, number][] = [
@@ -48,18 +38,18 @@ test('looking costs the same, however large a ledger is', async () => {
   await client.query('vacuum analyze');
   const few = new Map<string, { rows: number; buffers: number }>();
   const searches: [string, string][] = [['a path', `select * from ledger_search('src/small.ts')`], ['what is not there', `select * from ledger_search('nowhere')`]];
-  for (const [what, query] of looks) few.set(what, await cost(query(small, 100)));
-  for (const [what, query] of searches) few.set(what, await cost(query));
+  for (const [what, query] of looks) few.set(what, await costOf(client, query(small, 100)));
+  for (const [what, query] of searches) few.set(what, await costOf(client, query));
   const large = await longItem(client, 10_000);
   await client.query('vacuum analyze');
   for (const [what, query, most] of looks) {
     const before = few.get(what) ?? { rows: 0, buffers: 0 };
-    const now = await cost(query(large, 10_000));
+    const now = await costOf(client, query(large, 10_000));
     expect(now.buffers, `${what}: ${before.buffers} buffers, ${now.buffers}`).toBeLessThan(most * before.buffers + 30);
   }
   for (const [what, query] of searches) {
     const before = few.get(what) ?? { rows: 0, buffers: 0 };
-    const now = await cost(query);
+    const now = await costOf(client, query);
     expect(now.rows, what).toBe(before.rows);
     expect(now.buffers, `${what}: ${before.buffers} buffers, ${now.buffers}`).toBeLessThan(2 * before.buffers + 30);
   }

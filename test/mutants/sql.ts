@@ -336,9 +336,23 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'jobs of other ledgers are swept',
     file: 'sql/api/40_focus/work_sweep.sql',
-    from: `where (task_identifier = _job_task() or starts_with(task_identifier, _job_task() || '/'))`,
-    to: 'where true',
+    from: `and (task_identifier = _job_task() or starts_with(task_identifier, _job_task() || '/'))`,
+    to: '',
     test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
+  },
+  {
+    name: 'each sweep begins with the first items',
+    file: 'sql/api/40_focus/work_sweep.sql',
+    from: 'v_from sweep_walks := (select s from sweep_walks s where s.walk = p_walk);',
+    to: 'v_from sweep_walks;',
+    test: 'test/sql/work_sweep/goes_on_where_the_last_one_stopped.test.sql',
+  },
+  {
+    name: 'the tree of a dead worker waits until the sweep comes to it',
+    file: 'sql/api/40_focus/work_sweep.sql',
+    from: ` || array(select id from work_items where root_id = any (p_dead_trees))`,
+    to: '',
+    test: 'test/sql/work_sweep/goes_on_where_the_last_one_stopped.test.sql',
   },
   // The end of a focus
   {

@@ -16,6 +16,7 @@ declare
   v_given_up integer;
   v_enqueued integer;
   v_dead_workers text[];
+  v_dead_trees uuid[];
 begin
   perform _check_span('p_worker_timeout', p_worker_timeout);
   perform _check_span('p_call_timeout', p_call_timeout);
@@ -27,9 +28,9 @@ begin
   v_ids := array(
     select e.work_item_id
       from work_items w
-      join foci f on f.id = w.focus_id
+      join foci f on (f.work_item_id, f.id) = (w.id, w.focus_id)
       join fences e on e.work_item_id = w.id
-     where w.state in ('claimed', 'running') and f.lease_expires_at <= v_now
+     where w.state in ('claimed', 'running') and f.lease_owner is not null and f.lease_expires_at <= v_now
      order by e.work_item_id
        for no key update of e skip locked);
   foreach v_focus in array array(
@@ -48,10 +49,10 @@ begin
   perform _budget_charge(v_due);
 
   with gone as (
-    delete from workers where seen_at < v_now - p_worker_timeout returning id
+    delete from workers where seen_at < v_now - p_worker_timeout returning id, tree_id
   )
-  select coalesce(array_agg(id), '{}') into v_dead_workers from gone;
-  v_enqueued := _enqueue_forgotten(v_now, v_dead_workers, p_worker_timeout);
+  select coalesce(array_agg(id), '{}'), array_agg(tree_id) into v_dead_workers, v_dead_trees from gone;
+  v_enqueued := _enqueue_forgotten(v_now, v_dead_workers, v_dead_trees, p_worker_timeout);
   perform _unlock_jobs(v_dead_workers);
   perform _jobs_tidy();
   return jsonb_build_object('expired', v_expired, 'enqueued', v_enqueued, 'calls_given_up', v_given_up, 'dead_workers', to_jsonb(v_dead_workers));
@@ -59,9 +60,9 @@ end
 $$;
 
 comment on function work_sweep(interval, interval) is
-  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues every due work item that has no job, and deletes jobs that will never run. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
+  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues due work items that have no job, and deletes jobs that will never run. Of a long backlog each sweep looks at the next 1,000 items. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
 
-create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_worker_timeout interval)
+create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval)
   returns integer
   language plpgsql
   volatile
@@ -70,6 +71,7 @@ create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers 
 as $$
 declare
   v_count integer;
+  v_task text := _job_task();
   v_ids uuid[];
   v_full text[] := array(
     select f.name from faculties f
@@ -79,39 +81,70 @@ begin
   if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
     return 0;
   end if;
-  v_ids := array(
-    select w.id
+  v_ids := _sweep_items('due', p_now) || _sweep_items('waiting', p_now) || array(select id from work_items where root_id = any (p_dead_trees));
+  with looked_at as materialized (
+    select w.id, w.state, w.faculty, w.work_type, w.focus_id, f.faculty as focus_faculty
       from work_items w
       left join foci f on f.id = w.focus_id
-     where w.state in ('queued', 'claimed', 'running', 'waiting')
+     where w.id = any (v_ids) and w.state in ('queued', 'claimed', 'running', 'waiting') and f.lease_owner is null
        -- Due, or waiting for something that has come: the job that would have ended the wait was lost.
        and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null))
          or (w.state = 'waiting' and exists (
-           select from tool_calls k join approvals a on a.tool_call_id = k.id where k.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)))
-       and f.lease_owner is null
-       and (w.focus_id is not null or (_faculty_for(w.faculty, w.work_type)).name is not null)
-       and (w.state <> 'queued' or coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) <> all (v_full))
+           select from approvals a join tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)))
        and not exists (
          select
            from graphile_worker.jobs j
-          where j.key = format('%s:%s:%s:%s', _job_task(), w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
+          where j.key = format('%s:%s:%s:%s', v_task, w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
             -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for (a worker
             -- has begun or ceased to keep the tree); locked by a dead worker, or for too long by a living one.
             and case when j.locked_by is null or j.locked_by = any (p_dead_workers)
-                     then j.attempts < j.max_attempts and j.task_identifier = _job_task(w.root_id)
+                     then j.attempts < j.max_attempts
+                          and j.task_identifier = concat_ws('/', v_task, (select k.tree_id from workers k where k.tree_id = w.root_id limit 1)) -- _job_task()
                      else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
-     order by w.priority desc, w.run_at
-     limit 1000);
+  )
+  select array_agg(l.id) into v_ids
+    from looked_at l
+    cross join lateral (select coalesce(l.focus_faculty, (_faculty_for(l.faculty, l.work_type)).name) as name) f
+   where (l.focus_id is not null or f.name is not null) and (l.state <> 'queued' or f.name <> all (v_full));
   select count(*) filter (where _enqueue(i.id)) into v_count from (select unnest(v_ids) as id order by id) i;
   return v_count;
 end
 $$;
 
-comment on function _enqueue_forgotten(timestamptz, text[], interval) is 'Enqueues the due work items that have no job that will run, at most 1,000, and returns how many: items submitted before graphile-worker was installed, unroutable until now, left behind by a worker that died or hangs, or whose wake-up was lost. The jobs of p_dead_workers are about to be unlocked and count as runnable.';
+comment on function _enqueue_forgotten(timestamptz, text[], uuid[], interval) is 'Enqueues due work items that have no job that will run, and returns how many: items submitted before graphile-worker was installed, unroutable until now, left behind by a worker that died or hangs, or whose wake-up was lost. It looks at those of _sweep_items() and at p_dead_trees, which dead workers kept. The jobs of p_dead_workers are about to be unlocked and count as runnable.';
 
-revoke execute on function _enqueue_forgotten(timestamptz, text[], interval) from public;
+revoke execute on function _enqueue_forgotten(timestamptz, text[], uuid[], interval) from public;
 
-create or replace function _dead_jobs()
+create or replace function _sweep_items(p_walk text, p_now timestamptz)
+  returns uuid[]
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_from sweep_walks := (select s from sweep_walks s where s.walk = p_walk);
+  v_ids uuid[];
+  v_run_at timestamptz;
+begin
+  v_from.run_at := greatest(v_from.run_at, case p_walk when 'due' then '-infinity' else p_now end);
+  v_from.work_item_id := coalesce(v_from.work_item_id, '00000000-0000-0000-0000-000000000000');
+  select array_agg(i.id), max(i.run_at) into v_ids, v_run_at
+    from (select w.id, w.run_at
+            from work_items w
+           where w.state in ('queued', 'claimed', 'running', 'waiting') and (w.run_at, w.id) > (v_from.run_at, v_from.work_item_id)
+             and (p_walk = 'waiting' or w.run_at <= p_now)
+           order by w.run_at, w.id
+           limit 1000) i;
+  insert into sweep_walks (walk, run_at, work_item_id)
+  values (p_walk, case when v_ids[1000] is not null then v_run_at end, v_ids[1000])
+  on conflict (walk) do update set run_at = excluded.run_at, work_item_id = excluded.work_item_id;
+  return v_ids;
+end
+$$;
+
+comment on function _sweep_items(text, timestamptz) is 'The next 1,000 unfinished work items by run_at, after the last the first again; so a sweep costs the same however many there are. p_walk: due: those whose time has come; waiting: the others, among which are those that wait for something that may have come.';
+
+create or replace function _dead_jobs(p_ids bigint[] default null)
   returns bigint[]
   language plpgsql
   stable
@@ -124,16 +157,17 @@ begin
   end if;
   return array(
     select id from graphile_worker.jobs
-     where (task_identifier = _job_task() or starts_with(task_identifier, _job_task() || '/'))
+     where (p_ids is null or id = any (p_ids))
+       and (task_identifier = _job_task() or starts_with(task_identifier, _job_task() || '/'))
        and locked_at is null and attempts >= max_attempts
      order by id
      limit 1000);
 end
 $$;
 
-comment on function _dead_jobs() is 'Unlocked jobs of this ledger that have no attempts left, at most 1,000: a dead worker left them behind after another job had taken over their key.';
+comment on function _dead_jobs(bigint[]) is 'Unlocked jobs of this ledger that have no attempts left, at most 1,000, of all jobs or of these: a dead worker left them behind after another job had taken over their key.';
 
-revoke execute on function _dead_jobs() from public;
+revoke execute on function _dead_jobs(bigint[]) from public;
 
 create or replace function _jobs_tidy()
   returns void
@@ -142,11 +176,19 @@ create or replace function _jobs_tidy()
   security definer -- as in _enqueue(): writes graphile-worker's tables
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_ids bigint[];
 begin
   if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
     return;
   end if;
-  perform graphile_worker.complete_jobs(_dead_jobs());
+  v_ids := array(
+    select id from graphile_worker.jobs
+     where id > coalesce((select s.job_id from sweep_walks s where s.walk = 'jobs'), 0)
+     order by id
+     limit 1000);
+  insert into sweep_walks (walk, job_id) values ('jobs', v_ids[1000]) on conflict (walk) do update set job_id = excluded.job_id;
+  perform graphile_worker.complete_jobs(_dead_jobs(v_ids));
   -- Task identifiers of trees that are no longer kept: graphile-worker stores a row for each.
   delete from graphile_worker._private_tasks t
    where starts_with(t.identifier, _job_task() || '/')
@@ -155,7 +197,7 @@ begin
 end
 $$;
 
-comment on function _jobs_tidy() is 'Deletes what graphile-worker itself never would: jobs that will not run, and task identifiers no longer in use.';
+comment on function _jobs_tidy() is 'Deletes what graphile-worker itself never would: of the next 1,000 jobs those that will not run, and task identifiers no longer in use.';
 
 revoke execute on function _jobs_tidy() from public;
 

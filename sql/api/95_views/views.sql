@@ -116,7 +116,7 @@ create or replace view v_leases with (security_invoker = true) as
   select w.id as work_item_id, f.id as focus_id, f.faculty, f.attempt, f.iteration + 1 as iteration, f.lease_owner,
          f.lease_generation, f.lease_expires_at, f.lease_expires_at <= _now() as is_expired
     from foci f
-    join work_items w on w.focus_id = f.id
+    join work_items w on (w.id, w.focus_id) = (f.work_item_id, f.id)
    where w.state in ('claimed', 'running') and f.lease_owner is not null;
 comment on view v_leases is 'Which worker drives which item now. An expired lease means a dead worker; the next sweep ends it.';
 comment on column v_leases.is_expired is 'True: its worker is dead; the next sweep ends it.';
