@@ -357,6 +357,7 @@ create table messages (
   constraint role_is_known CHECK (role = ANY (ARRAY['user'::text, 'assistant'::text, 'system'::text, 'tool'::text])),
 );
 CREATE UNIQUE INDEX messages_external_id ON ledger.messages USING btree (external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX messages_nudges ON ledger.messages USING btree (turn_id) WHERE ((metadata ->> 'kind'::text) = 'nudge'::text);
 CREATE INDEX messages_time ON ledger.messages USING btree (turn_id, created_at, sequence);
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.messages FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table metrics_taken (
@@ -514,6 +515,7 @@ CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, 
 CREATE UNIQUE INDEX tool_calls_external_id ON ledger.tool_calls USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX tool_calls_in_flight ON ledger.tool_calls USING btree (created_at) WHERE ((external_id IS NOT NULL) AND (completed_at IS NULL));
 CREATE INDEX tool_calls_measured ON ledger.tool_calls USING btree (completed_at) WHERE (tool_name = ANY (ARRAY['execute_code'::text, 'await_child_work'::text]));
+CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WHERE (message_id IS NOT NULL);
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
 CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE (status = 'uncertain'::text);
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
@@ -883,7 +885,12 @@ create view threads with (security_invoker=true) as
    FROM turns t
      LEFT JOIN foci f ON f.id = t.focus_id
      LEFT JOIN sessions h ON h.label = f.session_label
-     LEFT JOIN sessions s ON s.head_turn_id = t.id AND f.id IS NULL
+     LEFT JOIN LATERAL ( SELECT s_1.persona_id
+           FROM session_history m
+             JOIN sessions s_1 ON s_1.label = m.session_label
+          WHERE f.id IS NULL AND m.turn_id = t.id AND s_1.head_turn_id = t.id
+          ORDER BY m.id
+         LIMIT 1) s ON true
      LEFT JOIN turn_configs c ON c.content_hash = t.config_hash;
 create view v_approvals with (security_invoker=true) as
  SELECT a.tool_call_id,
@@ -1144,7 +1151,7 @@ create view v_fork_points with (security_invoker=true) as
     entry,
     row_number() OVER (PARTITION BY work_item_id ORDER BY weight DESC, depth DESC) AS rank
    FROM ( SELECT t.id AS turn_id,
-            t.work_item_id,
+            l.work_item_id,
             t.depth,
             t.total_tokens AS context_tokens,
             l.content AS entry,
@@ -1362,18 +1369,22 @@ create view v_now with (security_invoker=true) as
 create view v_nudges with (security_invoker=true) as
  SELECT work_item_id,
     focus_id,
-    iteration,
-    (EXISTS ( SELECT
-           FROM turns t
-             JOIN work_ledger l ON l.work_item_id = t.work_item_id AND l.turn_id = t.id AND NOT l.is_auto
-          WHERE t.focus_id = n.focus_id AND t.iteration >= n.iteration AND t.iteration < COALESCE(n.next_iteration, t.iteration + 1))) AS is_heeded
+    min(iteration) AS iteration,
+    bool_or(is_noted) AS is_heeded
    FROM ( SELECT t.work_item_id,
             t.focus_id,
             t.iteration,
-            lead(t.iteration) OVER (PARTITION BY t.focus_id ORDER BY t.iteration) AS next_iteration
-           FROM messages m
-             JOIN turns t ON t.id = m.turn_id
-          WHERE (m.metadata ->> 'kind'::text) = 'nudge'::text AND t.status <> 'failed'::text) n;
+            l.turn_id IS NOT NULL AS is_noted,
+            count(m.turn_id) OVER (PARTITION BY t.work_item_id, t.focus_id ORDER BY t.iteration) AS nth
+           FROM turns t
+             LEFT JOIN messages m ON m.turn_id = t.id AND (m.metadata ->> 'kind'::text) = 'nudge'::text
+             LEFT JOIN ( SELECT DISTINCT work_ledger.work_item_id,
+                    work_ledger.turn_id
+                   FROM work_ledger
+                  WHERE NOT work_ledger.is_auto) l ON l.work_item_id = t.work_item_id AND l.turn_id = t.id
+          WHERE t.focus_id IS NOT NULL AND t.status <> 'failed'::text) n
+  WHERE nth > 0
+  GROUP BY work_item_id, focus_id, nth;
 create view v_plan_history with (security_invoker=true) as
  SELECT work_item_id,
     seq,

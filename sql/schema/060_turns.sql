@@ -132,8 +132,10 @@ create table tool_calls (
 create unique index turns_external_id on turns (external_id) where external_id is not null;
 create unique index messages_external_id on messages (external_id) where external_id is not null;
 create unique index tool_calls_external_id on tool_calls (external_id) where external_id is not null;
+create index messages_nudges on messages (turn_id) where metadata ->> 'kind' = 'nudge';
 create index messages_time on messages (turn_id, created_at, sequence);
 create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
+create index tool_calls_message on tool_calls (message_id) where message_id is not null;
 create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where status = 'uncertain';
 create index tool_calls_open on tool_calls (turn_id) where completed_at is null;
 create index tool_calls_in_flight on tool_calls (created_at) where external_id is not null and completed_at is null;

@@ -8,7 +8,12 @@ create or replace view threads with (security_invoker = true) as
     from turns t
     left join foci f on f.id = t.focus_id
     left join sessions h on h.label = f.session_label
-    left join sessions s on s.head_turn_id = t.id and f.id is null
+    -- Each move of a head is in session_history.
+    left join lateral (
+      select s.persona_id from session_history m join sessions s on s.label = m.session_label
+       where f.id is null and m.turn_id = t.id and s.head_turn_id = t.id
+       order by m.id
+       limit 1) s on true
     left join turn_configs c on c.content_hash = t.config_hash;
 comment on view threads is 'Each turn as the end of a conversation: depth and total tokens of its chain, persona, and hashes of system prompt and configuration. thread_key is a permanent address; its turns: turn_ancestry(turn_id).';
 comment on column threads.thread_key is 'A permanent address of the conversation that ends here.';
@@ -72,7 +77,7 @@ comment on column v_calls_out_of_toolset.is_from_code is 'True: code of execute_
 create or replace view v_fork_points with (security_invoker = true) as
   select p.turn_id, p.work_item_id, p.depth, p.reason, p.context_tokens, p.entry,
          row_number() over (partition by p.work_item_id order by p.weight desc, p.depth desc) as rank
-    from (select t.id as turn_id, t.work_item_id, t.depth, t.total_tokens as context_tokens, l.content as entry,
+    from (select t.id as turn_id, l.work_item_id, t.depth, t.total_tokens as context_tokens, l.content as entry,
                  case l.entry_type when 'decision' then 'before it decided' when 'error' then 'before it failed' else 'a step was done' end as reason,
                  case l.entry_type when 'error' then 3 when 'decision' then 2 else 1 end as weight
             from work_ledger l

@@ -122,16 +122,15 @@ comment on view v_leases is 'Which worker drives which item now. An expired leas
 comment on column v_leases.is_expired is 'True: its worker is dead; the next sweep ends it.';
 
 create or replace view v_nudges with (security_invoker = true) as
-  select n.work_item_id, n.focus_id, n.iteration,
-         exists (select from turns t
-                   join work_ledger l on l.work_item_id = t.work_item_id and l.turn_id = t.id and not l.is_auto
-                  where t.focus_id = n.focus_id and t.iteration >= n.iteration
-                    and t.iteration < coalesce(n.next_iteration, t.iteration + 1)) as is_heeded
-    from (select t.work_item_id, t.focus_id, t.iteration,
-                 lead(t.iteration) over (partition by t.focus_id order by t.iteration) as next_iteration
-            from messages m
-            join turns t on t.id = m.turn_id
-           where m.metadata ->> 'kind' = 'nudge' and t.status <> 'failed') n;
+  select n.work_item_id, n.focus_id, min(n.iteration) as iteration, bool_or(n.is_noted) as is_heeded
+    from (select t.work_item_id, t.focus_id, t.iteration, l.turn_id is not null as is_noted,
+                 count(m.turn_id) over (partition by t.work_item_id, t.focus_id order by t.iteration) as nth
+            from turns t
+            left join messages m on m.turn_id = t.id and m.metadata ->> 'kind' = 'nudge'
+            left join (select distinct work_item_id, turn_id from work_ledger where not is_auto) l on (l.work_item_id, l.turn_id) = (t.work_item_id, t.id)
+           where t.focus_id is not null and t.status <> 'failed') n
+   where n.nth > 0
+   group by n.work_item_id, n.focus_id, n.nth;
 comment on view v_nudges is 'Each reminder (nudge) to write to the ledger, and whether the agent did so before the next one.';
 comment on column v_nudges.is_heeded is 'True: the agent wrote to its ledger before the next one.';
 

@@ -1,0 +1,54 @@
+// What a view costs that is asked about one item, turn, message or session, by the buffers read, in a ledger where nothing is rare.
+
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { costOf } from '../cost.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { wideLedger } from '../wideLedger.ts';
+
+/** Of one row; a row of work under way has a dozen sub-queries. */
+const MOST = 350;
+
+let database: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  await client.query(`set search_path = ledger; select from faculty_save('{"name": "worker", "accepts": ["analyze"]}')`);
+});
+afterAll(async () => {
+  await client?.end();
+  await database?.drop();
+});
+
+/** Keys that are no way into a view. */
+const others = new Map([
+  ['v_evidence.tool_call_id', 'named in the data of entries'],
+  ['v_fork_points.turn_id', 'ranked within an item'],
+  ['v_now.turn_id', 'the newest of an item'],
+  ['work_journal.id', 'made of type and source'],
+  ['work_journal.source_id', 'of any table'],
+]);
+
+test('a view reads what belongs to its key, and nothing else', async () => {
+  const { item, root, turn, message, call } = await wideLedger(client, 25_000);
+  const values = new Map([
+    ['work_item_id', item], ['reader_id', item], ['source_id', item], ['id', item], ['label', item], ['parent_id', root], ['root_id', root],
+    ['turn_id', turn], ['message_id', message], ['tool_call_id', call],
+  ]);
+  const { rows: looks } = await client.query<{ view: string; key: string; type: string }>(`
+    select c.relname as view, a.attname as key, format_type(a.atttypid, null) as type
+      from pg_class c join pg_attribute a on a.attrelid = c.oid
+     where c.relkind = 'v' and c.relnamespace = 'ledger'::regnamespace and a.attname = any ($1)
+     order by 1, 2`, [[...values.keys()]]);
+  const dear: string[] = [];
+  for (const { view, key, type } of looks.filter((look) => !others.has(`${look.view}.${look.key}`))) {
+    const { rows, buffers } = await costOf(client, `select * from ${view} where ${key} = '${values.get(key)}'::${type}`);
+    if (buffers > Math.max(MOST, 70 * rows)) dear.push(`${view}.${key}: ${buffers} buffers for ${rows} rows`);
+  }
+  expect(dear).toEqual([]);
+  expect(looks.length).toBeGreaterThan(40);
+});
