@@ -6,8 +6,9 @@ import type { JournalEntry } from './answers.ts';
 import type { Db } from './db.ts';
 import { listen } from './listener.ts';
 
-/** Entries may become visible in another order than they were written; this much of the past is read again. */
+/** Entries may become visible in another order than they were written: so much of the past is read again by a poll, and so much at a hint. */
 const OVERLAP_MS = 60_000;
+const HINT_OVERLAP_MS = 1000;
 const POLL_MS = 2000;
 const WATCH_MS = 30_000;
 
@@ -17,15 +18,18 @@ export function subscribe(db: Db, url: string, sessionId: string, callback: (ent
   const activity = new ActivityReader(db, sessionId);
   let watchedUntil = 0;
   let isOver = false;
-  let reading: Promise<void> | null = null;
-  const read = async (): Promise<void> => {
+  let isReading = false;
+  /** What the next read reads again, while one is under way; null: none is wanted. */
+  let wanted: number | null = null;
+  const read = async (overlapMs: number): Promise<void> => {
+    if (isOver) return;
     try {
       await entries.begin();
       if (performance.now() > watchedUntil) {
         await db.ledgerWatch(sessionId, (2 * WATCH_MS) / 1000);
         watchedUntil = performance.now() + WATCH_MS;
       }
-      for await (const entry of entries.read()) {
+      for await (const entry of entries.read(overlapMs)) {
         if (isOver) return;
         callback(entry);
       }
@@ -38,12 +42,20 @@ export function subscribe(db: Db, url: string, sessionId: string, callback: (ent
       // The database is unreachable: the next read returns everything.
     }
   };
-  const wake = (): void => {
-    reading ??= read().finally(() => (reading = null));
+  const wake = async (overlapMs: number): Promise<void> => {
+    wanted = Math.max(wanted ?? 0, overlapMs);
+    if (isReading) return;
+    isReading = true;
+    while (wanted !== null) {
+      const overlap: number = wanted;
+      wanted = null;
+      await read(overlap);
+    }
+    isReading = false;
   };
-  wake();
-  const timer = setInterval(wake, POLL_MS);
-  const listener = listen(url, ['work_journal', 'work_ledger', ...(onActivity ? ['work_activity'] : [])], { onNotification: (_, payload) => (payload === sessionId ? wake() : undefined) });
+  void wake(OVERLAP_MS);
+  const timer = setInterval(() => void wake(OVERLAP_MS), POLL_MS);
+  const listener = listen(url, ['work_journal', 'work_ledger', ...(onActivity ? ['work_activity'] : [])], { onNotification: (_, payload) => (payload === sessionId ? void wake(HINT_OVERLAP_MS) : undefined) });
   return () => {
     isOver = true;
     clearInterval(timer);
@@ -73,8 +85,9 @@ class NewEntries {
     this.#began = this.#since = now - (performance.now() - this.#subscribedAt);
   }
 
-  async *read(): AsyncGenerator<JournalEntry> {
-    for (const entry of await this.#db.journal.read(this.#sessionId, this.#since - OVERLAP_MS, null, null)) {
+  /** What is new, among what was written since so long before the newest entry; the first read looks at all that a later one may. */
+  async *read(overlapMs: number): AsyncGenerator<JournalEntry> {
+    for (const entry of await this.#db.journal.read(this.#sessionId, this.#since - (this.#isPrimed ? overlapMs : OVERLAP_MS), null, null)) {
       const isNew = !this.#seen.has(entry.id) && (this.#isPrimed || entry.timestamp >= (this.#began ?? 0));
       this.#seen.set(entry.id, entry.timestamp);
       this.#since = Math.max(this.#since, entry.timestamp);

@@ -114,6 +114,28 @@ test('a subscriber is told what is written before the database has answered it f
   end();
 });
 
+test('a hint is answered by reading what is new, not the last minute', async () => {
+  const session = await journal.createSession('chat-busy', 'Follow me');
+  await database.query(`insert into ledger.journal_entries (work_item_id, entry_type, content, created_at) select '${session.id}', 'user_feedback', '{"message": "old"}', now() - interval '5 seconds' from generate_series(1, 2000)`);
+  const sizes: number[] = [];
+  const counting = { ...db, journal: { ...db.journal, read: async (...args: Parameters<typeof db.journal.read>) => {
+    const entries = await db.journal.read(...args);
+    sizes.push(entries.length);
+    return entries;
+  } } };
+  const told: JournalEntry[] = [];
+  const end = new WorkJournal(counting, database.url).subscribe(session.id, (entry) => told.push(entry));
+  await until(() => sizes.length > 0);
+  expect(sizes[0], 'the first read has to know them all').toBeGreaterThan(2000);
+  await until(async () => {
+    await journal.logEntry(session.id, 'user_feedback', { message: 'new' });
+    return sizes.some((size) => size < 2000);
+  });
+  await until(() => messages(told).length > 0);
+  expect(new Set(messages(told))).toEqual(new Set(['new']));
+  end();
+});
+
 test('a model summarizes a session', async () => {
   const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: ' It chose B.\n' }] }]));
   const writer = new WorkJournal(db, database.url, { model: createModelClient({ baseURL: model.url, apiKey: 'none' }) });
