@@ -1921,7 +1921,7 @@ create function _ability_work_complete(p_input jsonb) returns text
 create function _ability_work_item() returns uuid
   sql stable parallel safe; -- body d41d8cd9, comment 37e31c44
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment df40b70f
+  plpgsql immutable parallel safe; -- body ca3ac7ea, comment df40b70f
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a73a1d6c, comment 574b6d54
 create function _answer_attributes(p_turn turns) returns jsonb
@@ -1945,19 +1945,19 @@ create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
 create function _awaited_by(p_item work_items) returns uuid[]
   sql stable; -- body c593802d, comment 0545100e
 create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid, OUT said text, OUT shown jsonb) returns record
-  sql volatile; -- body 4638fc66, comment ae757a6b
-create function _awareness_active(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 52cf940b, comment e4e834f7
-create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 2446ce57, comment 127d015c
+  sql volatile; -- body 4ebfe393, comment ae757a6b
+create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body 926b7898, comment e420309c
+create function _awareness_items(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile; -- body 5cc612f2, comment 009bdb1c
 create function _awareness_settings(p_config jsonb) returns jsonb
   sql stable; -- body 41c72080, comment f4528c53
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns void
   plpgsql volatile; -- body 760582c7, comment 47734710
 create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 0c075c7b, comment 9e13440c
-create function _awareness_told(p_entry_type text, p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_query tsquery) returns TABLE(section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile set plan_cache_mode=force_custom_plan; -- body 5e7e360e, comment a0403369
+create function _awareness_told(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
+  plpgsql volatile; -- body 31f44825, comment d87d2763
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _block_of(p_turn turns) returns integer
@@ -2152,6 +2152,8 @@ create function _doctor_workers() returns TABLE(severity text, code text, work_i
   plpgsql stable; -- body 876ff190, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5e3768bc, comment ee77c08f
+create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(driver text)
+  sql stable; -- body d41d8cd9, comment 435dd261
 create function _earlier_head(p_focus_id uuid) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7f9c4558, comment 086cd3a9
 create function _edit_distance(p_a text, p_b text) returns integer
@@ -2176,6 +2178,8 @@ create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_worker
   plpgsql volatile security definer acl {postgres=X/postgres}; -- body a84bc3d5, comment 2672f2fe
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
+create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid)
+  sql stable; -- body d41d8cd9, comment 57fd4670
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment a8e20118
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
@@ -2204,8 +2208,8 @@ create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
   sql immutable parallel safe; -- body ec4af5ee, comment daa3a2db
-create function _faculty_label(p_work_item_id uuid, p_faculty text) returns text
-  sql stable; -- body 8d118550, comment 962c4f33
+create function _faculty_label(p_faculty text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 1196145a
 create function _faculty_value_says(p_type text, p_least numeric, p_most numeric, p_choices text[], p_value jsonb) returns text
@@ -2316,6 +2320,8 @@ create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
+create function _is_on_host(p_work_item_id uuid) returns boolean
+  plpgsql stable; -- body 5e8e8659, comment 2b7b8061
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body ee598f1d, comment 9cdb5566
 create function _is_watched(p_work_item_id uuid) returns boolean
@@ -2324,6 +2330,8 @@ create function _item_locked(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 68442a42, comment 5f23912d
 create function _item_model(p_work_item_id uuid) returns text
   sql stable; -- body f7610093, comment 3b342519
+create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
+  sql stable; -- body d41d8cd9, comment ce09c899
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body 90e3c2e9, comment 7d50e0a3
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
@@ -2491,7 +2499,7 @@ create function _now() returns timestamp with time zone
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 66383572, comment 02b21e8d
 create function _one_line(p_text text, p_max_chars integer) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 1e359c8d
+  plpgsql immutable parallel safe; -- body 39c811e5, comment 1e359c8d
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9c4e67b8
 create function _open_call(p_call tool_calls) returns json
@@ -2658,8 +2666,10 @@ create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) return
   sql stable; -- body 66486223, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
   plpgsql volatile; -- body 348efc21, comment cd8cee87
-create function _source_label(p_work_item_id uuid, p_faculty text, p_work_type text) returns text
-  sql stable; -- body 7c8b3c2c, comment 6723dc2a
+create function _source_label(p_faculty text, p_work_type text) returns text
+  plpgsql immutable parallel safe; -- body 13ddde47, comment 6723dc2a
+create function _spaced(p_text text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 4ceaad08
 create function _span(p_name text, p_span_id text, p_parent_span_id text, p_started_at timestamp with time zone, p_ended_at timestamp with time zone, p_is_error boolean, p_attributes jsonb, p_events jsonb DEFAULT NULL::jsonb, p_links jsonb DEFAULT NULL::jsonb) returns trace_span
   sql immutable parallel safe; -- body d41d8cd9, comment 6491b880
 create function _span_event(p_name text, p_at timestamp with time zone, p_attributes jsonb) returns jsonb
@@ -2837,7 +2847,7 @@ create function _without_thinking(p_content json) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body 8fd62c3e, comment 4b519098
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
-  sql stable; -- body c7968c9f, comment 200f4068
+  sql stable; -- body 006c06ef, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_sources() returns text[]

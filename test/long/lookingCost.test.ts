@@ -30,6 +30,7 @@ const looks: [string, (id: string, turns: number) => string, number][] = [
   ['a page of the timeline', (id, turns) => `select * from context_timeline('${id}', null, md5('${id}' || ${turns / 2})::uuid, 40)`, 2.5],
   // 500 turns around the newest instead of all 100.
   ['the tree of turns', (id) => `select * from turn_tree('${id}')`, 5],
+  ['an awareness digest', () => 'select awareness_digest()', 1.25],
   ['the findings of the doctor', () => 'select * from work_ledger_doctor()', 1.25],
 ];
 

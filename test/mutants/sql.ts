@@ -214,8 +214,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'what others wrote before a fork is news to all',
     file: 'sql/api/45_ledger/awareness_entries.sql',
-    from: 'where l.entry_type = p_entry_type and not l.is_inherited and',
-    to: 'where l.entry_type = p_entry_type and',
+    from: 'where l.entry_type = p_entry_type and not (p_is_root and l.is_child_work) and not l.is_inherited',
+    to: 'where l.entry_type = p_entry_type and not (p_is_root and l.is_child_work)',
     test: 'test/sql/work_fork/and_its_source_know_nothing_of_each_other.test.sql',
   },
   // Leases, crashes, slots

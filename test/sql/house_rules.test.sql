@@ -13,7 +13,7 @@ create temporary table ledger_relations as
 
 select is_empty(
   $$ select signature from ledger_functions
-      where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, [^=]+, pg_temp(,(enable_[a-z]+=off|plan_cache_mode=force_custom_plan|client_min_messages=warning))*$' $$,
+      where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, [^=]+, pg_temp(,(enable_[a-z]+=off|plan_cache_mode=force_(custom|generic)_plan|client_min_messages=warning))*$' $$,
   'every string-bodied function pins its search_path, pg_catalog first and pg_temp last');
 select is_empty(
   $$ select signature from ledger_functions where obj_description(oid, 'pg_proc') is null and proname not in ('_uuidv7', '_now') $$,

@@ -11,19 +11,41 @@ comment on function _indent(text, text) is 'The text with every line after the f
 
 create or replace function _one_line(p_text text, p_max_chars integer)
   returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_line text := _spaced(left(p_text, 4 * p_max_chars));
+begin
+  if char_length(v_line) <= p_max_chars and char_length(p_text) > 4 * p_max_chars then
+    v_line := _spaced(p_text);
+  end if;
+  return case when char_length(v_line) > p_max_chars then left(v_line, p_max_chars - 1) || '…' else v_line end;
+end
+$$;
+
+comment on function _one_line(text, integer) is 'The text on one line of at most p_max_chars: each run of white space, control and invisible characters becomes one space; longer text ends in an ellipsis.';
+
+create or replace function _spaced(p_text text)
+  returns text
   language sql
   immutable
   parallel safe
-  return (
-    select case when char_length(v.line) > p_max_chars then left(v.line, p_max_chars - 1) || '…' else v.line end
-      from (select btrim(regexp_replace(
-              p_text,
-              -- Invisible characters: soft hyphen, joiners, directional marks, fillers (also Hangul), variation selectors, tags.
-              '[\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
-               '\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]+',
-              ' ', 'g'))) as v(line));
+  -- Invisible characters: soft hyphen, joiners, directional marks, fillers (also Hangul), variation selectors, tags. A single space,
+  -- as between words, does not match: replacing it by itself would take most of the time.
+  return btrim(regexp_replace(
+    p_text,
+    ' ?(?:[^\S ]|[\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
+    '\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF])'
+    '[\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
+    '\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]*'
+    '|  [\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
+    '\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]*',
+    ' ', 'g'));
 
-comment on function _one_line(text, integer) is 'The text on one line of at most p_max_chars: each run of white space, control and invisible characters becomes one space; longer text ends in an ellipsis.';
+comment on function _spaced(text) is 'The text with each run of white space, control and invisible characters as one space, and none at its ends.';
 
 create or replace function _fenced(p_says text, p_text text)
   returns text

@@ -35,12 +35,12 @@ as $$
     select e.section, row_number() over (partition by e.section order by min(e."position")) as n, count(*) as entries,
            concat_ws(
              E'\n  ',
-             e.line || coalesce(' (' || (array_agg(e.age order by e."position"))[1] || ')', '')
+             e.line || coalesce(' (' || nullif(concat_ws(', ', e.source, (array_agg(e.age order by e."position"))[1]), '') || ')', '')
              || case when count(*) > 1 then format(' (×%s)', count(*)) else '' end,
              e.more) as line,
            jsonb_agg(jsonb_build_array(e.work_item_id, e.seq, e.path) order by e."position") as entry
       from _awareness_entries(p_work_item_id, p_settings, p_focus_id) e
-     group by e.section, e.line, e.more, regexp_replace(e.age, '(^|, )(just now|\d+[mhd] ago)$', '')
+     group by e.section, e.line, e.more, e.source
   ),
   -- The first entry of each section, then the second of each, and so on: those that do not fit are the oldest of the longest
   -- sections. Headings and the lines that count missing entries are included in the size.

@@ -1,22 +1,21 @@
 -- The entries of a digest: a few queries, each with its own partial index and a limit, so that the cost does not grow with the
--- ledger.
+-- ledger. They are planned once a connection: from digest to digest only a time, a limit and who asks differ, and items and
+-- entries with and without child work, which have indexes of their own, are branches of their own.
 
 create or replace function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid default null)
-  returns table (section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
+  returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   language plpgsql
   volatile
   rows 50
   set search_path = pg_catalog, @extschema@, pg_temp
-  -- Planned each time with the faculty's settings, so that a digest without child work uses the indexes that leave it out.
-  set plan_cache_mode = force_custom_plan
+  -- For all that it calls. A plan for any limit has to read an index in its order; costs cannot tell.
+  set plan_cache_mode = force_generic_plan
+  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off set enable_material = off
 as $$
 #variable_conflict use_column
 declare
-  v_now timestamptz := _now();
-  v_since timestamptz := v_now - make_interval(hours => least((p_settings ->> 'lookback_hours')::numeric, 876000)::integer);
+  v_since timestamptz := _now() - make_interval(hours => least((p_settings ->> 'lookback_hours')::numeric, 876000)::integer);
   v_news_since timestamptz := '-infinity';
-  v_children boolean := (p_settings ->> 'include_child_work')::boolean;
-  v_query tsquery := case when p_settings ->> 'rank_by' = 'relevance' then _relevance_query(p_work_item_id) end;
 begin
   if p_focus_id is not null then
     -- News is what came since the last digest, minus a minute for transactions that were open then.
@@ -25,124 +24,150 @@ begin
       (select created_at from foci where id = p_focus_id)) - interval '1 minute';
     v_since := greatest(v_since, v_news_since);
   end if;
-  return query
-    select 1, row_number() over (order by o.path, o.id),
-           format('- %s: [%s] %s', _one_line(o.path, 200), _source_label(o.id, o.faculty, o.work_type), _one_line(o.description, 200)),
-           null, null, o.id, -2, o.path
-      from _overlaps(p_work_item_id, (select w.focus_id from work_items w where w.id = p_work_item_id)) o
-     where not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = o.id and a.seq = -2 and a.path = o.path)
-     limit 20;
-  return query select * from _awareness_active(p_work_item_id, p_settings, p_focus_id, v_news_since);
-  if (p_settings ->> 'include_queued')::boolean then
+  if _is_on_host(p_work_item_id) then
     return query
-      select 3, row_number() over (order by w.created_at desc, w.id desc),
-             format('- [%s] %s', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240)), null, null, w.id, -3, ''
-        from (select *
-                from work_items i
-               where i.state = 'queued' and i.id is distinct from p_work_item_id and (v_children or i.parent_id is null)
-                 and i.created_at > v_news_since
-                 and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -3)
-               order by i.created_at desc, i.id desc
-               limit (p_settings ->> 'max_running')::integer) w;
+      select 1, row_number() over (order by o.path, o.id),
+             format('- %s: [%s] %s', _one_line(o.path, 200), _source_label(d.driver, o.work_type), _one_line(o.description, 200)),
+             null, null, null, o.id, -2, o.path
+        from _overlaps(p_work_item_id, (select w.focus_id from work_items w where w.id = p_work_item_id)) o
+       cross join lateral _driver(o.id, o.faculty) d
+       where not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = o.id and a.seq = -2 and a.path = o.path)
+       limit 20;
   end if;
-  return query
-    select 4, row_number() over (order by w.resolved_at desc, w.id desc),
-           format('- [%s] %s', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240)), _ago(w.resolved_at, v_now),
-           'Outcome: ' || _one_line(w.outcome_data ->> 'summary', 240), w.id, 0, ''
-      from (select *
-              from work_items i
-             where i.state = 'completed' and i.resolved_at > v_since and i.id is distinct from p_work_item_id
-               and (v_children or i.parent_id is null)
-               and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = 0)
-             order by i.resolved_at desc, i.id desc
-             limit (p_settings ->> 'max_recent_completed')::integer) w;
-  return query select * from _awareness_told('finding', p_work_item_id, p_settings, p_focus_id, v_since, v_query);
-  return query select * from _awareness_told('error', p_work_item_id, p_settings, p_focus_id, v_since, v_query);
+  return query select * from _awareness_items(p_work_item_id, p_settings, p_focus_id, v_since, v_news_since);
+  return query select * from _awareness_told(p_work_item_id, p_settings, p_focus_id, v_since);
 end
 $$;
 
 comment on function _awareness_entries(uuid, jsonb, uuid) is
-  'The entries of a digest: text, age, and the work item, ledger entry or file that each is about. With p_focus_id: only what is news to that focus. section: 1 files, 2 active, 3 queued, 4 completed, 5 findings, 6 errors.';
+  'The entries of a digest: text, whose it is, age, and the work item, ledger entry or file that each is about. With p_focus_id: only what is news to that focus. section: 1 files, 2 active, 3 queued, 4 completed, 5 findings, 6 errors. Entries that differ only in age are one to a reader.';
 
-create or replace function _awareness_active(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz)
-  returns table (section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
+create or replace function _awareness_items(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz, p_news_since timestamptz)
+  returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   language plpgsql
   volatile
-  rows 10
+  rows 30
   set search_path = pg_catalog, @extschema@, pg_temp
-  set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := _now();
-  v_children boolean := (p_settings ->> 'include_child_work')::boolean;
+  v_children boolean := p_settings ->> 'include_child_work';
+  v_queued boolean := p_settings ->> 'include_queued';
+  v_running integer := p_settings ->> 'max_running';
+  v_completed integer := p_settings ->> 'max_recent_completed';
 begin
   return query
-    select 2, row_number() over (order by w.created_at desc, w.id desc),
-           format('- [%s] %s', _source_label(w.id, w.faculty, w.work_type), _one_line(w.description, 240)), null,
-           'Plan: ' || _one_line(w.plan, 240), w.id, -1, ''
-      from (select i.*,
-                   (select l.content from work_ledger l where l.work_item_id = i.id and l.entry_type = 'plan' order by l.seq desc limit 1) as plan
-              from ((select *
-                       from work_items i
-                      where i.state = 'running' and i.id is distinct from p_work_item_id and (v_children or i.parent_id is null)
-                        and i.started_at > p_since
-                        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
-                      order by i.created_at desc, i.id desc
-                      limit (p_settings ->> 'max_running')::integer)
+    select w.section, w.n, format('- [%s] %s', _source_label(d.driver, w.work_type), _one_line(w.description, 240)), null,
+           case w.section when 4 then _ago(w.at, v_now) end,
+           case w.section
+             when 2 then 'Plan: ' || _one_line((select l.content from work_ledger l
+                                                 where l.work_item_id = w.id and l.entry_type = 'plan' order by l.seq desc limit 1), 240)
+             when 4 then 'Outcome: ' || _one_line(w.outcome, 240) end,
+           w.id, case w.section when 2 then -1 when 3 then -3 else 0 end, ''
+      from (select i.*, row_number() over (partition by i.section order by i.at desc, i.id desc) as n
+              from (select 2 as section, r.* from _items_of('running', true, p_work_item_id, p_focus_id, p_news_since, v_running) r where not v_children
                     union all
-                    (select * -- interactive sessions
-                       from work_items i
-                      where i.state = 'created' and i.work_type = 'journal' and i.id is distinct from p_work_item_id
-                        and i.heartbeat_ends_at > v_now and i.created_at > v_now - interval '30 days'
-                        and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = -1)
-                      order by i.created_at desc, i.id desc
-                      limit (p_settings ->> 'max_running')::integer)) i
-             order by i.created_at desc, i.id desc
-             limit (p_settings ->> 'max_running')::integer) w;
+                    select 2, r.* from _items_of('running', false, p_work_item_id, p_focus_id, p_news_since, v_running) r where v_children
+                    union all
+                    select 2, r.* from _items_of('created', false, p_work_item_id, p_focus_id, v_now - interval '30 days', v_running) r
+                    union all
+                    select 3, r.* from _items_of('queued', true, p_work_item_id, p_focus_id, p_news_since, v_running) r where v_queued and not v_children
+                    union all
+                    select 3, r.* from _items_of('queued', false, p_work_item_id, p_focus_id, p_news_since, v_running) r where v_queued and v_children
+                    union all
+                    select 4, r.* from _items_of('completed', true, p_work_item_id, p_focus_id, p_since, v_completed) r where not v_children
+                    union all
+                    select 4, r.* from _items_of('completed', false, p_work_item_id, p_focus_id, p_since, v_completed) r where v_children) i) w
+     cross join lateral _driver(w.id, w.faculty) d
+     where w.section <> 2 or w.n <= v_running;
 end
 $$;
 
-comment on function _awareness_active(uuid, jsonb, uuid, timestamptz) is
-  'The digest''s section on running work: items that started after p_since, and interactive sessions, of which the focus was not told yet. Columns as in _awareness_entries().';
+comment on function _awareness_items(uuid, jsonb, uuid, timestamptz, timestamptz) is
+  'The digest''s sections on running, queued and completed work, and on interactive sessions, of which the focus was not told yet. Columns as in _awareness_entries().';
 
-create or replace function _awareness_told(p_entry_type text, p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz, p_query tsquery)
-  returns table (section integer, "position" bigint, line text, age text, more text, work_item_id uuid, seq integer, path text)
+create or replace function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamptz, p_max integer)
+  returns table (id uuid, faculty text, work_type text, description text, outcome text, at timestamptz)
+  language sql
+  stable
+  rows 10
+begin atomic
+  select i.id, i.faculty, i.work_type, i.description, i.outcome_data ->> 'summary',
+         case when p_state = 'completed' then i.resolved_at else i.created_at end
+    from work_items i
+   where i.state = p_state and not (p_is_root and i.parent_id is not null) and i.id is distinct from p_but_id
+     and case p_state when 'completed' then i.resolved_at when 'running' then i.started_at else i.created_at end > p_since
+     and (p_state <> 'created' or (i.work_type = 'journal' and i.heartbeat_ends_at > _now()))
+     and not exists (
+       select from awareness_shown a
+        where a.focus_id = p_focus_id and a.work_item_id = i.id and a.seq = case p_state when 'completed' then 0 when 'queued' then -3 else -1 end)
+   order by case when p_state = 'completed' then i.resolved_at else i.created_at end desc, i.id desc
+   limit p_max;
+end;
+
+comment on function _items_of(text, boolean, uuid, uuid, timestamptz, integer) is
+  'The newest work items in a state, but one, of which a focus was not told yet; of created ones those of interactive sessions that are alive. Written to be inlined with a literal p_state and p_is_root (true: no child items), so that each use has its own index.';
+
+create or replace function _awareness_told(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamptz)
+  returns table (section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   language plpgsql
   volatile
-  rows 10
+  rows 20
   set search_path = pg_catalog, @extschema@, pg_temp
-  set plan_cache_mode = force_custom_plan
 as $$
 #variable_conflict use_column
 declare
   v_now timestamptz := _now();
-  v_children boolean := (p_settings ->> 'include_child_work')::boolean;
-  v_max integer := (p_settings ->> case p_entry_type when 'finding' then 'max_recent_findings' else 'max_recent_errors' end)::integer;
+  v_children boolean := p_settings ->> 'include_child_work';
+  v_query tsquery := case when p_settings ->> 'rank_by' = 'relevance' then _relevance_query(p_work_item_id) end;
+  v_findings integer := p_settings ->> 'max_recent_findings';
+  v_errors integer := p_settings ->> 'max_recent_errors';
+  -- What ranks is read before it is ranked.
+  v_findings_read integer := case when v_query is null then v_findings when v_findings > 0 then 200 else 0 end;
+  v_errors_read integer := case when v_query is null then v_errors when v_errors > 0 then 200 else 0 end;
 begin
   return query
-    select case p_entry_type when 'finding' then 5 else 6 end, row_number() over (order by e.rank desc, e.created_at desc, e.seq desc),
-           '- ' || _one_line(e.content, 240),
-           case i.state when 'running' then _faculty_label(i.id, i.faculty) || ', in progress'
-                        else _source_label(i.id, i.faculty, i.work_type) || ', ' || _ago(e.created_at, v_now) end,
+    select e.section, e.n, '- ' || _one_line(e.content, 240),
+           case i.state when 'running' then _faculty_label(d.driver) || ', in progress' else _source_label(d.driver, i.work_type) end,
+           case when i.state <> 'running' then _ago(e.created_at, v_now) end,
            null, e.work_item_id, e.seq, ''
-      from (select f.*, case when p_query is null then 0 else ts_rank_cd(to_tsvector('english', f.content), p_query) end as rank
-              from (select l.content, l.created_at, l.seq, l.work_item_id
-                      from work_ledger l
-                     where l.entry_type = p_entry_type and not l.is_inherited and l.created_at > p_since
-                       and l.work_item_id is distinct from p_work_item_id and (v_children or not l.is_child_work)
-                       and not exists (
-                         select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
-                     order by l.created_at desc
-                     limit case when p_query is null then v_max when v_max > 0 then 200 else 0 end) f
-             order by rank desc, f.created_at desc
-             limit v_max) e
-      join work_items i on i.id = e.work_item_id;
+      from (select r.*, row_number() over (partition by r.section order by r.rank desc, r.created_at desc, r.seq desc) as n
+              from (select f.*, case when v_query is null then 0 else ts_rank_cd(to_tsvector('english', f.content), v_query) end as rank
+                      from (select 5 as section, l.*
+                              from _entries_of('finding', true, p_work_item_id, p_focus_id, p_since, v_findings_read) l where not v_children
+                            union all
+                            select 5, l.* from _entries_of('finding', false, p_work_item_id, p_focus_id, p_since, v_findings_read) l where v_children
+                            union all
+                            select 6, l.* from _entries_of('error', true, p_work_item_id, p_focus_id, p_since, v_errors_read) l where not v_children
+                            union all
+                            select 6, l.* from _entries_of('error', false, p_work_item_id, p_focus_id, p_since, v_errors_read) l where v_children) f) r) e
+      join work_items i on i.id = e.work_item_id
+     cross join lateral _driver(i.id, i.faculty) d
+     where e.n <= case e.section when 5 then v_findings else v_errors end;
 end
 $$;
 
-comment on function _awareness_told(text, uuid, jsonb, uuid, timestamptz, tsquery) is
-  'The digest''s section on findings or on errors (p_type) that others recorded after p_since and of which the focus was not told yet; the newest first or, with p_query, those that match it best. Columns as in _awareness_entries().';
+comment on function _awareness_told(uuid, jsonb, uuid, timestamptz) is
+  'The digest''s sections on findings and on errors that others recorded after p_since and of which the focus was not told yet; the newest first or, with rank_by = "relevance", those that share most words with the item''s description. Columns as in _awareness_entries().';
+
+create or replace function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamptz, p_max integer)
+  returns table (content text, created_at timestamptz, seq integer, work_item_id uuid)
+  language sql
+  stable
+  rows 10
+begin atomic
+  select l.content, l.created_at, l.seq, l.work_item_id
+    from work_ledger l
+   where l.entry_type = p_entry_type and not (p_is_root and l.is_child_work) and not l.is_inherited
+     and l.created_at > p_since and l.work_item_id is distinct from p_but_id
+     and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
+   order by l.created_at desc
+   limit p_max;
+end;
+
+comment on function _entries_of(text, boolean, uuid, uuid, timestamptz, integer) is
+  'The newest ledger entries of a type, but those of one work item, of which a focus was not told yet. Inlined, as _items_of() is.';
 
 create or replace function _overlaps(p_work_item_id uuid, p_focus_id uuid)
   returns table (id uuid, faculty text, work_type text, description text, path text)
@@ -191,43 +216,73 @@ $$;
 
 comment on function _relevance_query(uuid) is 'A query for any word of a work item''s description; null: it has none.';
 
-create or replace function _faculty_label(p_work_item_id uuid, p_faculty text)
-  returns text
-  language sql
+create or replace function _is_on_host(p_work_item_id uuid)
+  returns boolean
+  language plpgsql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when n.name ~ '[A-Z]' then n.name else initcap(translate(n.name, '-_', '  ')) end
-    from (select coalesce(
-            (select f.faculty from foci f where f.work_item_id = p_work_item_id order by f.attempt desc limit 1),
-            p_faculty) as name) n;
+begin
+  return exists (
+    select from work_items w
+      join foci f on f.id = w.focus_id
+      join faculties c on c.content_hash = f.faculty_hash and c.config #>> '{engage,workspace}' = 'host'
+     where w.id = p_work_item_id);
+end
 $$;
 
-comment on function _faculty_label(uuid, text) is 'The faculty that works or last worked on an item, else the one requested, as people write it: Computer Use for computer-use. Null: none.';
+comment on function _is_on_host(uuid) is 'Whether the item''s attempt under way works in a directory of the host.';
 
-create or replace function _source_label(p_work_item_id uuid, p_faculty text, p_work_type text)
-  returns text
+create or replace function _driver(p_work_item_id uuid, p_faculty text)
+  returns table (driver text)
   language sql
   stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select concat_ws('/', _faculty_label(p_work_item_id, p_faculty), _one_line(p_work_type, 60));
-$$;
+  rows 1
+begin atomic
+  select coalesce((select f.faculty from foci f where f.work_item_id = p_work_item_id order by f.attempt desc limit 1), p_faculty);
+end;
 
-comment on function _source_label(uuid, text, text) is 'Where an entry comes from, for a digest: faculty/work type.';
+comment on function _driver(uuid, text) is 'One row: the faculty that works or last worked on an item, else p_faculty, the one requested; null: none. Inlined, as _items_of() is.';
 
-create or replace function _ago(p_at timestamptz, p_now timestamptz)
+create or replace function _faculty_label(p_faculty text)
   returns text
   language sql
   immutable
   parallel safe
-  return (
-    select case
-             when v.seconds < 60 then 'just now'
-             when v.seconds < 3600 then floor(v.seconds / 60) || 'm ago'
-             when v.seconds < 86400 then floor(v.seconds / 3600) || 'h ago'
-             else floor(v.seconds / 86400) || 'd ago'
-           end
-      from (select extract(epoch from p_now - p_at)) as v(seconds));
+  return case when p_faculty ~ '[A-Z]' then p_faculty else initcap(translate(p_faculty, '-_', '  ')) end;
+
+comment on function _faculty_label(text) is 'A faculty''s name as people write it: Computer Use for computer-use. Null for null.';
+
+create or replace function _source_label(p_faculty text, p_work_type text)
+  returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return concat_ws('/', _faculty_label(p_faculty), _one_line(p_work_type, 60));
+end
+$$;
+
+comment on function _source_label(text, text) is 'Where an entry comes from, for a digest: faculty/work type.';
+
+create or replace function _ago(p_at timestamptz, p_now timestamptz)
+  returns text
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_seconds bigint := floor(extract(epoch from p_now - p_at));
+begin
+  return case
+    when v_seconds < 60 then 'just now'
+    when v_seconds < 3600 then v_seconds / 60 || 'm ago'
+    when v_seconds < 86400 then v_seconds / 3600 || 'h ago'
+    else v_seconds / 86400 || 'd ago' end;
+end
+$$;
 
 comment on function _ago(timestamptz, timestamptz) is 'How long ago, in the largest whole unit: 5m ago, 2h ago, 3d ago.';

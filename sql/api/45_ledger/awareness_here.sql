@@ -45,7 +45,7 @@ as $$
      order by w.resolved_at is null desc, coalesce(w.resolved_at, w.created_at) desc
      limit 8)
   select row_number() over (order by n.resolved_at is null desc, coalesce(n.resolved_at, n.created_at) desc), n.id,
-         format('- [%s] %s (%s)', _source_label(n.id, n.faculty, n.work_type), _one_line(n.description, 240),
+         format('- [%s] %s (%s)', _source_label(d.driver, n.work_type), _one_line(n.description, 240),
                 concat_ws(', ', n.state, _ago(n.resolved_at, _now())))
          || coalesce((
            select string_agg(format(E'\n  %s: %s', l.entry_type, _one_line(l.content, 200)), '' order by l.seq)
@@ -53,7 +53,8 @@ as $$
                     where e.work_item_id = n.id and e.entry_type in ('plan', 'finding', 'decision', 'error')
                     order by e.seq desc
                     limit 3) l), '')
-    from near n;
+    from near n
+    cross join lateral _driver(n.id, n.faculty) d;
 $$;
 
 comment on function _work_in(text, uuid) is 'Work items in a directory or below it, but one, as lines for a digest, in the order of place.';
