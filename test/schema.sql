@@ -2595,7 +2595,7 @@ create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_
 create function _replay_policy_check(p_policy jsonb) returns void
   plpgsql immutable; -- body 99035fec, comment b141384b
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[])
-  plpgsql volatile; -- body f33540e3, comment afa21819
+  plpgsql volatile; -- body fab182a2, comment afa21819
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
   plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
@@ -2694,6 +2694,8 @@ create function _strategy_cut(p_item work_items, p_focus foci, p_engage jsonb, p
   sql stable; -- body f753073e, comment ded77de3
 create function _stream_break(p_focus_id uuid) returns void
   sql volatile; -- body b6983658, comment 24bbfb34
+create function _stream_of(p_turn_id uuid) returns SETOF turn_streams
+  plpgsql stable; -- body 5f4b5e33, comment 1cce0a87
 create function _stream_over() returns trigger
   plpgsql volatile; -- body c1721144, comment f3c2e55b
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
@@ -3045,7 +3047,7 @@ create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid,
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
   plpgsql volatile; -- body 74d39951, comment 3d5ac6d5
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
-  sql stable; -- body 20cb6375, comment 370801c1
+  sql stable; -- body b74fedd7, comment e378c569
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items

@@ -103,11 +103,14 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
     app.get(address, (c) => c.body(body, 200, { 'content-type': `${types[extname(address)]}; charset=utf-8`, 'cache-control': 'no-cache' }));
   }
 
-  const shellOf = async () => ({ ...(await db.console.shell()), schema: options.schema });
-  const viewOf = (c: Context, path: string, page: Page | undefined, query: URLSearchParams, isReadOnly: boolean, refused: View['refused'] = null): View => ({
+  const shellOf = async () => {
+    const shell = await db.console.shell();
+    return { ...shell, schema: options.schema, is_read_only: shell.is_read_only || (options.isReadOnly ?? false) };
+  };
+  const viewOf = (c: Context, path: string, page: Page | undefined, query: URLSearchParams, shell: { is_read_only: boolean }, refused: View['refused'] = null): View => ({
     db, path, query, refused,
     id: page?.pattern.exec(path)?.groups?.['id'] ?? '',
-    formToken: keysOf.holds(c) && !isReadOnly ? keysOf.formToken : null,
+    formToken: keysOf.holds(c) && !shell.is_read_only ? keysOf.formToken : null,
   });
   const pageAt = (path: string): Page | undefined => pages.find(({ pattern }) => pattern.test(path));
 
@@ -115,7 +118,7 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
   async function show(c: Context, path: string, query: URLSearchParams, status: 200 | 409 = 200, refused: View['refused'] = null): Promise<Response> {
     const page = pageAt(path);
     const shell = await shellOf();
-    const view = viewOf(c, path, page, query, shell.is_read_only || (options.isReadOnly ?? false), refused);
+    const view = viewOf(c, path, page, query, shell, refused);
     const versions = page ? await versionsOf(page, view) : new Map<string, string>();
     const whole = page ? await page.whole(view, (name) => renderPart(page, name, view, versions)) : null;
     if (!page || !whole) {
@@ -130,14 +133,14 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
     const { pathname: path, searchParams: query } = new URL(c.req.query('page') ?? '/', 'http://127.0.0.1');
     const page = pageAt(path);
     if (!page) return c.text('no such page', 404);
-    const isReadOnly = (options.isReadOnly ?? false) || (await db.console.shell()).is_read_only;
-    const view = viewOf(c, path, page, query, isReadOnly);
+    const shell = await shellOf();
+    const view = viewOf(c, path, page, query, shell);
     return streamSSE(c, async (stream) => {
       const gone = new AbortController();
       stream.onAbort(() => gone.abort());
       const signal = AbortSignal.any([gone.signal, over]);
       const watched = {
-        isReadOnly,
+        isReadOnly: shell.is_read_only,
         versions: async () => new Map([...(await versionsOf(page, view)), ['nav', digest(await shellOf())]]),
         agents: async () => page.watches?.({ ...view }) ?? [], // what a page reads once is read once for each look
       };
@@ -169,7 +172,7 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
     const isNav = names.delete('nav');
     if ([...names].some((one) => !page || !Object.hasOwn(page.parts, one))) return c.notFound();
     if (!page || names.size === 0) return c.html(frame('', page?.section ?? 'keys', shell, keysOf.holds(c), html``));
-    const view = viewOf(c, path || '/', page, searchParams, shell.is_read_only || (options.isReadOnly ?? false));
+    const view = viewOf(c, path || '/', page, searchParams, shell);
     const versions = await versionsOf(page, view);
     const parts = await Promise.all([...names].map((one) => renderPart(page, one, view, versions)));
     return c.html(isNav ? frame('', page.section, shell, keysOf.holds(c), html`${parts}`) : html`${parts}`);
@@ -192,7 +195,7 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
     fields = await c.req.parseBody({ all: true });
     const objection = keysOf.objection(c, fields);
     if (objection !== null) return refuse(objection, 403);
-    if (options.isReadOnly) return refuse('This console is read-only.', 403);
+    if ((await shellOf()).is_read_only) return refuse('This console is read-only.', 403);
     if (!action) return refuse('There is no such form.', 404);
     try {
       const to = (await action(db, fields)) ?? back();

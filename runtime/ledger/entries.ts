@@ -6,7 +6,11 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 
 import { entry } from './answers.ts';
+import { sqlState } from './errors.ts';
 import type { Calls } from './pool.ts';
+
+/** read_only_sql_transaction */
+const READ_ONLY = '25006';
 
 export const entries = ({ call, row, rows, run, named }: Calls) => ({
   ledgerAppend: (workItemId: string, entryType: string, content: string, idempotencyKey: string = randomUUID()) =>
@@ -17,7 +21,12 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
   ledgerSince: (workItemId: string, seq: number) =>
     run(() => sql.type(entry)`select * from ${named('work_ledger')} where work_item_id = ${workItemId}::uuid and seq > ${seq} order by seq`),
 
-  ledgerWatch: (workItemId: string, seconds: number) => call('ledger_watch', [workItemId, seconds], z.string()),
+  /** Null: a standby, which cannot be told to notify; whoever watches there reads again every few seconds. */
+  ledgerWatch: (workItemId: string, seconds: number): Promise<string | null> =>
+    call('ledger_watch', [workItemId, seconds], z.string()).catch((error: unknown) => {
+      if (sqlState(error) !== READ_ONLY) throw error;
+      return null;
+    }),
 
   ledgerReadFormatted: (workItemId: string) => call('ledger_read_formatted', [workItemId], z.string()),
 

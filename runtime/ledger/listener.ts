@@ -1,11 +1,14 @@
 // LISTEN with reconnection. A notification is only a hint: a listener reads again after each hint, after each
-// (re)connection, since hints may have been missed, and every few seconds as well.
+// (re)connection, since hints may have been missed, and every few seconds as well. A standby has no hints: there the connection
+// waits until it is promoted.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type pg from 'pg';
 
 import { connect } from './connection.ts';
+
+const STANDBY_MS = 5000;
 
 export type Listener = { close(): Promise<void> };
 
@@ -16,8 +19,8 @@ export function listen(
   handlers: { onNotification(channel: string, payload: string): void; onConnected?(): void },
 ): Listener {
   let client: pg.Client | undefined;
-  let closed = false;
-  const isClosed = (): boolean => closed;
+  const closing = new AbortController();
+  const { signal } = closing;
   const done = loop();
 
   async function loop(): Promise<void> {
@@ -30,8 +33,9 @@ export function listen(
           made.once('error', () => resolve());
         });
         made.on('notification', (message) => handlers.onNotification(message.channel, message.payload ?? ''));
+        while (await isStandby(made)) await sleep(STANDBY_MS, undefined, { signal });
         for (const channel of channels) await made.query(`listen ${made.escapeIdentifier(channel)}`);
-        if (!isClosed()) {
+        if (!signal.aborted) {
           handlers.onConnected?.();
           delay = 100;
           await ended;
@@ -40,17 +44,18 @@ export function listen(
         // refused or broken: again below
       }
       await client?.end().catch(() => {});
-      if (isClosed()) return;
-      await sleep(delay);
-      if (isClosed()) return;
+      await sleep(delay, undefined, { signal }).catch(() => {});
+      if (signal.aborted) return;
     }
   }
 
   return {
     async close() {
-      closed = true;
+      closing.abort();
       await client?.end().catch(() => {});
       await done;
     },
   };
 }
+
+const isStandby = async (client: pg.Client): Promise<boolean> => (await client.query<{ is_standby: boolean }>('select pg_is_in_recovery() as is_standby')).rows[0]?.is_standby ?? false;

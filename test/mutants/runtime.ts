@@ -516,10 +516,26 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a read-only console takes forms',
     file: 'runtime/console/server.ts',
-    from: "    if (options.isReadOnly) return refuse('This console is read-only.', 403);\n",
+    from: "    if ((await shellOf()).is_read_only) return refuse('This console is read-only.', 403);\n",
     to: '',
     test: 'test/console/console.test.ts',
     title: 'a read-only console has no forms',
+  },
+  {
+    name: 'nothing is watched where nothing can be written',
+    file: 'runtime/ledger/entries.ts',
+    from: 'if (sqlState(error) !== READ_ONLY) throw error;',
+    to: 'throw error;',
+    test: 'test/e2e/standby.test.ts',
+    title: 'resources are read and watched over MCP',
+  },
+  {
+    name: 'a listener of a standby does not notice that it was promoted',
+    file: 'runtime/ledger/listener.ts',
+    from: 'while (await isStandby(made)) await sleep(STANDBY_MS, undefined, { signal });',
+    to: 'if (await isStandby(made)) await ended;',
+    test: 'test/e2e/standby.test.ts',
+    title: 'once it is promoted',
   },
   {
     name: 'an open page is told of parts whose inputs did not change',

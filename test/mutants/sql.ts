@@ -3,6 +3,14 @@
 import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
+  {
+    name: 'a standby is asked for rows that it does not have',
+    file: 'sql/api/60_iteration/turn_stream.sql',
+    from: 'if not pg_is_in_recovery() then',
+    to: 'if true then',
+    test: 'test/e2e/standby.test.ts',
+    title: 'follows what happens on the primary',
+  },
   // Who may write, and what is never changed
   {
     name: 'between iterations whoever has no lease may write',

@@ -118,7 +118,7 @@ begin
     input_tokens := v_prefix + _sum(tokens);
     cached_tokens := case when v_n = 1 then 0 else v_prefix + _sum(tokens[: cached_parts]) end;
     extra_output_tokens := case when v_needs_steps then _steps_tokens(v_item.id, v_turn.id, v_engage ->> 'model') else 0 end;
-    v_before := v_parts.keys;
+    v_before := coalesce(v_parts.keys, '{}'); -- a recorded run may begin with a response
     return next;
   end loop;
 end

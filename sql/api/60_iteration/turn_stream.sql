@@ -44,7 +44,7 @@ as $$
             from tool_calls k where k.turn_id = t.id),
          coalesce(s.updated_at, t.completed_at, t.started_at)
     from turns t
-    left join turn_streams s on s.turn_id = t.id
+    left join lateral _stream_of(t.id) s on true
     left join messages m on s.turn_id is null and m.turn_id = t.id and m.role = 'assistant'
     cross join lateral (select coalesce(s.content, m.content)) as c(content)
    where t.work_item_id = p_work_item_id
@@ -54,7 +54,24 @@ as $$
 $$;
 
 comment on function work_activity(uuid, uuid) is
-  'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or the turns from p_from_turn_id on, oldest first, at most 100. While someone watches (ledger_watch), a streaming turn shows the part of its response that has arrived, at most a second old; said and thinking only grow until the turn is completed, or start over if the request is sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, started_at, completed_at}]; null before the response is stored. Each change of a watched item is notified on channel work_activity (payload: its id).';
+  'What the agent of a work item thinks, says and calls: select * from work_activity(''…''). The newest turn, or the turns from p_from_turn_id on, oldest first, at most 100. While someone watches (ledger_watch), a streaming turn shows the part of its response that has arrived, at most a second old; said and thinking only grow until the turn is completed, or start over if the request is sent again. calls: [{id, parent_call_id, name, input (one line of at most 200 characters), status, started_at, completed_at}]; null before the response is stored. A standby shows a response when it is complete. Each change of a watched item is notified on channel work_activity (payload: its id).';
+
+-- Not part of work_activity(): a standby refuses even to plan a query of an unlogged table.
+create or replace function _stream_of(p_turn_id uuid)
+  returns setof turn_streams
+  language plpgsql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not pg_is_in_recovery() then
+    return query select * from turn_streams where turn_id = p_turn_id;
+  end if;
+end
+$$;
+
+comment on function _stream_of(uuid) is 'What has arrived of a response, if it is not stored yet; nothing on a standby.';
 
 create or replace function _tell_watchers(p_item work_items)
   returns void
