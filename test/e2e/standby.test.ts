@@ -100,7 +100,7 @@ test('every page that links lead to is read, with all its parts, and none has a 
 
 test('a page that is open follows what happens on the primary, though nothing notifies', async () => {
   const gone = new AbortController();
-  const answer = await fetch(new URL(`/events?page=${encodeURIComponent(`/work/${crew.ids.untaken}`)}`, running.address), { headers: { cookie }, signal: gone.signal });
+  const answer = await fetch(new URL(`/events?page=${encodeURIComponent(`/work/${crew.ids.review}`)}`, running.address), { headers: { cookie }, signal: gone.signal });
   const versions: string[] = [];
   const reading = (async () => {
     let said = '';
@@ -110,11 +110,11 @@ test('a page that is open follows what happens on the primary, though nothing no
     }
   })().catch(() => {});
   await until(() => versions.length > 0);
-  await crew.db.journal.log(crew.ids.untaken, 'user_feedback', { message: 'Seen from afar', isInterrupt: false }, 'high');
+  await crew.db.journal.log(crew.ids.review, 'user_feedback', { message: 'Seen from afar', isInterrupt: false }, 'high');
   await until(() => new Set(versions).size > 1);
   gone.abort();
   await reading;
-  expect(await (await get(`/work/${crew.ids.untaken}`)).text()).toContain('Seen from afar');
+  expect(await (await get(`/work/${crew.ids.review}`)).text()).toContain('Seen from afar');
 });
 
 test('a form that comes nevertheless is refused before anything is tried', async () => {
