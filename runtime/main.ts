@@ -87,7 +87,7 @@ program.hook('preAction', async (_, called) => {
     if (takes.has(key) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');
   }
   // Those of a file are saved; none of them is chosen for a task, as one of a flag is.
-  if (takes.has('leaseSeconds') && file.faculties && !given('faculty')) called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
+  if ((takes.has('leaseSeconds') || called.name() === 'submit') && file.faculties && !given('faculty')) called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
 });
 
 const consoleOptions = (made: Command): Command => made.option('--port <n>', 'the console\'s port on 127.0.0.1; 0: any that is free', integer, 4747).option('--read-only', 'nothing can be changed from the console');

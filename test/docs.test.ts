@@ -164,8 +164,9 @@ describe('on a ledger with work in it', () => {
   });
 
   const printed = ({ fields, rows }: pg.QueryResult<Record<string, unknown>>): string[] =>
-    [fields.map(({ name }) => name).join(' | '), ...rows.map((row) => Object.values(row).join(' | '))].filter((_, i) => !(i === 0 && fields.length === 1 && String(rows[0]?.[fields[0]?.name ?? '']).includes('\n')));
-  const plain = (lines: string[]): string[] => lines.flatMap((line) => line.split('\n')).map((line) => line.replaceAll(uuid, 'ID').replaceAll(/\s+/g, ' ').trim()).filter((line) => line !== '');
+    [fields.map(({ name }) => name).join(' | '), ...rows.map((row) => Object.values(row).join(' | '))];
+  /** Without what psql draws around it. */
+  const plain = (lines: string[]): string[] => lines.flatMap((line) => line.split('\n')).map((line) => line.replaceAll(uuid, 'ID').replaceAll(/\s+/g, ' ').replace(/ ?\+$/, '').trim()).filter((line) => !/^(-+(\+-+)*|\(\d+ rows?\))?$/.test(line));
 
   test('SQL within sentences', async () => {
     for (const { path, codes } of pages) {

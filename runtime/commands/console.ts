@@ -4,19 +4,19 @@
 import type { Settings } from '../config.ts';
 import { startConsole } from '../console/server.ts';
 import type { Console } from '../console/server.ts';
-import { checkLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
 import { openDb } from '../ledger/db.ts';
 import { sqlState, UsageError } from '../ledger/errors.ts';
 import { HTTP_CONNECTIONS, mcpHandler, mcpToken } from './mcp.ts';
 import { exit, note, print } from './output.ts';
+import { checkPlace } from './withLedger.ts';
 
 export type ConsoleSettings = Settings & { port: number; readOnly?: boolean };
 
 export async function console(options: ConsoleSettings): Promise<number> {
   const place = await findLedger(options);
-  await checkLedger(place.url, place.schema);
+  await checkPlace(place);
   return serveConsole(place, options);
 }
 

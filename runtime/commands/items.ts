@@ -26,6 +26,8 @@ export type SubmitOptions = Settings & {
   runAt?: string;
   idempotencyKey?: string;
   budget?: string[];
+  /** Named by work-ledger.toml. */
+  facultiesOfFile?: string[];
 };
 
 export const submit = (description: string, options: SubmitOptions): Promise<number> =>
@@ -46,7 +48,7 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
     });
     print(item, item.id, options.json ?? false);
     const now = await db.workNow(item.id);
-    if (now?.waits_for === 'faculty') note(`warning: nothing will take it: ${now.why}. Save one that does: work-ledger faculty FILE`);
+    if (now?.waits_for === 'faculty') note(`warning: nothing will take it: ${now.why}. Save one that does: work-ledger faculty FILE${options.facultiesOfFile ? ' (those of work-ledger.toml are saved when a worker starts: work-ledger work)' : ''}`);
     return exit.ok;
   });
 

@@ -4,17 +4,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import type { Settings } from '../config.ts';
-import { checkLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { exit, print } from './output.ts';
+import { checkPlace } from './withLedger.ts';
 
 const languages = ['plv8', 'pljs'] as const;
 
 export async function javascript(options: Settings): Promise<number> {
   const place = await findLedger(options);
-  await checkLedger(place.url, place.schema);
+  await checkPlace(place);
   const language = await installJavascript(place.url, place.schema);
   if (language === null) throw new UsageError('this database has no JavaScript engine: create extension pljs (or plv8) first. The command line does the same work without one.');
   print({ language, schema: place.schema }, `installed with ${language} in schema ${place.schema}`, options.json ?? false);

@@ -73,6 +73,9 @@ export function tokensText(n: number): string {
   return size >= 1000 ? `${(n / 1000).toFixed(1)}k` : String(Math.round(n));
 }
 
+/** A time of the database without the fraction. */
+const toSeconds = (at: string): string => at.replace(/\.\d+/, '');
+
 export function itemLine(item: WorkItem): string {
   const reason = item.state_reason ? ` (${visible(item.state_reason)})` : '';
   return `${item.id}  ${item.state.padEnd(9)}  ${item.work_type}: ${visible(item.description).split('\n')[0]}${reason}`;
@@ -87,8 +90,8 @@ export function itemText(item: CountedItem): string {
     `  work       ${visible(item.description).replaceAll('\n', '\n             ')}`,
     `  attempts   ${item.attempts}`,
     `  entries    ${item.ledger_count}`,
-    `  created    ${item.created_at}`,
-    ...(item.resolved_at ? [`  resolved   ${item.resolved_at}`] : []),
+    `  created    ${toSeconds(item.created_at)}`,
+    ...(item.resolved_at ? [`  resolved   ${toSeconds(item.resolved_at)}`] : []),
     ...(typeof summary === 'string' ? [`  outcome    ${visible(summary).replaceAll('\n', '\n             ')}`] : []),
   ].join('\n');
 }

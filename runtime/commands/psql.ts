@@ -4,14 +4,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
 import type { Settings } from '../config.ts';
-import { checkLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { checkPlace } from './withLedger.ts';
 
 /** Runs the query, or opens a session; returns psql's exit code. */
 export async function psql(query: string | undefined, options: Settings): Promise<number> {
   const place = await findLedger(options);
-  await checkLedger(place.url, place.schema);
+  await checkPlace(place);
   const { address, password } = withoutPassword(place.url);
   const searchPath = `"${place.schema.replaceAll('"', '""')}",public`.replaceAll(/([\\ ])/g, '\\$1');
   const child = spawn('psql', [address, ...(query === undefined ? [] : ['-X', '-v', 'ON_ERROR_STOP=1', ...(options.json ? ['-At'] : []), '-c', query])], {

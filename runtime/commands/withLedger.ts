@@ -1,15 +1,28 @@
 // Opens the ledger for a command.
 
 import type { Settings } from '../config.ts';
-import { checkLedger } from '../install/checkLedger.ts';
+import { checkLedger, NoLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
+import type { Place } from '../install/findLedger.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
+import { note } from './output.ts';
+
+/** Throws unless this program can work with the ledger there. An embedded database gets one from the first command that wants it. */
+export async function checkPlace({ url, schema, isEmbedded }: Place): Promise<void> {
+  try {
+    await checkLedger(url, schema);
+  } catch (error) {
+    if (!(error instanceof NoLedger) || !isEmbedded || schema !== 'work_ledger') throw error;
+    await (await import('../install/installLedger.ts')).installLedger(url, schema);
+    note('set up an embedded PostgreSQL with a ledger (work-ledger up prints its address)');
+  }
+}
 
 /** The caller closes it. */
 export async function openLedger(settings: Settings, maximumPoolSize = 3): Promise<{ db: Db; url: string }> {
   const place = await findLedger(settings);
-  await checkLedger(place.url, place.schema);
+  await checkPlace(place);
   return { db: await openDb(place.url, place.schema, { maximumPoolSize }), url: place.url };
 }
 

@@ -44,7 +44,8 @@ const levels: Record<number, ['dim' | 'yellow' | 'red', string]> = { 10: ['dim',
 export function logLine(json: string): string {
   const { time, level, msg, err, workItemId, ...rest } = z.looseObject({ time: z.number(), level: z.number(), msg: z.string().default(''), err: z.object({ message: z.string() }).optional().catch(undefined), workItemId: z.string().optional() }).parse(JSON.parse(json));
   const [color, word] = levels[level] ?? ['dim', ''];
-  const more = Object.entries(rest).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const isSaid = (value: unknown): boolean => typeof value === 'number' && new RegExp(`\\b${value}\\b`).test(msg);
+  const more = Object.entries(rest).filter(([, value]) => !isSaid(value)).map(([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
   const text = [msg, ...(err ? [err.message] : []), ...(more.length > 0 ? [paint('dim', visible(more.join(' ')), process.stderr)] : [])].join('  ');
   return `${paint('dim', new Date(time).toTimeString().slice(0, 8), process.stderr)} ${word === '' ? '' : paint(color, word, process.stderr)}${workItemId === undefined ? '' : `${workItemId} `}${text.replaceAll('\n', ' ')}`;
 }

@@ -10,6 +10,11 @@ export class OtherLedger extends Error {
   override name = 'OtherLedger';
 }
 
+/** There is none in that schema. */
+export class NoLedger extends OtherLedger {
+  override name = 'NoLedger';
+}
+
 export type Standing = {
   form: 'extension' | 'script';
   /** Null: there is no ledger. */
@@ -26,7 +31,7 @@ export const QUEUE_MIGRATION = 20;
 /** Throws OtherLedger if the ledger, or for a worker graphile-worker's schema, is missing or from other sources. Reads only. */
 export async function checkLedger(url: string, schema: string, { isWorker = false } = {}): Promise<void> {
   const found = await standing(url, schema);
-  if (found.ledger === null) throw new OtherLedger(`there is no ledger in schema "${schema}". Install one: ${installCommand(schema)}`);
+  if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${schema}". Install one: ${installCommand(schema)}`);
   if (!isOurs(found)) throw otherLedger(found, schema);
   if (isWorker && found.queue !== null && found.queue < QUEUE_MIGRATION) {
     throw new OtherLedger(`graphile-worker's schema is ${found.queue === 0 ? 'missing' : `at migration ${found.queue}`}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: ${installCommand(schema)}`);

@@ -177,6 +177,7 @@ test('init writes a faculty that works as it is, and overwrites nothing', async 
   await writeFile(join(directory, 'engineer.md'), 'Mine.');
   expect(await cli('init')).toMatchObject({ code: 2, stderr: expect.stringContaining('engineer.toml is there already') });
   expect(await readFile(join(directory, 'engineer.md'), 'utf8')).toBe('Mine.');
+  expect((await cli('submit', 'x', '--type', 'nobodys')).stderr).toContain('work-ledger faculty FILE (those of work-ledger.toml are saved when a worker starts: work-ledger work)\n');
   expect(await cli('init', 'reviewer', '--dir', 'faculties')).toMatchObject({ code: 0, stdout: 'wrote faculties/reviewer.toml\nwrote faculties/reviewer.md\n' });
   expect(await cli('init', '../x')).toMatchObject({ code: 2 });
   const ran = await cli('run', 'Look', '--type', 'task', '--scripted', await script([bash('pwd > seen'), { say: 'Seen.' }]));

@@ -5,7 +5,6 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
 import type { Settings } from '../../config.ts';
-import { shownUrl } from '../../ledger/connection.ts';
 import { scriptOf } from '../../model/script.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { follow } from '../follow.ts';
@@ -63,15 +62,10 @@ async function showOne(stage: Stage): Promise<number> {
   say(visible(await db.awarenessDigest(next.id)));
   await db.workCancel(next.id, 'the demo is over');
 
-  say(`
-Look further:
-  psql '${shownUrl(place.url)}'
-    set search_path = ${place.schema}, public;
-    select id, state, outcome_data ->> 'summary' from work_items order by created_at desc limit 5;
-    select seq, entry_type, content from ledger_read('${item.id}');
-    select tool_name, status, left(result #>> '{}', 60) from tool_calls where work_item_id = '${item.id}' order by created_at, ordinal;
-    select context_at(id) from turns where work_item_id = '${item.id}' order by depth desc limit 1;
-    \\df+ ledger_*`);
+  stage.lookFurther(`logs ${item.id}`,
+    `select * from ledger_read('${item.id}');`,
+    `select context_at(id) from turns where work_item_id = '${item.id}' order by depth desc limit 1;  -- the last request, byte for byte`,
+    `select * from ledger_help('ledger_append');`);
   const isDone = ended?.state === 'completed' && fails === '0';
   if (stage.isJson) print({ ...ended, workspace, test: { passes, fails } }, '', true);
   say(isDone ? '\nDone: the work item is completed and the project\'s tests pass.' : `\nThe work item is ${ended?.state}: ${ended?.state_reason ?? ''}`);

@@ -9,7 +9,6 @@ import Docker from 'dockerode';
 import { CodeSandbox } from '../../../sandbox/codeSandbox.ts';
 import { sandboxImage } from '../../../sandbox/image.ts';
 import type { Settings } from '../../config.ts';
-import { shownUrl } from '../../ledger/connection.ts';
 import { follow } from '../follow.ts';
 import { exit, note, print, visible } from '../output.ts';
 import { withStage } from './stage.ts';
@@ -70,7 +69,7 @@ async function showCode(stage: Stage): Promise<number> {
   }
   const shown = calls.find((call) => !call.is_nested);
   say(`\nWhat entered the context, ${shown?.result.length ?? 0} characters:\n\n${visible(shown?.result ?? '').replace(/^/gm, '    ')}\n`);
-  say(`Look further: psql '${shownUrl(place.url)}', set search_path = ${place.schema};\n    select tool_name, status, parent_call_id is not null as from_code, left(result #>> '{}', 60) from tool_calls where work_item_id = '${item.id}';`);
+  stage.lookFurther(`show ${item.id}`, `select tool_name, status, parent_call_id is not null as from_code, left(result #>> '{}', 60) from tool_calls where work_item_id = '${item.id}';`);
   if (stage.isJson) print({ ...ended, calls }, '', true);
   say(ended?.state === 'completed' ? `\nDone: ${visible(String(ended.outcome_data?.['summary']))}` : `\nThe work item is ${ended?.state}: ${ended?.state_reason ?? ''}`);
   return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;

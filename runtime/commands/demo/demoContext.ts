@@ -2,7 +2,6 @@
 // of a run, part by part, each with its name and source.
 
 import type { Settings } from '../../config.ts';
-import { shownUrl } from '../../ledger/connection.ts';
 import type { ContextPart } from '../../ledger/answers.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { follow } from '../follow.ts';
@@ -42,7 +41,7 @@ async function showContext(stage: Stage): Promise<number> {
   for (const part of parts) say(partLines(part));
   say(`\nIn all about ${parts.reduce((sum, part) => sum + part.tokens, 0)} tokens. Why each block is in or out: select * from explain_turn('${turnId}')`);
   for (const block of await db.explainTurn(turnId)) say(`  block ${block.block}  ${block.shown.padEnd(9)} ${block.why}`);
-  say(`\nLook further: psql '${shownUrl(place.url)}', set search_path = ${place.schema};\n    select context_at('${turnId}');  -- the very bytes\n    select * from context_cost('${item.id}');`);
+  stage.lookFurther(`logs ${item.id}`, `select context_at('${turnId}');  -- byte for byte`, `select * from context_cost('${item.id}');`);
   if (stage.isJson) print({ ...ended, parts }, '', true);
   say(ended?.state === 'completed' ? '\nDone: the work item is completed.' : `\nThe work item is ${ended?.state}: ${ended?.state_reason ?? ''}`);
   return ended?.state === 'completed' ? exit.ok : exit.workItemFailed;

@@ -4,7 +4,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { Settings } from '../../config.ts';
-import { shownUrl } from '../../ledger/connection.ts';
 import { isFinal } from '../../ledger/answers.ts';
 import type { WorkItem } from '../../ledger/answers.ts';
 import type { Db } from '../../ledger/db.ts';
@@ -19,7 +18,7 @@ export async function demoTeam(options: Settings): Promise<number> {
 }
 
 async function showTeam(stage: Stage): Promise<number> {
-  const { db, place, say, workspace } = stage;
+  const { db, say, workspace } = stage;
   say(`${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n`);
 
   const tools = builtinTools.map((tool) => tool.name);
@@ -36,7 +35,7 @@ async function showTeam(stage: Stage): Promise<number> {
   const told = await db.awarenessShown(review.id);
   say('\nWhat the reviewer was told of the others: select * from v_awareness_shown\n');
   for (const one of told) say(`  iteration ${one.iteration}  ${one.kind}: ${visible(one.content)}`);
-  say(`\nLook further: psql '${shownUrl(place.url)}', set search_path = ${place.schema}; select * from v_children;`);
+  stage.lookFurther('list', 'select * from v_children;');
   const isDone = ended.every((item) => item.state === 'completed');
   if (stage.isJson) print({ workspace, items: ended, told }, '', true);
   say(isDone ? '\nDone: all of them are completed.' : '\nNot all of them are completed.');

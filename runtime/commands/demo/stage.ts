@@ -1,5 +1,6 @@
 // What every scene of the demo needs: a model, a ledger, a small project, a worker, and somewhere to print what happens.
 
+import { existsSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,6 +38,8 @@ export type Stage = {
   workspace: string;
   /** Fires at Ctrl-C. */
   interrupted: AbortSignal;
+  /** Says how to see more: with a command, and with queries. */
+  lookFurther(command: string, ...queries: string[]): void;
   /** Starts the worker; the faculties must be saved before. */
   work(docker?: Docker): Promise<void>;
 };
@@ -68,6 +71,7 @@ export async function withStage(options: Settings, script: Script, show: (stage:
       isJson, place, db, workspace, say,
       isScripted: scripted !== undefined,
       interrupted: interrupted.signal,
+      lookFurther: (command, ...queries) => say(lookFurther(place, command, queries)),
       work: async (docker) => {
         worker = await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), ...(docker && { docker }) });
       },
@@ -83,4 +87,10 @@ export async function withStage(options: Settings, script: Script, show: (stage:
     await db.close();
     await scripted?.close();
   }
+}
+
+function lookFurther({ schema }: Place, command: string, queries: string[]): string {
+  const isClone = existsSync(new URL('../../../work-ledger', import.meta.url));
+  const typed = (words: string): string => `  ${isClone ? './' : ''}work-ledger ${words}${schema === 'work_ledger' ? '' : ` --schema ${schema}`}`;
+  return ['\nLook further:', typed(command), typed('console'), typed('sql'), ...queries.map((query) => `    ${query}`)].join('\n');
 }
