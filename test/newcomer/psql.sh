@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# psql alone, on Debian's PostgreSQL 15 with the extension's files (make install): README's quickstart. README: the file.
+. "$(dirname "${BASH_SOURCE[0]}")/terminal.sh"
+readme=$1
+
+# What the machine has: a server, and a database of one's own.
+export PATH=/usr/lib/postgresql/15/bin:$PATH PGDATA=$HOME/data PGHOST=$HOME PGDATABASE=mine
+initdb --auth=trust --encoding=UTF8 >/dev/null && pg_ctl start -s -w -l "$HOME/log" -o "-k '$HOME' -c listen_addresses=''" >/dev/null || fail 'PostgreSQL does not start'
+trap 'pg_ctl stop -s -m fast; closeTerminal' EXIT
+createdb
+
+type 'psql -c "create extension work_ledger"'
+sees 'CREATE EXTENSION'
+type 'psql -c "alter database mine set search_path to work_ledger, public"'
+# The block below the heading, statement by statement.
+sed -n '/^## From psql$/,/^## /p' "$readme" | sed -n '/^```sql$/,/^```$/p' | grep -v '^```' >"$HOME/quickstart.sql"
+[ "$(wc -l <"$HOME/quickstart.sql")" -ge 3 ] || fail 'README has no block of SQL below "From psql"'
+while IFS= read -r statement; do
+  type "psql -c \"${statement//ITEM/${id:-}}\""
+  : "${id:=$(printed)}"
+done <"$HOME/quickstart.sql"
+sees ' FINDINGS: +\+' ' - The index on orders\(created_at\) is never used'
+type "psql -c \"select state, outcome_data ->> 'summary' as outcome from work_complete('$id', 'The import used a sequential scan')\""
+sees ' completed \| The import used a sequential scan'
+type "psql -Atc \"select says from ledger_help('work_submit')\""
+sees 'Adds a work item and returns its row: .*'
+type 'psql -c "select description, doing, why from v_now"'
+sees '\(0 rows\)'
