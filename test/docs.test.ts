@@ -97,7 +97,7 @@ test('every command line is one of work-ledger\'s or a target of make, with opti
   expect([...new Set(cells)].toSorted()).toEqual(names.toSorted());
 });
 
-describe('on a ledger with work in it', () => {
+describe.each(['extension', 'script'] as const)('on a ledger with work in it, installed as %s', (form) => {
   let database: TestDatabase;
   let crew: Crew;
   let client: pg.Client;
@@ -106,7 +106,8 @@ describe('on a ledger with work in it', () => {
 
   beforeAll(async () => {
     database = await createDatabase({ from: null });
-    await installLedger(database.url, 'work_ledger');
+    if (form === 'extension') await database.query('create schema work_ledger; create extension work_ledger schema work_ledger');
+    expect(await installLedger(database.url, 'work_ledger')).toMatchObject({ form });
     const recorded = parseRecordedRun(readFileSync(`${root}test/fixtures/claudeCode.jsonl`, 'utf8'));
     const { workItemId: replayed } = await replayRun(recorded, database.url, 'work_ledger', 1);
     crew = await startCrew(database.url, 'work_ledger');
@@ -178,7 +179,7 @@ describe('on a ledger with work in it', () => {
     }
   });
 
-  test('faculties are accepted, settings and tools are read', async () => {
+  test.runIf(form === 'script')('faculties are accepted, settings and tools are read', async () => {
     const at = await mkdtemp(join(directory, 'toml-'));
     await mkdir(join(at, 'scripts'));
     await writeFile(join(at, 'engineer.md'), 'You mend things.');

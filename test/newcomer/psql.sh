@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# psql alone, on Debian's PostgreSQL 15 with the extension's files (make install): README's quickstart. README: the file.
+# psql alone, on Debian's PostgreSQL 15 with the extension's files (make install): README's quickstart, the grants of docs/operating.md.
+# CLONE: where these are.
 . "$(dirname "${BASH_SOURCE[0]}")/terminal.sh"
-readme=$1
+clone=$1
 
 # What the machine has: a server, and a database of one's own.
 export PATH=/usr/lib/postgresql/15/bin:$PATH PGDATA=$HOME/data PGHOST=$HOME PGDATABASE=mine
@@ -12,8 +13,9 @@ createdb
 type 'psql -c "create extension work_ledger"'
 sees 'CREATE EXTENSION'
 type 'psql -c "alter database mine set search_path to work_ledger, public"'
-# The block below the heading, statement by statement.
-sed -n '/^## From psql$/,/^## /p' "$readme" | sed -n '/^```sql$/,/^```$/p' | grep -v '^```' >"$HOME/quickstart.sql"
+# FILE HEADING: the SQL below it.
+sqlBelow() { sed -n "/^## $2\$/,/^## /p" "$clone/$1" | sed -n '/^```sql$/,/^```$/p' | grep -v '^```'; }
+sqlBelow README.md 'From psql' >"$HOME/quickstart.sql"
 [ "$(wc -l <"$HOME/quickstart.sql")" -ge 3 ] || fail 'README has no block of SQL below "From psql"'
 while IFS= read -r statement; do
   type "psql -c \"${statement//ITEM/${id:-}}\""
@@ -26,3 +28,10 @@ type "psql -Atc \"select says from ledger_help('work_submit')\""
 sees 'Adds a work item and returns its row: .*'
 type 'psql -c "select description, doing, why from v_now"'
 sees '\(0 rows\)'
+type 'psql -c "create role app login"'
+sqlBelow docs/operating.md Grants >grants.sql
+type 'psql -f grants.sql'
+sees GRANT
+misses ERROR
+type "psql -U app -c \"select id, state from work_submit('analyze', 'As an ordinary role')\""
+sees ' [-0-9a-f]+ \| queued'

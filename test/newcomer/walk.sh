@@ -38,7 +38,7 @@ walk() { # part
   case $1 in
     clone) newcomer "$directory/clone" "$PATH" "$here/clone.sh" "$root" ;;
     npm*) package "${1#npm}" ;;
-    psql) newcomer "$directory/psql" "$PATH" "$here/psql.sh" "$root/README.md" ;;
+    psql) newcomer "$directory/psql" "$PATH" "$here/psql.sh" "$root" ;;
   esac
 }
 
