@@ -466,6 +466,14 @@ create table sessions (
 CREATE INDEX sessions_parent ON ledger.sessions USING btree (parent_session_label) WHERE (parent_session_label IS NOT NULL);
 CREATE CONSTRAINT TRIGGER check_head AFTER UPDATE OF head_turn_id ON ledger.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.head_turn_id IS DISTINCT FROM old.head_turn_id)) EXECUTE FUNCTION _check_head();
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.sessions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table sweep_walks (
+  walk text not null,
+  run_at timestamp with time zone,
+  work_item_id uuid,
+  job_id bigint,
+  constraint sweep_walks_pkey PRIMARY KEY (walk),
+  constraint walk_is_known CHECK (walk = ANY (ARRAY['due'::text, 'waiting'::text, 'jobs'::text])),
+);
 create table tool_calls (
   id uuid not null default _uuidv7(),
   turn_id uuid not null,
@@ -752,7 +760,7 @@ CREATE INDEX work_items_root ON ledger.work_items USING btree (root_id);
 CREATE INDEX work_items_root_completed ON ledger.work_items USING btree (resolved_at DESC) WHERE ((state = 'completed'::text) AND (parent_id IS NULL));
 CREATE INDEX work_items_root_queued_new ON ledger.work_items USING btree (created_at DESC, id DESC) WHERE ((state = 'queued'::text) AND (parent_id IS NULL));
 CREATE INDEX work_items_root_running ON ledger.work_items USING btree (created_at DESC) WHERE ((state = 'running'::text) AND (parent_id IS NULL));
-CREATE INDEX work_items_runnable ON ledger.work_items USING btree (run_at) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text]));
+CREATE INDEX work_items_runnable ON ledger.work_items USING btree (run_at, id) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text]));
 CREATE INDEX work_items_running ON ledger.work_items USING btree (created_at DESC) WHERE (state = 'running'::text);
 CREATE INDEX work_items_slots ON ledger.work_items USING btree (slot_faculty) WHERE (slot_faculty IS NOT NULL);
 CREATE INDEX work_items_under_way ON ledger.work_items USING btree (root_id) WHERE ((resolved_at IS NULL) AND ((state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR ((state = 'queued'::text) AND (focus_id IS NOT NULL))));
@@ -1186,7 +1194,7 @@ create view v_leases with (security_invoker=true) as
     f.lease_expires_at,
     f.lease_expires_at <= _now() AS is_expired
    FROM foci f
-     JOIN work_items w ON w.focus_id = f.id
+     JOIN work_items w ON w.id = f.work_item_id AND w.focus_id = f.id
   WHERE (w.state = ANY (ARRAY['claimed'::text, 'running'::text])) AND f.lease_owner IS NOT NULL;
 create view v_ledger with (security_invoker=true) as
  SELECT l.work_item_id,
@@ -2130,8 +2138,8 @@ create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with 
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
   plpgsql immutable; -- body 6db18a23, comment 73a66400
-create function _dead_jobs() returns bigint[]
-  plpgsql stable security definer acl {postgres=X/postgres}; -- body 2d46a086, comment 0a6fd5a3
+create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
+  plpgsql stable security definer acl {postgres=X/postgres}; -- body 8f4cf5ff, comment 2bdf6a47
 create function _digest_chars(p_message messages) returns integer
   sql immutable; -- body 38886fbf, comment 4f8e835a
 create function _digest_fenced(p_says text, p_digest text) returns text
@@ -2174,8 +2182,8 @@ create function _enqueue(p_work_item_id uuid) returns boolean
   plpgsql volatile security definer; -- body 5c18ffb9, comment 5fb011ab
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
-create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body a84bc3d5, comment 2672f2fe
+create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval) returns integer
+  plpgsql volatile security definer acl {postgres=X/postgres}; -- body d997cb78, comment 5205068d
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
 create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid)
@@ -2343,7 +2351,7 @@ create function _iteration_spans(p_item work_items, p_focus foci, p_first intege
 create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
   sql stable; -- body ff3e67c3, comment 721fe5d5
 create function _jobs_tidy() returns void
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body a4eabf15, comment 65229174
+  plpgsql volatile security definer acl {postgres=X/postgres}; -- body d6f08a71, comment bd8d0c1b
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb
@@ -2722,6 +2730,8 @@ create function _summary_messages(p_compaction compactions) returns text
   plpgsql stable; -- body 8f955917, comment bf264072
 create function _summary_text(p_response json) returns text
   plpgsql immutable; -- body 74556af4, comment 2ed087e0
+create function _sweep_items(p_walk text, p_now timestamp with time zone) returns uuid[]
+  plpgsql volatile; -- body b95a83f0, comment 20dc92a3
 create function _task(p_id text) returns work_items
   sql stable; -- body a026e678, comment ee716198
 create function _task_json(p_item work_items) returns jsonb
@@ -3081,7 +3091,7 @@ create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::tex
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body eac4d18c, comment 8154331c
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body b5c6d1b3, comment e3423e75
+  plpgsql volatile; -- body 11a300ce, comment 07b59345
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void

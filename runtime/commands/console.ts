@@ -1,8 +1,9 @@
-// `work-ledger console`: the pages of a ledger on 127.0.0.1, until a signal stops it. Where a token for MCP is set, agents are
+// `work-ledger console`: the pages of a ledger, on 127.0.0.1 unless told otherwise, until a signal stops it. Where a token for MCP is set, agents are
 // answered at /mcp of the same address.
 
 import type { Settings } from '../config.ts';
 import { startConsole } from '../console/server.ts';
+import { isOwnAddress } from '../console/safety.ts';
 import type { Console } from '../console/server.ts';
 import { findLedger } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
@@ -12,7 +13,7 @@ import { HTTP_CONNECTIONS, mcpHandler, mcpToken } from './mcp.ts';
 import { exit, note, print } from './output.ts';
 import { checkPlace } from './withLedger.ts';
 
-export type ConsoleSettings = Settings & { port: number; readOnly?: boolean };
+export type ConsoleSettings = Settings & { port: number; host?: string; readOnly?: boolean };
 
 export async function console(options: ConsoleSettings): Promise<number> {
   const place = await findLedger(options);
@@ -28,10 +29,10 @@ export async function serveConsole(place: Place, options: ConsoleSettings): Prom
   const mcp = options.readOnly || !process.env['WORK_LEDGER_MCP_TOKEN'] ? null
     : await mcpHandler({ db: await openDb(place.url, place.schema, { maximumPoolSize: HTTP_CONNECTIONS }), url: place.url }, mcpToken());
   const running = await begin(place, options, mcp);
-  const address = options.readOnly ? running.address : `${running.address}?token=${running.token}`;
+  const address = options.readOnly && isOwnAddress(options.host) ? running.address : `${running.address}?token=${running.token}`;
   print({ address }, address, options.json ?? false);
   if (mcp) note(`MCP, with the token in WORK_LEDGER_MCP_TOKEN: ${running.address}mcp`);
-  note(options.readOnly ? 'Read-only: nothing can be changed from it.' : 'Whoever opens this address can act in your name; without the token it is read-only.');
+  note(options.readOnly ? 'Read-only: nothing can be changed from it.' : !isOwnAddress(options.host) ? 'Whoever opens this address can act in your name.' : 'Whoever opens this address can act in your name; without the token it is read-only.');
   await signalled;
   await mcp?.close();
   await running.close();
@@ -40,7 +41,7 @@ export async function serveConsole(place: Place, options: ConsoleSettings): Prom
 
 async function begin(place: Place, options: ConsoleSettings, mcp: Awaited<ReturnType<typeof mcpHandler>> | null): Promise<Console> {
   try {
-    return await startConsole({ url: place.url, schema: place.schema, port: options.port, isReadOnly: options.readOnly ?? false, ...(mcp && { mcp: mcp.fetch }) });
+    return await startConsole({ url: place.url, schema: place.schema, port: options.port, ...(options.host !== undefined && { host: options.host }), isReadOnly: options.readOnly ?? false, ...(mcp && { mcp: mcp.fetch }) });
   } catch (error) {
     await mcp?.close();
     if (sqlState(error) === 'EADDRINUSE') throw new UsageError(`port ${options.port} is taken: --port names another one, 0 any that is free`);

@@ -1,5 +1,5 @@
-// Who may do what. A page is read by programs on this machine only; what changes something also needs the token that was printed
-// when the console began, and a form that the console itself made.
+// Who may do what. A page is read by programs on this machine only, or where others can reach it, with the token that was printed
+// when the console began; what changes something always needs that token, and a form that the console itself made.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -14,6 +14,9 @@ const loopback = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 /** Refuses any other name than this machine's own: a page of somebody else's whose name resolves to this address is not read here. */
 export const onlyLoopback: MiddlewareHandler = async (c, next) =>
   loopback.test(c.req.header('host') ?? '') ? next() : c.text('This console answers to 127.0.0.1 and localhost only.\n', 403);
+
+/** Only this machine's own programs reach a server that listens there. */
+export const isOwnAddress = (host = '127.0.0.1'): boolean => loopback.test(host.includes(':') ? `[${host}]` : host);
 
 export const withHeaders: MiddlewareHandler = async (c, next) => {
   await next();
@@ -47,6 +50,10 @@ export class Keys {
     searchParams.delete('token');
     return c.redirect(pathname.replace(/^\/+/, '/') + (searchParams.size > 0 ? `?${searchParams.toString()}` : ''), 303);
   };
+
+  /** For a console that others can reach: whoever has not opened the printed address reads nothing. */
+  readonly onlyHolders: MiddlewareHandler = async (c, next) =>
+    this.holds(c) ? next() : c.text('Open the address that was printed when this console began: it has the token.\n', 403);
 
   holds(c: Context): boolean {
     return isSame(getCookie(c, this.#cookie) ?? '', this.token);

@@ -1,5 +1,5 @@
-// The console's server: pages, their parts, their events, and the forms that change something. It answers to programs of this
-// machine only; safety.ts says who may do what.
+// The console's server: pages, their parts, their events, and the forms that change something. safety.ts says
+// who may do what.
 
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ import { knowledge } from './pages/knowledge.ts';
 import { now } from './pages/now.ts';
 import { compare, sessions } from './pages/sessions.ts';
 import { callPage, workList } from './pages/workList.ts';
-import { Keys, onlyLoopback, withHeaders } from './safety.ts';
+import { isOwnAddress, Keys, onlyLoopback, withHeaders } from './safety.ts';
 
 const pages: readonly Page[] = [now, workList, callPage, item, ledgerView, turnsView, context, blockPage, costView, sessions, compare, knowledge, keys];
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -37,6 +37,8 @@ export type ConsoleOptions = {
   schema: string;
   /** 0: any that is free. */
   port: number;
+  /** The address to listen on (default: 127.0.0.1). At any but this machine's own, reading takes the token, too. */
+  host?: string;
   /** Nothing can be changed from this console, whatever the database would allow. */
   isReadOnly?: boolean;
   /** Answers at /mcp; it checks for itself who asks. */
@@ -45,7 +47,7 @@ export type ConsoleOptions = {
 
 export type Console = { port: number; /** Without the token. */ address: string; token: string; close(): Promise<void> };
 
-/** Serves the console on 127.0.0.1 until it is closed. */
+/** Serves the console until it is closed. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const db = await openDb(options.url, options.schema, { maximumPoolSize: 6 });
   const hints = new Hints(options.url);
@@ -55,7 +57,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
-      server.listen(options.port, '127.0.0.1', resolve);
+      server.listen(options.port, options.host ?? '127.0.0.1', resolve);
     });
   } catch (error) {
     await hints.close();
@@ -99,6 +101,7 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, ove
   const { mcp } = options;
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
   app.use(onlyLoopback, withHeaders, keysOf.exchange);
+  if (!isOwnAddress(options.host)) app.use(keysOf.onlyHolders);
   for (const [address, body] of assets()) {
     app.get(address, (c) => c.body(body, 200, { 'content-type': `${types[extname(address)]}; charset=utf-8`, 'cache-control': 'no-cache' }));
   }

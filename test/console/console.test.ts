@@ -84,6 +84,18 @@ test('it answers to no other name than this machine\'s own', async () => {
   for (const host of [`evil.example:${running.port}`, '127.0.0.1.evil.example', 'localhost.evil.example', '127.0.0.2']) expect([host, await statusFor(host)]).toEqual([host, 403]);
 });
 
+test('where others can reach it, reading takes the token, too', async () => {
+  const open = await startConsole({ url: database.url, schema: 'ledger', port: 0, host: '0.0.0.0' });
+  try {
+    for (const path of ['', 'work', 'assets/uplot.js', 'events?page=/']) expect([path, (await fetch(open.address + path)).status]).toEqual([path, 403]);
+    expect((await fetch(`${open.address}?token=wrong`, { redirect: 'manual' })).headers.get('set-cookie')).toBeNull();
+    const entered = await fetch(`${open.address}?token=${open.token}`, { redirect: 'manual' });
+    expect((await fetch(open.address, { headers: { cookie: (entered.headers.get('set-cookie') ?? '').split(';')[0] ?? '' } })).status).toBe(200);
+  } finally {
+    await open.close();
+  }
+});
+
 test('the token is exchanged for a cookie that no script can read, and leaves the address', async () => {
   const entered = await fetch(at(`/work?state=open&token=${running.token}`), { redirect: 'manual' });
   expect([entered.status, entered.headers.get('location')]).toEqual([303, '/work?state=open']);

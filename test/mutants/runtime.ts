@@ -227,7 +227,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'JavaScript is put into a ledger of other sources',
     file: 'runtime/commands/javascript.ts',
-    from: `  await checkLedger(place.url, place.schema);
+    from: `  await checkPlace(place);
 `,
     to: '',
     test: 'test/e2e/otherLedger.test.ts',
@@ -472,6 +472,14 @@ export const runtimeMutants: readonly Mutant[] = [
     to: "loopback.test('localhost') ? next()",
     test: 'test/console/console.test.ts',
     title: 'no other name than this machine',
+  },
+  {
+    name: 'a console that others can reach is read without the token',
+    file: 'runtime/console/safety.ts',
+    from: 'this.holds(c) ? next() : c.text(',
+    to: 'c ? next() : c.text(',
+    test: 'test/console/console.test.ts',
+    title: 'where others can reach it',
   },
   {
     name: 'any token opens the console',
