@@ -57,6 +57,9 @@ export async function startCluster(): Promise<Cluster> {
   const serverUrl = embedded.url.replace(/[^/]*$/, '');
   const admin = new pg.Client({ connectionString: `${serverUrl}postgres` });
   await admin.connect();
+  // Many tests look at rows that they do not commit. Statistics that are taken meanwhile say that there are none.
+  await admin.query(`alter system set autovacuum_naptime = '1h'`);
+  await admin.query('select pg_reload_conf()');
   await admin.query(`create database ${template}`);
   await admin.end();
   const url = `${serverUrl}${template}`;

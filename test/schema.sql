@@ -191,6 +191,7 @@ create table fences (
   attempt integer not null default 0,
   ledger_count integer not null default 0,
   watch_ends_at timestamp with time zone,
+  submitted_by name not null,
   is_child boolean not null,
   is_journal boolean not null,
   is_over boolean not null default false,
@@ -319,6 +320,13 @@ create table ledger_data_schemas (
   updated_at timestamp with time zone not null default _now(),
   constraint ledger_data_schemas_pkey PRIMARY KEY (entry_type),
   constraint schema_is_an_object CHECK (json_typeof(schema) = 'object'::text),
+);
+create table ledger_roles (
+  kind text not null,
+  role name not null,
+  constraint kind_is_known CHECK (kind = ANY (ARRAY['owner'::text, 'reader'::text, 'client'::text, 'agent'::text, 'approver'::text, 'worker'::text, 'admin'::text])),
+  constraint ledger_roles_pkey PRIMARY KEY (kind),
+  constraint ledger_roles_role_key UNIQUE (role),
 );
 create table message_lints (
   id uuid not null default _uuidv7(),
@@ -710,6 +718,7 @@ create table work_items (
   faculty text,
   priority integer not null default 0,
   source work_source not null default 'human'::text,
+  submitted_by name not null default SESSION_USER,
   dedup_key text,
   idempotency_key text,
   external_id text,
@@ -1908,12 +1917,14 @@ create function _ability_await_child_work(p_input jsonb) returns text
   sql volatile; -- body d41e42de, comment edf2efb6
 create function _ability_awareness_digest(p_input jsonb) returns text
   sql volatile; -- body b21003ef, comment 5c51f880
+create function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid) returns void
+  plpgsql volatile; -- body 413651d5, comment b4288d59
 create function _ability_check_child_work(p_input jsonb) returns text
   sql volatile; -- body bd8ceda7, comment 94cb8d31
 create function _ability_checkpoint_create(p_input jsonb) returns text
   sql volatile; -- body 6619109e, comment 1063ce42
 create function _ability_function(p_function regprocedure) returns text
-  plpgsql stable; -- body f4bcd23e, comment c0083b59
+  plpgsql stable; -- body 3cb31843, comment 7c83363d
 create function _ability_ledger_append(p_input jsonb) returns text
   sql volatile; -- body cd943ae8, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
@@ -1936,8 +1947,8 @@ create function _answer_attributes(p_turn turns) returns jsonb
   sql stable; -- body a500b41c, comment 8466088a
 create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) returns void
   plpgsql volatile; -- body 94546188, comment addfe47a
-create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text, p_by text) returns approvals
-  plpgsql volatile; -- body b7cec1be, comment 24774bd9
+create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text) returns approvals
+  plpgsql volatile; -- body 766cf75a, comment 24774bd9
 create function _approval_settle(p_call tool_calls, p_approval approvals) returns boolean
   plpgsql volatile; -- body 7391ef79, comment 60541ecf
 create function _around(p_line text, p_pattern text) returns text
@@ -2070,14 +2081,18 @@ create function _check_page(p_limit integer, p_most integer) returns void
   plpgsql immutable; -- body b53d7c93, comment cd80d56b
 create function _check_span(p_what text, p_span interval) returns void
   plpgsql immutable; -- body 7a7bf701, comment 55ae8093
+create function _check_submitter(p_work_item_id uuid) returns void
+  plpgsql stable; -- body 74fb00b1, comment 850d2449
 create function _check_time(p_what text, p_at timestamp with time zone) returns void
   plpgsql stable; -- body 3be6ef02, comment 738d482f
 create function _check_turn() returns trigger
   plpgsql volatile; -- body bd08ddb7, comment e5567c89
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
+create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
+  plpgsql volatile; -- body b8909783, comment 3a5fa0d4
 create function _checkpoint_due(p_item work_items, p_turn turns) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7bcd905c, comment 7e4d3cfb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 56083ce3, comment 7e4d3cfb
 create function _checkpoint_trigger(p_is_block boolean, p_tokens bigint, p_since timestamp with time zone, p_entries bigint) returns text
   sql volatile; -- body a30335fe, comment f5ecc7b4
 create function _child_ended(p_child work_items) returns void
@@ -2139,7 +2154,7 @@ create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with 
 create function _count(p_what text, p_count text) returns integer
   plpgsql immutable; -- body 6db18a23, comment 73a66400
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
-  plpgsql stable security definer acl {postgres=X/postgres}; -- body 8f4cf5ff, comment 2bdf6a47
+  plpgsql stable security definer; -- body 8f4cf5ff, comment 2bdf6a47
 create function _digest_chars(p_message messages) returns integer
   sql immutable; -- body 38886fbf, comment 4f8e835a
 create function _digest_fenced(p_says text, p_digest text) returns text
@@ -2151,7 +2166,7 @@ create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_dige
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 39e189ff, comment 32c72798
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 9e8d9675, comment 770e636f
+  sql stable; -- body 00431283, comment 770e636f
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body dd1c9b86, comment a5d95813
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2183,7 +2198,7 @@ create function _enqueue(p_work_item_id uuid) returns boolean
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body d997cb78, comment 5205068d
+  plpgsql volatile security definer; -- body d997cb78, comment 5205068d
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
 create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid)
@@ -2227,9 +2242,9 @@ create function _failed_calls(p_turn_ids uuid[], p_has_words boolean DEFAULT fal
 create function _family(p_model text, OUT context_window integer, OUT tokens_per_char double precision) returns record
   sql immutable parallel safe; -- body d41d8cd9, comment aa25c598
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
-  plpgsql volatile; -- body 557c0b46, comment 231e8e5c
+  plpgsql volatile; -- body 8bb58854, comment 39a6e112
 create function _fence_create(p_item work_items) returns void
-  sql volatile; -- body 02c4bd38, comment bc5ea573
+  sql volatile; -- body a6d00abf, comment bc5ea573
 create function _fence_follow() returns trigger
   plpgsql volatile; -- body dfd1bf88, comment 9c8b8e23
 create function _fenced(p_says text, p_text text) returns text
@@ -2254,10 +2269,14 @@ create function _fork_turn(p_parent turns, p_work_item_id uuid) returns uuid
   sql immutable parallel safe; -- body d41d8cd9, comment 9bd8ce05
 create function _from_ms(p_entity jsonb, p_key text) returns timestamp with time zone
   plpgsql stable; -- body cb7bcaf5, comment dcdd147c
+create function _functions_close() returns void
+  plpgsql volatile; -- body 523f6f33, comment ff2d0f54
 create function _genai_blocks(p_content jsonb) returns SETOF jsonb
   sql immutable; -- body f3ccc30a, comment a627fb2b
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
+create function _granted_functions() returns TABLE(oid oid, kinds text[])
+  sql stable; -- body 150fb43f, comment 96927880
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment 3e97938c
 create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid DEFAULT NULL::uuid) returns hook_runs
@@ -2351,7 +2370,7 @@ create function _iteration_spans(p_item work_items, p_focus foci, p_first intege
 create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
   sql stable; -- body ff3e67c3, comment 721fe5d5
 create function _jobs_tidy() returns void
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body d6f08a71, comment bd8d0c1b
+  plpgsql volatile security definer; -- body d6f08a71, comment bd8d0c1b
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb
@@ -2373,7 +2392,7 @@ create function _journal_until(p_work_item_id uuid, p_since timestamp with time 
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
   plpgsql immutable; -- body 6268617a, comment 7cc45618
 create function _journal_written(p_work_item_id uuid) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c49f6f50, comment ab9d5a74
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d00d1c32, comment ab9d5a74
 create function _js_answer(p_answer jsonb) returns jsonb
   plpgsql immutable; -- body 674cbddc, comment 2bce01b6
 create function _js_json_schema_errors(p_schema text, p_value text) returns jsonb
@@ -2425,7 +2444,7 @@ create function _ldg_task_get(p_input jsonb) returns jsonb
 create function _ldg_task_query(p_input jsonb) returns jsonb
   plpgsql stable set plan_cache_mode=force_custom_plan; -- body 1f025f34, comment 70b95656
 create function _ldg_task_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body ff8d685f, comment b39a4d29
+  plpgsql volatile; -- body c555eaa5, comment b39a4d29
 create function _leap_of(p_parent turns) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3baec003, comment ac2628e4
 create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) returns void
@@ -2517,7 +2536,7 @@ create function _open_calls(p_turn_id uuid) returns json
 create function _open_calls_shown(p_turn_id uuid) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d54a9335, comment fa22351d
 create function _open_item(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body 653b1b51, comment 7b47a1c4
+  plpgsql volatile; -- body 6a606059, comment 7852e177
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c3e789e, comment 45caab5e
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
@@ -2550,8 +2569,8 @@ create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body a69a607a, comment 084746ef
-create function _public_functions() returns TABLE(serves text, subject text, name text)
-  sql immutable parallel safe; -- body 50fe5ad7, comment bdbe4538
+create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
+  sql immutable parallel safe; -- body 70565917, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
@@ -2624,6 +2643,20 @@ create function _results_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment a156085d
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ea88ef1, comment fbce5f7a
+create function _role(p_kind text) returns name
+  sql stable; -- body 21c24732, comment 7291190e
+create function _role_kinds() returns TABLE(kind text, inherits text[], says text)
+  sql immutable parallel safe; -- body c3196752, comment 839556af
+create function _roles_apply() returns void
+  plpgsql volatile; -- body 80aeede1, comment cc6c7ef7
+create function _roles_apply_queue(p_role name) returns void
+  plpgsql volatile; -- body 5c146369, comment ee3ebe15
+create function _roles_definer(p_is_definer boolean) returns void
+  plpgsql volatile; -- body b9aa788d, comment c4fb4230
+create function _roles_own(p_role name) returns void
+  plpgsql volatile; -- body 3d4c2c34, comment 89c04f86
+create function _roles_revoke() returns void
+  plpgsql volatile; -- body 15c79189, comment c605087d
 create function _round_hash(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 53b493fc, comment a05ef9c7
 create function _runs_behind(p_call tool_calls) returns uuid[]
@@ -2709,7 +2742,7 @@ create function _stream_over() returns trigger
 create function _strings_shortened(p_value jsonb, p_max_chars integer) returns jsonb
   plpgsql immutable; -- body c9be3f15, comment fdc39783
 create function _submit_parent(p_parent_id uuid) returns work_items
-  plpgsql volatile; -- body 6f430569, comment f3a68933
+  plpgsql volatile; -- body 93982ef9, comment 4d51e300
 create function _sum(p_numbers integer[]) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 902fc930
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
@@ -2737,7 +2770,7 @@ create function _task(p_id text) returns work_items
 create function _task_json(p_item work_items) returns jsonb
   sql stable; -- body e30db281, comment f3b1e84a
 create function _task_turn(p_task_id text) returns turns
-  plpgsql volatile; -- body c344d310, comment fead5c10
+  plpgsql volatile; -- body 6d5d7b7d, comment fead5c10
 create function _tell_watchers(p_item work_items) returns void
   sql volatile; -- body fc24ac8d, comment f1445795
 create function _text_block(p_text text) returns text
@@ -2829,7 +2862,7 @@ create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
 create function _turns_since(p_turn turns, p_until_turn_id uuid) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 299ebc69, comment 2ce1d1e2
 create function _unlock_jobs(p_worker_ids text[]) returns void
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body f976320e, comment 58fbc3b6
+  plpgsql volatile security definer; -- body f976320e, comment 58fbc3b6
 create function _usage_add(p_turn turns) returns void
   sql volatile; -- body fb14257f, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
@@ -2864,10 +2897,12 @@ create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
+create function _works_for_all() returns boolean
+  sql stable; -- body 1ee912fd, comment 39eb9e28
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body ba6751e2, comment f01e6df7
+  plpgsql volatile; -- body 97e4c9bd, comment 7bc4a604
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json) returns abilities
-  plpgsql volatile; -- body 8f72a35c, comment 4b6f5e6b
+  plpgsql volatile; -- body 8f72a35c, comment ec095a8d
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment cec8c0ba
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
@@ -2877,11 +2912,11 @@ create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid) returns
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   plpgsql volatile; -- body 4e9a8c37, comment 43804190
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
-  plpgsql volatile; -- body 1c37776f, comment 9e65ba5c
+  plpgsql volatile; -- body b23d3c18, comment 9e65ba5c
 create function check_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body a9debebd, comment dcf06dcb
 create function checkpoint_create(p_work_item_id uuid, p_trigger text DEFAULT 'manual'::text) returns work_checkpoints
-  plpgsql volatile; -- body b8909783, comment 2ab1d3ec
+  plpgsql volatile; -- body 0b0d8b1b, comment 244bb7dc
 create function checkpoint_latest(p_work_item_id uuid) returns work_checkpoints
   sql stable; -- body aae116f7, comment cddf11c1
 create function context_at(p_turn_id uuid) returns json
@@ -2933,7 +2968,7 @@ create function journal_export(p_work_item_id uuid) returns jsonb
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 1c6b3f12, comment 78669319
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body ecfd140c, comment 2803b6e3
+  plpgsql volatile; -- body df09fa03, comment bb6467a2
 create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 60, p_types text[] DEFAULT NULL::text[], p_importance text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, id text, source_id uuid, entry_type text, importance text, created_at timestamp with time zone, content jsonb, token_estimate integer)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9d081bf3, comment 17836edf
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
@@ -2959,15 +2994,15 @@ create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer) returns SETOF uuid
   plpgsql volatile; -- body c0211709, comment 323d2b3b
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body 0808518d, comment f98d27f6
+  plpgsql volatile; -- body 43d29bc5, comment 65f57333
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
   plpgsql volatile; -- body 1ae51d00, comment 91b12159
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
   plpgsql volatile; -- body a42e6202, comment 6ef19976
-create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text)
-  sql stable; -- body 458aed0b, comment 2bd104d6
+create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
+  sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
   plpgsql stable; -- body 62aa78fe, comment 16bc046b
 create function ledger_read_formatted(p_work_item_id uuid) returns text
@@ -3019,19 +3054,19 @@ create function session_rollback(p_session text, p_turn_id uuid) returns session
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 2bab2b80, comment 2f3a79be
+  plpgsql volatile; -- body 095c3f3e, comment 2f3a79be
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body 5974dd65, comment f4597818
-create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body 63856273, comment 24914c9d
+create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
+  sql volatile; -- body 1fecc71f, comment 55de344e
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body fe9308c8, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
   plpgsql volatile; -- body 337276a2, comment e864eac5
-create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text, p_by text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body 21da8c49, comment 76ea6ecb
+create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
+  sql volatile; -- body eba1fd82, comment 878dc7fe
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
   plpgsql volatile; -- body f0ce9768, comment 53e6f5bf
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
@@ -3061,7 +3096,7 @@ create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT N
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile; -- body 896058ab, comment 1df015ea
+  plpgsql volatile; -- body 6bda693a, comment 1df015ea
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
@@ -3077,7 +3112,7 @@ create function work_ledger_doctor() returns TABLE(severity text, code text, wor
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
-  plpgsql volatile; -- body 5842d604, comment 46ff613a
+  plpgsql volatile; -- body d072ce0e, comment 46ff613a
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   sql stable; -- body f978c0c4, comment 9e7cd078
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
@@ -3086,10 +3121,14 @@ create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text
   plpgsql volatile; -- body 03b8bcda, comment 4ddbffbc
 create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 34188171, comment fbd6d358
+create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
+  plpgsql volatile; -- body 7133707b, comment 19423215
+create function work_roles_drop() returns SETOF name
+  plpgsql volatile; -- body 61dd96a0, comment 0de3a380
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body eac4d18c, comment 8154331c
+  plpgsql volatile; -- body 7d61e6f7, comment 8154331c
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
   plpgsql volatile; -- body 11a300ce, comment 07b59345
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span

@@ -54,7 +54,7 @@ const catalog = `
                 case p.provolatile when 'i' then 'immutable' when 's' then 'stable' else 'volatile' end,
                 case when p.proisstrict then 'strict' end, case when p.prosecdef then 'security definer' end, case p.proparallel when 's' then 'parallel safe' end,
                 (select string_agg('set ' || s, ' ') from unnest(p.proconfig) s where s not like 'search_path=%'),
-                case when p.proacl is not null then 'acl ' || p.proacl::text end)
+                case when p.proacl is null or exists (select from aclexplode(p.proacl) a where a.grantee <> p.proowner) then 'acl ' || coalesce(p.proacl::text, 'of everybody') end)
            || format('; -- body %s, comment %s', case p.proname when 'work_ledger_build' then 'names the sources' else left(md5(p.prosrc), 8) end, left(md5(obj_description(p.oid, 'pg_proc')), 8))
       from pg_proc p, ledger where p.pronamespace = ledger.id)
   select text from line order by section, subject::text collate "C", place, text collate "C"`;

@@ -3,11 +3,11 @@
 
 import type pg from 'pg';
 
-type Fn = { serves: string; subject: string; name: string; arguments: string[]; returns: string; says: string };
+type Fn = { serves: string; subject: string; name: string; arguments: string[]; returns: string; says: string; roles: string[] };
 type Relation = { kind: 'r' | 'v'; name: string; says: string; columns: { name: string; type: string; says: string | null }[] };
 
 const functions = `
-  select h.serves, h.subject, p.proname as name, pg_get_function_result(p.oid) as returns, h.says,
+  select h.serves, h.subject, p.proname as name, pg_get_function_result(p.oid) as returns, h.says, h.roles,
          array(
            select concat_ws(' ', p.proargnames[n], format_type(p.proargtypes[n - 1], null), 'default ' || pg_get_function_arg_default(p.oid, n))
              from generate_series(1, p.pronargs) n order by n) as arguments
@@ -43,6 +43,8 @@ export async function sqlReference(client: pg.ClientBase): Promise<string> {
     ...Object.keys(introductions).flatMap((serves) => [`- [For ${serves}](#for-${serves}): ${subjects(all, serves).map((subject) => `[${subject}](#${anchor(serves, subject)})`).join(', ')}`]),
     '- [Views](#views), [tables](#tables)',
     '',
+    'Roles are those of [work_roles_create](operating.md#roles); clients, workers and approvers are readers, too, workers clients, and administrators clients and approvers.',
+    '',
   ];
   for (const [serves, says] of Object.entries(introductions)) {
     lines.push(`## For ${serves}`, '', says, '');
@@ -60,11 +62,11 @@ const subjects = (all: readonly Fn[], serves: string): string[] => [...new Set(a
 const capital = (word: string): string => word.replace(/^./, (letter) => letter.toUpperCase());
 const anchor = (serves: string, subject: string): string => `${serves}-${subject.replaceAll(' ', '-')}`;
 
-function ofFunction({ name, arguments: given, returns, says }: Fn): string[] {
+function ofFunction({ name, arguments: given, returns, says, roles }: Fn): string[] {
   const written = given.map((each) => each.replace(/ default (.*)$/, (_, value: string) => ` default ${value.replace(/^NULL::.*$/, 'null').replace(/^('.*')::[\w ]+(\[\])?$/, '$1')}`));
   const line = `${name}(${written.join(', ')}) returns ${returns}`;
   const call = line.length <= 110 ? line : `${name}(${written.length > 0 ? `\n  ${written.join(',\n  ')}` : ''}) returns ${returns.length <= 100 ? returns : returns.replace(/^TABLE\((.*)\)$/, (_, columns: string) => `TABLE(\n  ${columns.split(/, (?=\w+ |")/).join(',\n  ')})`)}`;
-  return [`#### ${name}`, '', '```text', call, '```', '', markdown(says), ''];
+  return [`#### ${name}`, '', '```text', call, '```', '', markdown(says), '', `Roles: ${roles.join(', ') || 'the owner alone'}.`, ''];
 }
 
 const ofRelation = ({ name, says, columns }: Relation): string[] => [

@@ -371,9 +371,9 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
        where l.entry_type = ${type} and not l.is_inherited and (${before}::timestamptz is null or l.created_at < ${before}::timestamptz)
        order by l.created_at desc limit ${limit}`),
 
-    approve: (toolCallId: string, inputHash: string) => row('tool_call_approve', [toolCallId, inputHash, 'console'], z.object({ work_item_id: z.string() })),
+    approve: (toolCallId: string, inputHash: string) => row('tool_call_approve', [toolCallId, inputHash], z.object({ work_item_id: z.string() })),
 
-    reject: (toolCallId: string, reason: string | null) => row('tool_call_reject', [toolCallId, reason, 'console'], z.object({ work_item_id: z.string() })),
+    reject: (toolCallId: string, reason: string | null) => row('tool_call_reject', [toolCallId, reason], z.object({ work_item_id: z.string() })),
 
     compact: (workItemId: string, instructions: string | null) => call('context_compact', [workItemId, instructions], z.unknown()),
 

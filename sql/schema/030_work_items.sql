@@ -13,6 +13,7 @@ create table work_items (
   faculty text,
   priority integer not null default 0,
   source work_source not null default 'human',
+  submitted_by name not null default session_user,
   dedup_key text,
   idempotency_key text,
   external_id text,
@@ -70,6 +71,7 @@ create index work_items_fork on work_items (fork_turn_id) where fork_turn_id is 
 
 comment on table work_items is
   'Units of work, in trees by parent_id. Made by work_submit(). States: created, queued, claimed, running, waiting, paused; final: completed, failed, dead, cancelled.';
+comment on column work_items.submitted_by is 'The database role that was logged in when it was submitted; of children that of the root. It may write to the item, see work_roles_create().';
 comment on column work_items.parent_id is 'The item that it is a part of; null: it is a root.';
 comment on column work_items.root_id is 'The top of its tree; its own id if it is a root.';
 comment on column work_items.depth is 'Items above it; 0: it is a root.';

@@ -24,4 +24,4 @@ comment on column approvals.expires_at is 'A call that nobody has decided by the
 comment on column approvals.decision is 'Null: it waits. Else what was decided, by a person or by time.';
 comment on column approvals.reason is 'What the person said with it.';
 comment on column approvals.input_hash is 'SHA-256 of the approved arguments; a call with other arguments does not run.';
-comment on column approvals.decided_by is 'Who decided: the name given, else the database role.';
+comment on column approvals.decided_by is 'The database role that was logged in when it was decided.';

@@ -154,7 +154,7 @@ test('an approval is for the arguments that were seen, and is told with what was
   expect((await post(path, { decision: 'approve', input_hash: ask?.input_hash ?? '', back: '/' })).status).toBe(200);
   await until(async () => (await crew.db.workItem(crew.ids.operate))?.state === 'completed');
   const [decided] = await database.query<{ decision: string; decided_by: string }>(`select decision, decided_by from ledger.approvals where tool_call_id = '${ask?.tool_call_id}'`);
-  expect(decided).toEqual({ decision: 'approved', decided_by: 'console' });
+  expect(decided).toEqual({ decision: 'approved', decided_by: 'postgres' });
 });
 
 test('people speak, interrupt, note, checkpoint, compact; what the database refuses is said in its words', async () => {

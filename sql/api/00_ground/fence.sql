@@ -32,12 +32,15 @@ begin
       message = format('work item %s is driven by a focus', p_work_item_id),
       detail = 'Only the holder of the current lease writes for a work item that is being worked on.';
   end if;
+  if p_lease is null then
+    perform _check_submitter(p_work_item_id);
+  end if;
   return (select w from work_items w where w.id = p_work_item_id);
 end
 $$;
 
 comment on function _fence(uuid, uuid) is
-  'First statement of every function that writes for a work item: locks its fence, refuses every caller except the holder of the current lease, and returns the item. p_lease null: the caller has none, which is enough while no attempt is under way. Raises WL001, WL003, WL004, WL005.';
+  'First statement of every function that writes for a work item: locks its fence, refuses every caller except the holder of the current lease, and returns the item. p_lease null: the caller has none, which is enough while no attempt is under way. Raises WL001, WL003, WL004, WL005, 42501.';
 
 create or replace function _item_locked(p_work_item_id uuid)
   returns work_items
@@ -66,6 +69,7 @@ as $$
 declare
   v_item work_items := _item_locked(p_work_item_id);
 begin
+  perform _check_submitter(p_work_item_id);
   if v_item.resolved_at is not null then
     perform _raise_over(p_work_item_id);
   end if;
@@ -73,7 +77,44 @@ begin
 end
 $$;
 
-comment on function _open_item(uuid) is '_item_locked() of an unfinished work item. Raises WL001, WL003.';
+comment on function _open_item(uuid) is '_item_locked() of an unfinished work item to which the caller may write. Raises WL001, WL003, 42501.';
+
+create or replace function _check_submitter(p_work_item_id uuid)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_fence fences;
+begin
+  select * into v_fence from fences where work_item_id = p_work_item_id;
+  if not found then
+    perform _raise_not_found('work item', p_work_item_id);
+  elsif v_fence.submitted_by = session_user or _works_for_all()
+    or v_fence.lease_hash = sha256(uuid_send(nullif(current_setting('work_ledger.lease', true), '')::uuid)) then
+    return;
+  end if;
+  raise exception using
+    errcode = 'insufficient_privilege',
+    message = format('work item %s was submitted by %s', p_work_item_id, v_fence.submitted_by),
+    hint = 'Who submitted work writes to it, and those who may write to the work of everybody: see work_roles_create().';
+end
+$$;
+
+comment on function _check_submitter(uuid) is
+  'Refuses whoever is logged in, unless they submitted the work item, may write to all items, or hold its lease (setting work_ledger.lease). Raises WL001, 42501.';
+
+create or replace function _works_for_all()
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select has_function_privilege(session_user, '_works_for_all()', 'execute');
+$$;
+
+comment on function _works_for_all() is 'Whether whoever is logged in may write to work that others submitted: who was granted this function. Those are the owner, administrators and workers.';
 
 create or replace function _raise_over(p_work_item_id uuid)
   returns void
@@ -102,7 +143,7 @@ create or replace function _fence_create(p_item work_items)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  insert into fences (work_item_id, is_child, is_journal) values (p_item.id, p_item.depth > 0, p_item.work_type = 'journal');
+  insert into fences (work_item_id, submitted_by, is_child, is_journal) values (p_item.id, p_item.submitted_by, p_item.depth > 0, p_item.work_type = 'journal');
 $$;
 
 comment on function _fence_create(work_items) is

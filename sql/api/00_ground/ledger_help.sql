@@ -1,48 +1,62 @@
 -- The public functions, grouped by whom they serve. One list, for the help in psql, the manual and the grants.
 
 create or replace function _public_functions()
-  returns table (serves text, subject text, name text)
+  returns table (serves text, subject text, name text, roles text[])
   language sql
   immutable
   parallel safe
   rows 100
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select s.serves, s.subject, n.name
+  select s.serves, s.subject, n.name, s.roles
     from (values
-      ('people', 'configuration', '{faculty_save,faculty_problems,ability_register,ledger_data_schema_save,model_save,model_price_save}'::text[]),
-      ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork,tool_call_approve,tool_call_reject}'),
-      ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_compact,context_replay,context_replay_turns,work_approaching_limit,work_trace}'),
-      ('people', 'sessions', '{session_create,session_open,session_find,session_alias,session_fork,session_rollback,session_archive,session_head_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare,turn_workspace_set,turn_archive}'),
-      ('people', 'cost', '{cost_by,cost_cuts,work_metrics}'),
-      ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,message_lints_save,json_schema_errors}'),
-      ('people', 'versions', '{work_ledger_version,work_ledger_build,work_ledger_doctor}'),
-      ('clients', 'ledger', '{ledger_append,ledger_append_batch,ledger_count,ledger_read,ledger_read_lines,awareness_digest,awareness_here,recall_block,artifact_read}'),
-      ('clients', 'work', '{work_complete,work_fail,spawn_child_work,check_child_work,await_child_work,ability_invoke}'),
-      ('clients', 'journal', '{journal_session_create,journal_session_open,journal_session_active,journal_session_status,journal_heartbeat,journal_log,journal_read,journal_page,journal_export,journal_entry_delete,journal_cleanup}'),
-      ('clients', 'resumption', '{checkpoint_create,checkpoint_latest,resumption_context,export_for_resumption,journal_resume,work_sessions_resumable,journal_summary,journal_summary_request,journal_summary_save}'),
-      ('workers', 'leases', '{focus_claim,lease_renew,work_keep,worker_stop,work_sweep,workspaces_over}'),
-      ('workers', 'iterations', '{iteration_begin,turn_stream,turn_record,summary_record,iteration_fail,iteration_finish,iteration_release,hook_record}'),
-      ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}'),
-      ('workers', 'telemetry', '{trace_take,trace_record,trace_due,work_metrics_take}')
-    ) as s(serves, subject, names)
+      ('people', 'configuration', '{ability_register,faculty_save,model_save}'::text[], '{admin,worker}'::text[]),
+      ('people', 'configuration', '{ledger_data_schema_save,model_price_save}', '{admin}'),
+      ('people', 'configuration', '{faculty_problems}', '{reader}'),
+      ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork}', '{client}'),
+      ('people', 'work', '{tool_call_approve,tool_call_reject}', '{approver}'),
+      ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_replay,context_replay_turns,work_approaching_limit,work_trace}', '{reader}'),
+      ('people', 'looking', '{context_compact}', '{client}'),
+      ('people', 'sessions', '{session_find,session_head_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare}', '{reader}'),
+      ('people', 'sessions', '{session_create,session_open,session_fork}', '{client}'),
+      ('people', 'sessions', '{session_alias,session_rollback,session_archive,turn_workspace_set,turn_archive}', '{admin}'),
+      ('people', 'cost', '{cost_by,cost_cuts,work_metrics}', '{reader}'),
+      ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,json_schema_errors}', '{client}'),
+      ('people', 'recorded runs', '{message_lints_save}', '{admin}'),
+      ('people', 'roles', '{work_roles_create,work_roles_drop}', '{}'),
+      ('people', 'versions', '{work_ledger_version,work_ledger_build,work_ledger_doctor}', '{reader}'),
+      ('clients', 'ledger', '{ledger_append,ledger_append_batch}', '{client,agent}'),
+      ('clients', 'ledger', '{ledger_count,ledger_read,ledger_read_lines,awareness_digest,awareness_here,recall_block,artifact_read}', '{reader}'),
+      ('clients', 'work', '{work_complete,work_fail,spawn_child_work,ability_invoke}', '{client,agent}'),
+      ('clients', 'work', '{check_child_work,await_child_work}', '{reader}'),
+      ('clients', 'journal', '{journal_session_create,journal_session_open,journal_session_status,journal_heartbeat,journal_log}', '{client}'),
+      ('clients', 'journal', '{journal_session_active,journal_read,journal_page,journal_export}', '{reader}'),
+      ('clients', 'journal', '{journal_entry_delete,journal_cleanup}', '{admin}'),
+      ('clients', 'resumption', '{checkpoint_create,journal_resume,journal_summary_request,journal_summary_save}', '{client}'),
+      ('clients', 'resumption', '{checkpoint_latest,resumption_context,export_for_resumption,work_sessions_resumable,journal_summary}', '{reader}'),
+      ('workers', 'leases', '{focus_claim,lease_renew,work_keep,worker_stop,work_sweep,workspaces_over}', '{worker}'),
+      ('workers', 'iterations', '{iteration_begin,turn_stream,turn_record,summary_record,iteration_fail,iteration_finish,iteration_release,hook_record}', '{worker}'),
+      ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}', '{worker}'),
+      ('workers', 'telemetry', '{trace_take,trace_record,trace_due,work_metrics_take}', '{worker}')
+    ) as s(serves, subject, names, roles)
     cross join lateral unnest(s.names) as n(name);
 $$;
 
-comment on function _public_functions() is 'Every public function. serves: people (psql, applications, the command line), clients (agents that have their own loop, by SQL or MCP) or workers (the processes that run the loop). Private functions begin with _.';
+comment on function _public_functions() is 'Every public function. serves: people (psql, applications, the command line), clients (agents that have their own loop, by SQL or MCP) or workers (the processes that run the loop). roles: the kinds of roles that may call it, besides those that inherit from them, see work_roles_create(); none: the owner alone. Private functions begin with _.';
 
 create or replace function ledger_help(p_about text default null)
-  returns table (serves text, subject text, call text, returns text, says text)
+  returns table (serves text, subject text, call text, returns text, says text, roles text[])
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select f.serves, f.subject, format('%s(%s)', f.name, pg_get_function_arguments(p.oid)), pg_get_function_result(p.oid), obj_description(p.oid, 'pg_proc')
-    from _public_functions() with ordinality as f(serves, subject, name, n)
-    join pg_proc p on p.pronamespace = _ledger_schema()::regnamespace and p.proname = f.name
+  select f.serves, f.subject, format('%s(%s)', f.name, pg_get_function_arguments(p.oid)), pg_get_function_result(p.oid),
+         obj_description(p.oid, 'pg_proc'), f.roles
+    from _public_functions() with ordinality as f(serves, subject, name, roles, n)
+    join pg_proc p on p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.proname = f.name
    where p_about is null or p_about in (f.serves, f.subject) or strpos(f.name, lower(p_about)) > 0
    order by f.n;
 $$;
 
 comment on function ledger_help(text) is
-  'The public functions: what each takes, returns, does and raises: select * from ledger_help(''ledger_append''). p_about: whom it serves (people, clients, workers), a subject (ledger, work, sessions, ...) or part of a name; null: all.';
+  'The public functions: what each takes, returns, does and raises, and which roles may call it (see work_roles_create(); clients, workers and administrators are readers, too): select * from ledger_help(''ledger_append''). p_about: whom it serves (people, clients, workers), a subject (ledger, work, sessions, ...) or part of a name; null: all.';

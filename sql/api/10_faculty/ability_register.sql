@@ -78,7 +78,7 @@ end
 $$;
 
 comment on function ability_register(text, text, json, text, text, regprocedure, json, json) is
-  'Adds a tool to the registry or changes it, and returns its row; a faculty offers the tool by listing it in engage.tools. p_effect: what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_risk: safe, moderate or dangerous; the faculty''s require_approval refers to it. p_function: f(input jsonb) returning text, json or jsonb; it runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item. Without a function the worker must provide the tool (TypeScript). p_touches: what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}]. key: a key of the input, or key.key within objects and lists of objects; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or list of values}, if it depends on another key; form: patch, if the value is a patch for apply_patch, which names its actions itself. p_touches [] means that calls touch nothing, null that the rules for the tool''s name decide (touch_rules). a:b and a_b count as the same name. Registering the same again changes nothing. Raises WL002.';
+  'Adds a tool to the registry or changes it, and returns its row; a faculty offers the tool by listing it in engage.tools. p_effect: what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_risk: safe, moderate or dangerous; the faculty''s require_approval refers to it. p_function: f(input jsonb) returning text, json or jsonb; it runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item. Without a function the worker must provide the tool (TypeScript). p_touches: what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}]. key: a key of the input, or key.key within objects and lists of objects; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or list of values}, if it depends on another key; form: patch, if the value is a patch for apply_patch, which names its actions itself. p_touches [] means that calls touch nothing, null that the rules for the tool''s name decide (touch_rules). a:b and a_b count as the same name. Registering the same again changes nothing. Raises WL002, 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
 
 create or replace function _ability_function(p_function regprocedure)
   returns text
@@ -98,11 +98,18 @@ begin
     perform _raise_invalid(format('%s cannot implement an ability', p_function),
       'It must take one jsonb argument (the input) and return one value.');
   end if;
+  if not (select pg_has_role(session_user, c.relowner, 'usage') or p.proowner = c.relowner
+            from pg_class c, pg_proc p where c.oid = 'abilities'::regclass and p.oid = p_function) then
+    raise exception using
+      errcode = 'insufficient_privilege',
+      message = format('%s does not belong to the ledger''s owner, as whom it would run', p_function),
+      hint = 'The owner registers functions of others.';
+  end if;
   return v_function;
 end
 $$;
 
-comment on function _ability_function(regprocedure) is 'The name by which a function that implements an ability is called; null for none. Raises WL002 for one that cannot.';
+comment on function _ability_function(regprocedure) is 'The name by which a function that implements an ability is called; null for none. Raises WL002 for one that cannot, 42501 for one that does not belong to the ledger''s owner, unless that one registers it.';
 
 create or replace function _touch_rules_save(p_ability abilities, p_touches json)
   returns void

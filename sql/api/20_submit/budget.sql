@@ -16,6 +16,7 @@ begin
     perform _raise_not_found('work item', p_work_item_id);
   end if;
   perform _budget_amount(p_resource, to_jsonb(p_amount));
+  perform _check_submitter(p_work_item_id);
   perform from fences where work_item_id = p_work_item_id for no key update;
   -- Parked items are locked with skip locked, so that this statement never waits while it holds a lock. An item that is
   -- locked elsewhere just now gets its job below, too.

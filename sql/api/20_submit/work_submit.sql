@@ -57,12 +57,12 @@ begin
   loop
     insert into work_items (
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
-      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, spawn_tool_call_id)
+      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, submitted_by, spawn_tool_call_id)
     values (
       v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), p_work_type, p_description,
       coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
       p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()),
-      coalesce(p_workspace_dir, v_parent.workspace_dir),
+      coalesce(p_workspace_dir, v_parent.workspace_dir), coalesce(v_parent.submitted_by, session_user),
       (select id from tool_calls where id = nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid and work_item_id = p_parent_id))
     on conflict do nothing
     returning * into v_item;
@@ -97,6 +97,7 @@ begin
   if not found then
     perform _raise_not_found('work item', p_parent_id);
   end if;
+  perform _check_submitter(p_parent_id);
   select * into v_parent from work_items where id = p_parent_id;
   if v_parent.resolved_at is not null then
     raise exception using errcode = 'WL003', message = format('the parent %s is %s', v_parent.id, v_parent.state);
@@ -108,7 +109,7 @@ begin
 end
 $$;
 
-comment on function _submit_parent(uuid) is 'The parent of a new work item, locked so that it does not end meanwhile. Raises WL001, WL002 (5 levels deep), WL003 (finished).';
+comment on function _submit_parent(uuid) is 'The parent of a new work item, locked so that it does not end meanwhile. Raises WL001, WL002 (5 levels deep), WL003 (finished), 42501.';
 
 create or replace function _work_already_submitted(
     p_work_type text,

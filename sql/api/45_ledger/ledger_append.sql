@@ -17,7 +17,9 @@ declare
   v_lease uuid := coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid);
   v_keep text[] := nullif(p_keep, '{}');
   v_now timestamptz := _now();
-  v_is_auto boolean := coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false);
+  -- In whose name: of a turn, or of the engine. Only who may write to all items says so; others would forge it.
+  v_turn_id uuid := case when current_setting('work_ledger.turn_id', true) <> '' and _works_for_all() then current_setting('work_ledger.turn_id')::uuid end;
+  v_is_auto boolean := coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) and _works_for_all();
   v_fence record;
   v_entry work_ledger;
 begin
@@ -39,7 +41,8 @@ begin
        set ledger_count = ledger_count + 1
      where work_item_id = p_work_item_id
        and not is_over
-       and case when v_lease is null then focus_id is null else lease_hash = sha256(uuid_send(v_lease)) end
+       and case when v_lease is null then focus_id is null and (submitted_by = session_user or _works_for_all())
+                else lease_hash = sha256(uuid_send(v_lease)) end
     returning ledger_count, attempt, focus_id, watch_ends_at > v_now as is_watched, is_child, is_journal into v_fence;
     exit when found;
     perform _fence(p_work_item_id, v_lease);
@@ -59,8 +62,7 @@ begin
     idempotency_key, created_at)
   values (
     p_work_item_id, v_fence.ledger_count, p_entry_type, p_content, p_data, v_keep, v_fence.attempt, v_fence.focus_id,
-    nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
-    nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
+    v_turn_id, case when v_turn_id is not null then nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid end,
     v_is_auto,
     coalesce(v_fence.is_watched, false), v_fence.is_child, p_idempotency_key, v_now)
   returning * into v_entry;
@@ -72,7 +74,7 @@ end
 $$;
 
 comment on function ledger_append(uuid, text, text, jsonb, uuid, text, text[]) is
-  'Appends an entry to a work item''s ledger and returns its row: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note. p_content: up to 16 KiB of text. p_data: structured values, up to 64 KiB of JSON, checked against the schema of ledger_data_schema_save(), if its type has one. p_lease: required while an attempt is under way; without one, everyone with the right to write may append. p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs verbatim: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB raises a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries).';
+  'Appends an entry to a work item''s ledger and returns its row: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note. p_content: up to 16 KiB of text. p_data: structured values, up to 64 KiB of JSON, checked against the schema of ledger_data_schema_save(), if its type has one. p_lease: required while an attempt is under way; without one, who submitted the item may append, and who may write to all items. p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs verbatim: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB raises a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries), 42501 (not your item).';
 
 create or replace function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[])
   returns void

@@ -1,30 +1,30 @@
 -- Calls that wait for approval: asked for once, decided once.
 
-create or replace function tool_call_approve(p_tool_call_id uuid, p_input_hash text default null, p_by text default null)
+create or replace function tool_call_approve(p_tool_call_id uuid, p_input_hash text default null)
   returns approvals
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _approval_decide(p_tool_call_id, 'approved', p_input_hash, null, p_by);
+  select _approval_decide(p_tool_call_id, 'approved', p_input_hash, null);
 $$;
 
-comment on function tool_call_approve(uuid, text, text) is
-  'Approves a tool call that waits for approval (v_approvals), so that it runs, and returns the approvals row: select tool_call_approve(''…''). p_input_hash: the call''s input_hash in approvals when it was reviewed; refuses if its arguments are others now. p_by: who decided; default: the database role. Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over).';
+comment on function tool_call_approve(uuid, text) is
+  'Approves a tool call that waits for approval (v_approvals), so that it runs, and returns the approvals row: select tool_call_approve(''…''). p_input_hash: the call''s input_hash in approvals when it was reviewed; refuses if its arguments are others now. Who decided is the role that is logged in. Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over).';
 
-create or replace function tool_call_reject(p_tool_call_id uuid, p_reason text default null, p_by text default null)
+create or replace function tool_call_reject(p_tool_call_id uuid, p_reason text default null)
   returns approvals
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _approval_decide(p_tool_call_id, 'rejected', null, p_reason, p_by);
+  select _approval_decide(p_tool_call_id, 'rejected', null, p_reason);
 $$;
 
-comment on function tool_call_reject(uuid, text, text) is
-  'Rejects a tool call that waits for approval, and returns the approvals row; the model is told, with p_reason, and continues. p_by: who decided; default: the database role. Rejecting again changes nothing. Raises WL001, WL008 (approved, expired, its work item is over).';
+comment on function tool_call_reject(uuid, text) is
+  'Rejects a tool call that waits for approval, and returns the approvals row; the model is told, with p_reason, and continues. Who decided is the role that is logged in. Rejecting again changes nothing. Raises WL001, WL008 (approved, expired, its work item is over).';
 
-create or replace function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text, p_by text)
+create or replace function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text)
   returns approvals
   language plpgsql
   volatile
@@ -59,7 +59,7 @@ begin
       message = format('tool call %s cannot be %s: %s', p_tool_call_id, p_decision, v_problem);
   end if;
   update approvals
-     set decision = p_decision, reason = nullif(btrim(p_reason), ''), decided_by = coalesce(nullif(p_by, ''), session_user), decided_at = v_now
+     set decision = p_decision, reason = nullif(btrim(p_reason), ''), decided_by = session_user, decided_at = v_now
    where tool_call_id = p_tool_call_id
   returning * into v_approval;
   perform _enqueue(v_item.id);
@@ -67,7 +67,7 @@ begin
 end
 $$;
 
-comment on function _approval_decide(uuid, text, text, text, text) is 'Records the decision on an approval, once, and enqueues the work item.';
+comment on function _approval_decide(uuid, text, text, text) is 'Records the decision on an approval, once, and enqueues the work item.';
 
 create or replace function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb)
   returns void

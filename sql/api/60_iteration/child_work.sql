@@ -15,7 +15,10 @@ create or replace function spawn_child_work(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_parent work_items := _fence(p_work_item_id, coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid));
+  v_setting text := coalesce(current_setting('work_ledger.lease', true), '');
+  v_lease uuid := coalesce(p_lease, nullif(v_setting, '')::uuid);
+  v_parent work_items := _fence(p_work_item_id, v_lease);
+  v_child work_items;
   v_engage jsonb;
   v_faculty text;
 begin
@@ -56,8 +59,12 @@ begin
        and (l.work_type = p_work_type or (_faculty_for(l.faculty, l.work_type)).name = v_faculty)) then
     perform _raise_invalid('an ancestor is already doing this very work', 'Delegate a part of it, and describe that part.');
   end if;
-  return work_submit(p_work_type, p_description, coalesce(p_params, '{}'), p_faculty, p_priority, v_parent.id,
+  -- Whoever holds the parent's lease may submit below it.
+  perform set_config('work_ledger.lease', coalesce(v_lease::text, ''), true);
+  v_child := work_submit(p_work_type, p_description, coalesce(p_params, '{}'), p_faculty, p_priority, v_parent.id,
     p_source => 'agent', p_idempotency_key => p_idempotency_key);
+  perform set_config('work_ledger.lease', v_setting, true);
+  return v_child;
 end
 $$;
 

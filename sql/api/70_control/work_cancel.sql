@@ -14,9 +14,7 @@ declare
   v_end record;
   v_due jsonb := '{}';
 begin
-  if not exists (select from work_items where id = p_work_item_id) then
-    perform _raise_not_found('work item', p_work_item_id);
-  end if;
+  perform _check_submitter(p_work_item_id);
   -- All items are locked before the first is ended, in order of id, as in every function that locks several items; then again
   -- for children submitted meanwhile.
   loop

@@ -14,6 +14,7 @@ begin
     perform _raise_invalid('a message needs content, of at most 60,000 bytes');
   end if;
   v_item := _item_locked(p_work_item_id);
+  perform _check_submitter(p_work_item_id);
   if v_item.resolved_at is not null then
     raise exception using
       errcode = 'WL003',

@@ -6,6 +6,20 @@ create or replace function checkpoint_create(p_work_item_id uuid, p_trigger text
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+begin
+  perform _check_submitter(p_work_item_id);
+  return _checkpoint_create(p_work_item_id, p_trigger);
+end
+$$;
+
+comment on function checkpoint_create(uuid, text) is
+  'Stores where a work item stands and returns the work_checkpoints row: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Checkpoints are also made automatically after 50 journal entries, 100,000 new tokens, 15 minutes or a closed block (a step, or a summary that another program logged), whichever comes first. p_trigger: manual, or automatic if a program makes it unasked. Raises WL001, WL002, 42501.';
+create or replace function _checkpoint_create(p_work_item_id uuid, p_trigger text)
+  returns work_checkpoints
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
 declare
   v_item work_items;
   v_now record;
@@ -52,8 +66,7 @@ begin
 end
 $$;
 
-comment on function checkpoint_create(uuid, text) is
-  'Stores where a work item stands and returns the work_checkpoints row: summary, key decisions, current state, files modified, pending actions, all derived from its ledger and calls. Checkpoints are also made automatically after 50 journal entries, 100,000 new tokens, 15 minutes or a closed block (a step, or a summary that another program logged), whichever comes first. p_trigger: manual, or automatic if a program makes it unasked. Raises WL001, WL002.';
+comment on function _checkpoint_create(uuid, text) is 'Writes a checkpoint, for whom it may be.';
 
 create or replace function checkpoint_latest(p_work_item_id uuid)
   returns work_checkpoints
@@ -81,7 +94,7 @@ declare
     _tokens_new(v_turns), coalesce(v_last.created_at, p_item.started_at), _entries_made(v_turns) + ledger_count(p_item) - coalesce(v_last.ledger_seq, 0));
 begin
   if v_trigger is not null then
-    perform checkpoint_create(p_item.id, v_trigger);
+    perform _checkpoint_create(p_item.id, v_trigger);
   end if;
 end
 $$;
@@ -137,7 +150,7 @@ begin
            where l.work_item_id = v_item.id and l.seq > coalesce(v_last.ledger_seq, 0)) e;
   v_trigger := _checkpoint_trigger(v_new.is_block, _tokens(v_new.chars, _item_model(v_item.id)), coalesce(v_last.created_at, v_item.created_at), v_new.entries);
   if v_trigger is not null then
-    perform checkpoint_create(v_item.id, v_trigger);
+    perform _checkpoint_create(v_item.id, v_trigger);
   end if;
 end
 $$;

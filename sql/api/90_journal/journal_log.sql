@@ -30,9 +30,7 @@ begin
   for v_key, v_type in select key, value from jsonb_each_text(v_keys) loop
     perform _journal_value_check(p_entry_type, v_key, v_type, p_content -> v_key);
   end loop;
-  if not exists (select from work_items where id = p_work_item_id) then
-    perform _raise_not_found('work item', p_work_item_id);
-  end if;
+  perform _check_submitter(p_work_item_id);
   v_content := _journal_shortened(p_content);
   if octet_length(v_content::text) > 65536 then
     perform _raise_invalid(format('a journal entry can have at most 64 KiB, not %s bytes', octet_length(v_content::text)));
@@ -51,7 +49,7 @@ end
 $$;
 
 comment on function journal_log(uuid, text, jsonb, text, uuid) is
-  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, however deep, are shortened to head and tail, and further if the entry would be over 64 KiB. p_importance: low, normal, high or critical. p_id: the same call repeated adds one entry. Returns the journal_entries row. Raises WL001, WL002.';
+  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, however deep, are shortened to head and tail, and further if the entry would be over 64 KiB. p_importance: low, normal, high or critical. p_id: the same call repeated adds one entry. Returns the journal_entries row. Raises WL001, WL002, 42501.';
 
 create or replace function _journal_keys()
   returns jsonb

@@ -47,6 +47,7 @@ begin
     perform _raise_invalid(format('task "%s" has another parent', v_id));
   end if;
   v_item := _item_locked(v_item.id);
+  perform _check_submitter(v_item.id);
   if v_item.resolved_at is not null then
     if v_status is distinct from _task_json(v_item) ->> 'completionStatus' then
       raise exception using errcode = 'WL003', message = format('task "%s" is %s: a final state never changes', v_id, v_item.state);
@@ -186,6 +187,7 @@ begin
   if v_item.work_type <> 'ldg:task' then
     perform _raise_invalid(format('task "%s" is driven by Work Ledger, which writes its messages and calls itself', p_task_id));
   end if;
+  perform _check_submitter(v_item.id);
   perform from fences where work_item_id = v_item.id for no key update;
   select * into v_turn from turns where work_item_id = v_item.id;
   if not found then

@@ -15,6 +15,7 @@ begin
   if not found then
     raise exception using errcode = 'WL001', message = format('there is no ability "%s"', p_name);
   end if;
+  perform _ability_check(v_ability, p_work_item_id, p_lease);
   perform _schema_check('the input of ' || p_name, v_ability.input_schema::jsonb, p_input);
   if v_ability.implementation = 'runtime' or v_ability.name = 'await_child_work' then
     raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
@@ -51,4 +52,29 @@ end
 $$;
 
 comment on function ability_invoke(text, jsonb, uuid, uuid) is
-  'Calls an ability by its name, as registered or as models call it (ldg_task_get), and returns its result: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need p_work_item_id, the item on whose behalf they are called, and its p_lease if it is being driven. Input that does not fit the ability''s schema is refused (nested values only with a JavaScript engine, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), and whatever the ability raises.';
+  'Calls an ability by its name, as registered or as models call it (ldg_task_get), and returns its result: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need p_work_item_id, the item on whose behalf they are called, and its p_lease if it is being driven. Input that does not fit the ability''s schema is refused (nested values only with a JavaScript engine, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), 42501 (not yours to call), and whatever the ability raises.';
+
+create or replace function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  -- Who cannot read the ledger has a lease and nothing else: it is for the work that it was given for.
+  if not has_table_privilege(session_user, 'work_items', 'select') then
+    perform _fence(p_work_item_id, p_lease);
+    if p_ability.name ~ '^ldg:' then
+      raise exception using errcode = 'insufficient_privilege', message = format('ability "%s" is not for a role that reads nothing', p_ability.name);
+    end if;
+  end if;
+  -- Functions of users run as the ledger's owner: through the ledger nobody calls what they could not call themselves.
+  if p_ability.implementation = 'sql' and not p_ability.is_builtin
+    and not has_function_privilege(session_user, p_ability.function_name || '(jsonb)', 'execute') then
+    raise exception using errcode = 'insufficient_privilege', message = format('role %I may not execute %s', session_user, p_ability.function_name);
+  end if;
+end
+$$;
+
+comment on function _ability_check(abilities, uuid, uuid) is 'Refuses whoever is logged in an ability that is not theirs to call. Raises WL001, WL003, WL004, WL005, 42501.';
+

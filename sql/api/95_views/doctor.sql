@@ -74,7 +74,7 @@ as $$
   select 'error', 'privileges', null, format('role %s may not read %s', current_user, string_agg(c.relname, ', ' order by c.relname)),
          format('grant select on all tables in schema %I to %I;', _ledger_schema(), current_user)
     from pg_class c
-   where c.relnamespace = _ledger_schema()::regnamespace and c.relkind = 'r' and not has_table_privilege(c.oid, 'select')
+   where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind = 'r' and not has_table_privilege(c.oid, 'select')
   having count(*) > 0;
 $$;
 

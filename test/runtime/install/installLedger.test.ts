@@ -187,6 +187,7 @@ test('a schema whose name needs quoting is as good as any', async () => {
   expect((await db.ledgerAppend(item.id, 'note', 'x')).seq).toBe(1);
   expect(await db.awarenessDigest(item.id)).toContain('== AWARENESS ==');
   await db.close();
+  expect(await database.query(`select call from "Team ""A"" ledger".ledger_help('work_roles_create')`)).toHaveLength(1);
 });
 
 test('two ledgers in two schemas of one database do not see each other', async () => {
@@ -211,6 +212,7 @@ test('every table with rows of users is marked for pg_dump, and what comes with 
      where extname = 'work_ledger' order by 1`);
   expect(marked.filter((row) => row.condition !== '')).toEqual([
     { name: 'abilities', condition: 'where not is_builtin' },
+    { name: 'ledger_roles', condition: 'where false' }, // roles belong to the server
     { name: 'search_entries', condition: 'where false' }, // triggers make its rows again
     { name: 'touch_rules', condition: 'where not is_builtin' },
   ]);

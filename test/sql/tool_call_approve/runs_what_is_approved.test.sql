@@ -1,6 +1,6 @@
 -- What is approved runs; what is rejected does not, and the model is told why.
 begin;
-select plan(10);
+select plan(11);
 
 select tool('erase', 'unsafe', 'dangerous');
 select agent('{"tools": ["look", "erase"], "require_approval": "dangerous", "approval_timeout": 600}');
@@ -8,8 +8,12 @@ select submit('Fix it');
 select play('[[["erase", {"what": "first"}], ["erase", {"what": "second"}]]]');
 
 select throws_ok($$ select tool_call_approve(call('t1_1'), 'another hash') $$, 'WL008', null, 'an approval of other arguments is refused');
-select is((select decision from tool_call_approve(call('t1_1'), (select input_hash from approvals where tool_call_id = call('t1_1')), 'ada')), 'approved', 'an approval of these arguments is taken');
-select is((select decided_by from tool_call_approve(call('t1_1'), p_by => 'bob')), 'ada', 'the first decision on a call counts');
+select is((select decision from tool_call_approve(call('t1_1'), (select input_hash from approvals where tool_call_id = call('t1_1')))), 'approved', 'an approval of these arguments is taken');
+create function pg_temp.decided() returns approvals language sql as $$ select a from approvals a where tool_call_id = call('t1_1') $$;
+create temporary table first as select (pg_temp.decided()).*;
+select is((select decided_by from first), session_user::text, 'who decided is who is logged in');
+select later('1 second'), tool_call_approve(call('t1_1'));
+select is(pg_temp.decided(), (select f::approvals from (select * from first) f), 'the first decision on a call counts');
 select is(drive() #>> '{calls,0,input,what}', 'first', 'the approved call runs');
 select is(json_array_length(stage() -> 'calls'), 1, 'a call that is not approved does not run');
 select tool_call_begin(item(), lease(), call('t1_1')), tool_call_settle(item(), lease(), call('t1_1'), 'erased');

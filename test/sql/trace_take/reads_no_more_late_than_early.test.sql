@@ -2,8 +2,6 @@
 begin;
 select plan(5);
 
--- Whether autovacuum happens to look at these tables, whose rows are not committed, while this runs must not matter to the plans.
-set local enable_seqscan = off;
 select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "stall_limit": 0, "max_turns": 1000}');
 select submit('A long task');
 create function pg_temp.iterations(p_n integer) returns void language sql as $$

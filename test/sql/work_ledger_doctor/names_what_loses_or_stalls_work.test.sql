@@ -57,10 +57,11 @@ select ok(pg_temp.of('invariants') like 'error: it is paused and holds a slot%',
 create role ledger_reader;
 do $do$
 begin
-  execute format('grant usage on schema %1$I to ledger_reader; grant select on all tables in schema %1$I to ledger_reader', _ledger_schema());
+  execute format('grant usage on schema %1$I to ledger_reader; grant select on all tables in schema %1$I to ledger_reader; grant execute on all functions in schema %1$I to ledger_reader', _ledger_schema());
 end
 $do$;
 revoke select on journal_entries from ledger_reader;
+revoke execute on function _dead_jobs(bigint[]) from ledger_reader;
 create temporary table told (says text);
 grant insert on told to ledger_reader;
 set local role ledger_reader;
