@@ -191,6 +191,7 @@ create table fences (
   attempt integer not null default 0,
   ledger_count integer not null default 0,
   watch_ends_at timestamp with time zone,
+  watch_notified_at timestamp with time zone,
   submitted_by name not null,
   is_child boolean not null,
   is_journal boolean not null,
@@ -792,16 +793,10 @@ create table work_ledger (
   turn_id uuid,
   tool_call_id uuid,
   is_auto boolean not null default false,
-  is_watched boolean not null default false,
   is_child_work boolean not null default false,
   is_inherited boolean not null default false,
   idempotency_key text,
   created_at timestamp with time zone not null default _now(),
-  constraint content_is_at_most_16_kib CHECK (octet_length(content) <= 16384),
-  constraint content_is_not_blank CHECK (content ~ '\S'::text),
-  constraint data_is_at_most_64_kib CHECK (octet_length(data::text) <= 65536),
-  constraint keep_names_at_most_20 CHECK (cardinality(keep) >= 1 AND cardinality(keep) <= 20),
-  constraint only_steps_keep CHECK (keep IS NULL OR entry_type::text = 'step'::text),
   constraint work_ledger_pkey PRIMARY KEY (work_item_id, seq),
 );
 CREATE INDEX work_ledger_created ON ledger.work_ledger USING btree (work_item_id, created_at);
@@ -815,9 +810,8 @@ CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (create
 CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'step'::text);
 CREATE INDEX work_ledger_time ON ledger.work_ledger USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'error'::text);
-CREATE TRIGGER notify_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN (new.is_watched) EXECUTE FUNCTION _notify_ledger();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
-CREATE TRIGGER refuse_number BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_number();
+CREATE TRIGGER refuse_entry BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_entry(); -- enabled A
 CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN ((NOT new.is_inherited)) EXECUTE FUNCTION _search_entry('ledger');
 create table work_usage (
   work_item_id uuid not null,
@@ -2461,14 +2455,20 @@ create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_
   plpgsql stable; -- body b774e724, comment ca251431
 create function _ledger_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
   sql stable; -- body 6cbd5a62, comment 21c21ffc
+create function _ledger_data_check(p_entry_type text, p_data jsonb) returns void
+  sql stable; -- body 8dd7de28, comment 93248304
 create function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[]) returns void
-  plpgsql stable; -- body 54e0c074, comment 539eb91d
+  plpgsql stable; -- body bd84777f, comment 539eb91d
 create function _ledger_entry_types() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 973354da
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
   sql stable; -- body 4ac48e2b, comment 83af5a24
+create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
+  plpgsql volatile; -- body ad669e17, comment 85f4ac19
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
+create function _ledger_warn(p_entry text, p_content text) returns void
+  plpgsql volatile; -- body b719a0cf, comment 5d89353d
 create function _lines(p_texts text[]) returns text[]
   sql immutable parallel safe; -- body 1b742637, comment 46e5a33f
 create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start integer, OUT line_end integer) returns record
@@ -2519,8 +2519,6 @@ create function _notify_completed() returns trigger
   plpgsql volatile; -- body d25cc62e, comment 8cad8cd6
 create function _notify_journal() returns trigger
   plpgsql volatile; -- body a9e5e32c, comment 7c73457a
-create function _notify_ledger() returns trigger
-  plpgsql volatile; -- body dc654ad1, comment 94120443
 create function _now() returns timestamp with time zone
   sql volatile; -- body d41d8cd9, comment 
 create function _nudge(p_item work_items, p_focus foci, p_head turns, p_interval integer, p_lease uuid, OUT says text, OUT unheeded integer, OUT has_drafted boolean) returns record
@@ -2605,8 +2603,8 @@ create function _recover_calls(p_turn_id uuid) returns void
   plpgsql volatile; -- body 98ede97f, comment f0a3d397
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 25f48503, comment 5fa23c32
-create function _refuse_number() returns trigger
-  plpgsql volatile; -- body 36a7f391, comment b533e889
+create function _refuse_entry() returns trigger
+  plpgsql volatile; -- body d26e041b, comment 577867f4
 create function _refuse_rewrite() returns trigger
   plpgsql volatile; -- body 2d865e09, comment 05d1674b
 create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
@@ -2994,9 +2992,9 @@ create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer) returns SETOF uuid
   plpgsql volatile; -- body c0211709, comment 323d2b3b
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body 43d29bc5, comment 65f57333
+  plpgsql volatile; -- body 9471da5d, comment 65f57333
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile; -- body 1ae51d00, comment 91b12159
+  plpgsql volatile; -- body 45f3fcec, comment 91b12159
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
@@ -3012,7 +3010,7 @@ create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[]) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body e26fa6ae, comment 36e6be3a
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
-  plpgsql volatile; -- body 238cf0ee, comment 27c96588
+  plpgsql volatile; -- body 238cf0ee, comment 3608d909
 create function markdown_codeblocks(p_text text) returns jsonb
   sql immutable; -- body 6c0befa0, comment 99d4ca5f
 create function markdown_file_references(p_text text) returns jsonb

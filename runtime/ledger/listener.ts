@@ -1,6 +1,8 @@
 // LISTEN with reconnection. A notification is only a hint: a listener reads again after each hint, after each
 // (re)connection, since hints may have been missed, and every few seconds as well. A standby has no hints: there the connection
 // waits until it is promoted.
+// An item hints at its appends ten times a second at most: what is appended within 100 ms of a hint has none of its own. So a
+// hint of appends comes once more, a little later, and nobody stays behind the last of a burst until the next poll.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -12,6 +14,9 @@ const STANDBY_MS = 5000;
 
 export type Listener = { close(): Promise<void> };
 
+/** More than the 100 ms in which appends have no hint of their own. */
+const AGAIN_MS = 200;
+
 /** Listens until closed. Calls `onNotification(channel, payload)` at each hint, `onConnected()` whenever hints may have been missed. */
 export function listen(
   url: string,
@@ -21,6 +26,7 @@ export function listen(
   let client: pg.Client | undefined;
   const closing = new AbortController();
   const { signal } = closing;
+  const again = new Map<string, NodeJS.Timeout>();
   const done = loop();
 
   async function loop(): Promise<void> {
@@ -32,7 +38,10 @@ export function listen(
           made.once('end', resolve);
           made.once('error', () => resolve());
         });
-        made.on('notification', (message) => handlers.onNotification(message.channel, message.payload ?? ''));
+        made.on('notification', ({ channel, payload = '' }) => {
+          handlers.onNotification(channel, payload);
+          if (channel === 'work_ledger') onceMore(payload);
+        });
         while (await isStandby(made)) await sleep(STANDBY_MS, undefined, { signal });
         for (const channel of channels) await made.query(`listen ${made.escapeIdentifier(channel)}`);
         if (!signal.aborted) {
@@ -49,9 +58,19 @@ export function listen(
     }
   }
 
+  function onceMore(workItemId: string): void {
+    if (signal.aborted) return;
+    clearTimeout(again.get(workItemId));
+    again.set(workItemId, setTimeout(() => {
+      again.delete(workItemId);
+      handlers.onNotification('work_ledger', workItemId);
+    }, AGAIN_MS).unref());
+  }
+
   return {
     async close() {
       closing.abort();
+      for (const timer of again.values()) clearTimeout(timer);
       await client?.end().catch(() => {});
       await done;
     },

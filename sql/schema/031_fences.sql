@@ -12,6 +12,7 @@ create table fences (
   attempt integer not null default 0,
   ledger_count integer not null default 0,
   watch_ends_at timestamptz,
+  watch_notified_at timestamptz,
   submitted_by name not null,
   is_child boolean not null,
   is_journal boolean not null,
@@ -25,6 +26,7 @@ comment on column fences.lease_hash is 'SHA-256 of the lease of the worker that 
 comment on column fences.attempt is 'work_items.attempts: the number of the newest attempt.';
 comment on column fences.ledger_count is 'Sequence number of the newest ledger entry; also ledger_count(work_items).';
 comment on column fences.watch_ends_at is 'Appends until then send notifications; see ledger_watch().';
+comment on column fences.watch_notified_at is 'The newest notification of an append; the next is sent 100 ms later at the soonest.';
 comment on column fences.submitted_by is 'As in work_items: who, besides workers and administrators, may write without a lease.';
 comment on column fences.is_child is 'True: the item has a parent.';
 comment on column fences.is_journal is 'True: another program drives the item and journals it.';

@@ -168,8 +168,34 @@ test('a listener hears of watched appends and of ends, again after its connectio
   await db.ledgerAppend(item.id, 'note', 'somebody watches');
   await database.query(`select ledger.work_complete('${item.id}', 'done')`);
   await until(() => heard.length >= 2);
-  expect(heard).toEqual([`work_ledger ${item.id}`, `work_item_completed ${item.id}`]);
+  expect(new Set(heard)).toEqual(new Set([`work_ledger ${item.id}`, `work_item_completed ${item.id}`]));
+  await until(() => heard.filter((one) => one.startsWith('work_ledger')).length === 2); // once more, for the last of a burst
   await listener.close();
+});
+
+test('a watched item hints at its appends ten times a second at most', async () => {
+  const item = await db.workSubmit({ workType: 'listen', description: 'x' });
+  const [client, ears] = [new pg.Client(database.url), new pg.Client(database.url)];
+  await Promise.all([client.connect(), ears.connect()]);
+  let hints = 0;
+  ears.on('notification', () => hints++);
+  await ears.query('listen work_ledger');
+  const start = Date.parse('2026-11-20T12:00:00Z');
+  const at = (ms: number): Promise<unknown> => client.query(`set work_ledger.now = '${new Date(start + ms).toISOString()}'`);
+  await at(0);
+  await client.query(`select ledger.ledger_watch('${item.id}', 60)`);
+  for (const ms of [0, 1, 50, 99, 100, 150, 199, 200, 1000, 59_999, 60_000, 60_001]) {
+    await at(ms);
+    await client.query(`select ledger.ledger_append('${item.id}', 'note', '${ms}')`);
+  }
+  await ears.query('select'); // what was sent before has come
+  expect(hints).toBe(5); // at 0, 100, 200, 1000 and 59,999; from 60,000 on nobody watches
+  await at(70_000);
+  await client.query(`select ledger.ledger_watch('${item.id}', 60)`);
+  await client.query(`select count(*) from ledger.ledger_append_batch('${item.id}', '[{"entry_type": "note", "content": "a"}, {"entry_type": "note", "content": "b"}]')`);
+  await ears.query('select');
+  expect(hints).toBe(6);
+  await Promise.all([client.end(), ears.end()]);
 });
 
 test('who appends a long entry is warned', async () => {

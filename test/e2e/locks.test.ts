@@ -340,6 +340,22 @@ test('children are claimed, driven and ended while a tool of their parent takes 
   await fourth.close();
 });
 
+test('whoever only refers to an item waits for nobody who writes for it', async () => {
+  const { root } = await tree({ tokens: 1000 });
+  await second.run(`${holding(root)}; update work_items set state_reason = 'x' where id = ${quoted(root)}; update fences set ledger_count = ledger_count where work_item_id = ${quoted(root)}`);
+  for (const sql of [
+    `insert into budgets (work_item_id, resource, amount) values (${quoted(root)}, 'calls', 1)`,
+    `select journal_log(${quoted(root)}, 'user_feedback', '{"message": "good"}')`,
+    `select checkpoint_create(${quoted(root)})`,
+    `insert into work_items (id, root_id, parent_id, depth, work_type, description) values (gen_random_uuid(), ${quoted(root)}, ${quoted(root)}, 1, 'part', 'x')`,
+  ]) {
+    const referring = third.begin(`begin; ${sql}; rollback`);
+    expect(await referring.waitsFor(second), sql).toBe(false);
+    expect(await referring.outcome, sql).toBe('done');
+  }
+  await second.run('rollback');
+});
+
 test('a faculty with few places goes on while somebody holds the parent of its items', async () => {
   const { root, part } = await tree();
   const other = await partOf(root);

@@ -129,6 +129,7 @@ const scalars = ['null', '"x"', '""', '"12x"', '-1', '2766.8', '0', '99999999999
 const bad: Record<string, string[]> = {
   text: texts, integer: numbers, boolean: ['true', 'false'],
   bigint: [...numbers, '9223372036854775807', '-9223372036854775808'], numeric: [...numbers, `'NaN'`, `'Infinity'`, `'-Infinity'`, '1e308', '1e-300', `repeat('9', 100000)::numeric`], 'double precision': [...numbers, `'NaN'`, `'Infinity'`, `'-Infinity'`],
+  work_items: ['(select w from work_items w limit 1)'],
   uuid: ['gen_random_uuid()', `'00000000-0000-0000-0000-000000000000'`],
   'timestamp with time zone': [`'infinity'`, `'-infinity'`, `'294276-12-31'`, `'4713-01-01 BC'`, 'now()'], interval: [`'0'`, `'-1 day'`, `'178000000 years'`, `'-178000000 years'`, `'-1000 years'`],
   'text[]': [`'{}'`, 'array[null]::text[]', `array['']`, `array[['a', 'b'], ['c', 'd']]`, `array[repeat('x', ${TEN_MB})]`, `array_fill('x'::text, array[1000])`], 'uuid[]': [`'{}'`, 'array[null]::uuid[]', 'array[gen_random_uuid()]', 'array[[gen_random_uuid()]]'],

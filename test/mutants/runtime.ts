@@ -20,6 +20,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a lease that was taken away is noticed',
   },
   {
+    name: 'who hears of an append does not look again for the last of a burst',
+    file: 'runtime/ledger/listener.ts',
+    from: `if (channel === 'work_ledger') onceMore(payload);`,
+    to: 'void onceMore;',
+    test: 'test/e2e/database.test.ts',
+    title: 'a listener hears of watched appends',
+  },
+  {
     name: 'who has lost a lease unheard works on beside the next',
     file: 'runtime/worker/leases.ts',
     from: '    this.lose(workItemId); // whoever',

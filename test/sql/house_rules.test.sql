@@ -1,6 +1,6 @@
 -- The catalog checked by queries: what every function, table and column of the ledger has to keep to, in one list.
 begin;
-select plan(16);
+select plan(17);
 
 create temporary table ledger_functions as
   select p.*, p.oid::regprocedure::text as signature
@@ -80,6 +80,11 @@ select is_empty(
   $$ select signature from ledger_functions
       where prosrc ~* '\mfor\s+update\M' or (prosrc ~* '\mfor\s+(key\s+)?share\M' and proname <> '_submit_parent') $$,
   'rows are locked for no key update: no key is ever changed, and who refers to a row waits for nobody');
+
+select is_empty(
+  $$ select signature from ledger_functions
+      where prosrc ~* '\mwork_items\M[^;]*\mfor\s+no\s+key\s+update\M(?!\s+of\s+(e|k)\M)' and proname <> '_budgets_above' $$,
+  'nobody locks work items: a writer has locked the fence, and whoever refers to an item waits for nobody');
 
 select * from finish();
 rollback;

@@ -48,16 +48,29 @@ $$;
 
 comment on function _refuse_rewrite() is 'Trigger: a settled tool call, a settled turn (except archived_at) and the final state of a work item are written once; a journal entry can only lose its content. Raises WL003, WL007.';
 
-create or replace function _refuse_number()
+create or replace function _refuse_entry()
   returns trigger
   language plpgsql
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_count integer := (select ledger_count from fences where work_item_id = new.work_item_id);
+  v_broken text := case
+    when new.content !~ '\S' then 'content_is_not_blank'
+    when octet_length(new.content) > 16384 then 'content_is_at_most_16_kib'
+    when octet_length(new.data::text) > 65536 then 'data_is_at_most_64_kib'
+    when new.keep is not null and new.entry_type <> 'step' then 'only_steps_keep'
+    when not cardinality(new.keep) between 1 and 20 then 'keep_names_at_most_20' end;
+  v_count integer;
 begin
+  if v_broken is not null then
+    raise exception using
+      errcode = 'check_violation',
+      message = format('new row for relation "%s" violates check constraint "%s"', tg_table_name, v_broken),
+      schema = tg_table_schema, table = tg_table_name, constraint = v_broken;
+  end if;
   -- Only the newest number that the counter gave out is free: the primary key refuses the others up to it. Restoring a dump
   -- may insert entries before the fence of their item; those pass.
+  select ledger_count into v_count from fences where work_item_id = new.work_item_id;
   if new.seq not between 1 and coalesce(v_count, new.seq) then
     raise exception using
       errcode = 'WL002',
@@ -68,7 +81,8 @@ begin
 end
 $$;
 
-comment on function _refuse_number() is 'Trigger: a ledger entry has a number that the counter in its item''s fence has given out. Raises WL002.';
+comment on function _refuse_entry() is
+  'Trigger: a ledger entry is within its limits, and has a number that the counter in its item''s fence has given out. Instead of CHECKs, which cost more, and with their errors. Raises 23514, WL002.';
 
 do $do$
 declare
@@ -86,7 +100,8 @@ begin
     execute format('create or replace trigger refuse_delete before delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_delete', v_table);
   end loop;
-  create or replace trigger refuse_number before insert on work_ledger for each row execute function _refuse_number();
+  create or replace trigger refuse_entry before insert on work_ledger for each row execute function _refuse_entry();
+  alter table work_ledger enable always trigger refuse_entry;
   -- With these column lists, appends, heartbeats and claims do not fire them.
   create or replace trigger refuse_rewrite before update of state, resolved_at, outcome_data on work_items
     for each row when (old.resolved_at is not null) execute function _refuse_rewrite();

@@ -3,7 +3,8 @@
 --   work_approval_requested  a tool call waits for approval; payload: its id
 --   work_lease_revoked    a person's action revoked a lease; payload: focus_id/lease_generation
 --   work_journal          an entry was logged to a work item's journal; payload: the work item's id
---   work_ledger           an entry was appended to a watched work item; payload: the work item's id
+--   work_ledger           entries were appended to a watched work item; payload: its id. At most ten times a second: read again a
+--                         little later, too, for entries of the same tenth of a second
 --   work_activity         a watched work item has something new to show in work_activity(); payload: its id
 --   work_watched          someone began to watch a work item or renewed the watch; payload: its id
 
@@ -19,19 +20,6 @@ end
 $$;
 
 comment on function _notify_completed() is 'Trigger: notifies channel work_item_completed of a work item that reached a final state (payload: its id).';
-
-create or replace function _notify_ledger()
-  returns trigger
-  language plpgsql
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  perform pg_notify('work_ledger', new.work_item_id::text);
-  return null;
-end
-$$;
-
-comment on function _notify_ledger() is 'Trigger: notifies channel work_ledger of a new entry of a watched work item (payload: the item''s id).';
 
 create or replace function _notify_journal()
   returns trigger
@@ -70,7 +58,7 @@ end
 $$;
 
 comment on function ledger_watch(uuid, integer) is
-  'Watches a work item for the next p_seconds (default 60; at most 3600). Meanwhile each append sends a notification on channel work_ledger (payload: the work item''s id), each step of its agent one on channel work_activity, and work_activity() shows the model''s response as it arrives. Returns when the watch ends; call it again before then to renew. Read the ledger again at each notification, and every few seconds without one. Raises WL001.';
+  'Watches a work item for the next p_seconds (default 60; at most 3600). Meanwhile appends send notifications on channel work_ledger (payload: the work item''s id; at most ten a second, so that watching costs writers nothing), each step of its agent one on channel work_activity, and work_activity() shows the model''s response as it arrives. Returns when the watch ends; call it again before then to renew. Read the ledger again at each notification, once more 200 ms later (entries within 100 ms of a notification send none of their own), and every few seconds without one. Raises WL001.';
 
 create or replace function _is_watched(p_work_item_id uuid)
   returns boolean
@@ -88,8 +76,3 @@ create or replace trigger notify_journal after insert on journal_entries
 
 create or replace trigger notify_completed after update of state on work_items
   for each row when (new.resolved_at is not null and old.resolved_at is null) execute function _notify_completed();
-
--- Measured: a NOTIFY for every append costs two thirds of the append rate of 16 clients (the commit lock), a trigger
--- whose WHEN clause tests a flag in the row 2 %. So appends notify only while someone watches.
-create or replace trigger notify_ledger after insert on work_ledger
-  for each row when (new.is_watched) execute function _notify_ledger();

@@ -14,13 +14,8 @@ create or replace function ledger_append(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_lease uuid := coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid);
   v_keep text[] := nullif(p_keep, '{}');
-  v_now timestamptz := _now();
-  -- In whose name: of a turn, or of the engine. Only who may write to all items says so; others would forge it.
-  v_turn_id uuid := case when current_setting('work_ledger.turn_id', true) <> '' and _works_for_all() then current_setting('work_ledger.turn_id')::uuid end;
-  v_is_auto boolean := coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) and _works_for_all();
-  v_fence record;
+  v_fence fences;
   v_entry work_ledger;
 begin
   perform _ledger_entry_check(p_entry_type, p_content, p_data, v_keep);
@@ -31,41 +26,21 @@ begin
     end if;
   end if;
   if p_data <> 'null' then
-    perform _schema_check(format('the data of a %s', p_entry_type), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
+    perform _ledger_data_check(p_entry_type, p_data);
   end if;
-
-  -- The counter, under the row lock, makes seq gapless, and the same statement checks who may write. If it updates nothing, the
-  -- fence raises the reason; if the fence finds none, the item has changed meanwhile, and the loop tries again with its lock held.
-  loop
-    update fences
-       set ledger_count = ledger_count + 1
-     where work_item_id = p_work_item_id
-       and not is_over
-       and case when v_lease is null then focus_id is null and (submitted_by = session_user or _works_for_all())
-                else lease_hash = sha256(uuid_send(v_lease)) end
-    returning ledger_count, attempt, focus_id, watch_ends_at > v_now as is_watched, is_child, is_journal into v_fence;
-    exit when found;
-    perform _fence(p_work_item_id, v_lease);
-  end loop;
-  if v_fence.ledger_count > 10000 and not v_is_auto then
-    raise exception using
-      errcode = 'WL009',
-      message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
-      hint = 'End this work with what is done, and continue in a new work item.';
-  elsif octet_length(p_content) > 4096 then
-    raise warning 'entry % of work item % has % bytes: every agent that reads this ledger pays for it',
-        v_fence.ledger_count, p_work_item_id, octet_length(p_content)
-      using hint = 'Say what matters in a few sentences; put structured values into data, and long text into an artifact.';
-  end if;
+  v_fence := _ledger_numbers(p_work_item_id, p_lease, 1);
   insert into work_ledger (
-    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_watched, is_child_work,
-    idempotency_key, created_at)
+    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, idempotency_key,
+    created_at)
   values (
     p_work_item_id, v_fence.ledger_count, p_entry_type, p_content, p_data, v_keep, v_fence.attempt, v_fence.focus_id,
-    v_turn_id, case when v_turn_id is not null then nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid end,
-    v_is_auto,
-    coalesce(v_fence.is_watched, false), v_fence.is_child, p_idempotency_key, v_now)
+    nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
+    nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
+    coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child, p_idempotency_key, _now())
   returning * into v_entry;
+  if octet_length(p_content) > 4096 then
+    perform _ledger_warn(format('entry %s of work item %s', v_entry.seq, p_work_item_id), p_content);
+  end if;
   if v_fence.is_journal then
     perform _journal_written(p_work_item_id);
   end if;
@@ -76,6 +51,67 @@ $$;
 comment on function ledger_append(uuid, text, text, jsonb, uuid, text, text[]) is
   'Appends an entry to a work item''s ledger and returns its row: select ledger_append(''...'', ''finding'', ''The index on orders(created_at) is never used''). p_entry_type: plan, finding, decision, step, error or note. p_content: up to 16 KiB of text. p_data: structured values, up to 64 KiB of JSON, checked against the schema of ledger_data_schema_save(), if its type has one. p_lease: required while an attempt is under way; without one, who submitted the item may append, and who may write to all items. p_keep: of a step, at most 20 paths, URLs or artifact handles whose newest content the agent still needs verbatim: it stays in the context when the blocks up to this step leave. seq is 1, 2, 3, ... without gaps under any number of writers. With p_idempotency_key the same call repeated returns the same entry. An entry over 4 KiB raises a warning and is counted in v_step_counts. Raises WL001, WL002, WL003 (finished), WL004 (lease lost), WL005 (driven), WL006 (key used for another entry), WL009 (10,000 entries), 42501 (not your item).';
 
+create or replace function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer)
+  returns fences
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_lease uuid := coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid);
+  v_now timestamptz := _now();
+  v_fence fences;
+begin
+  -- In the name of a turn, a call or the engine writes only who may write to all items; others would forge it.
+  if concat(current_setting('work_ledger.turn_id', true), current_setting('work_ledger.tool_call_id', true),
+            current_setting('work_ledger.is_auto', true)) <> '' and not _works_for_all() then
+    perform set_config('work_ledger.turn_id', '', true), set_config('work_ledger.tool_call_id', '', true), set_config('work_ledger.is_auto', '', true);
+  end if;
+  -- The counter, under the row lock, makes seq gapless, and the same statement checks who may write. If it updates nothing, the
+  -- fence raises the reason; if the fence finds none, the item has changed meanwhile, and the loop tries again with its lock held.
+  loop
+    update fences
+       set ledger_count = ledger_count + p_count,
+           watch_notified_at = case when watch_ends_at > v_now and watch_notified_at > v_now - interval '100 ms' is not true then v_now
+                                    else watch_notified_at end
+     where work_item_id = p_work_item_id
+       and not is_over
+       and case when v_lease is null then focus_id is null and (submitted_by = session_user or _works_for_all())
+                else lease_hash = sha256(uuid_send(v_lease)) end
+    returning * into v_fence;
+    exit when found;
+    perform _fence(p_work_item_id, v_lease);
+  end loop;
+  if v_fence.ledger_count > 10000 and not coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false) then
+    raise exception using
+      errcode = 'WL009',
+      message = format('the ledger of work item %s is full: 10000 entries', p_work_item_id),
+      hint = 'End this work with what is done, and continue in a new work item.';
+  end if;
+  if v_fence.watch_notified_at = v_now then
+    perform pg_notify('work_ledger', p_work_item_id::text);
+  end if;
+  return v_fence;
+end
+$$;
+
+comment on function _ledger_numbers(uuid, uuid, integer) is
+  'Takes the next p_count numbers of a ledger for the holder of the lease (or who submitted the item, while no attempt is under way) and returns the item''s fence, whose ledger_count is the last of them. Tells watchers, at most ten times a second: a watcher reads again a little after a hint. Raises WL001, WL003, WL004, WL005, WL009.';
+
+create or replace function _ledger_warn(p_entry text, p_content text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  raise warning '% has % bytes: every agent that reads this ledger pays for it', p_entry, octet_length(p_content)
+    using hint = 'Say what matters in a few sentences; put structured values into data, and long text into an artifact.';
+end
+$$;
+
+comment on function _ledger_warn(text, text) is 'Warns of an entry that is over 4 KiB. p_entry: which.';
+
 create or replace function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[])
   returns void
   language plpgsql
@@ -83,7 +119,9 @@ create or replace function _ledger_entry_check(p_entry_type text, p_content text
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  perform _check_word('an entry type', p_entry_type, _ledger_entry_types());
+  if p_entry_type = any (_ledger_entry_types()) is not true then
+    perform _check_word('an entry type', p_entry_type, _ledger_entry_types());
+  end if;
   if coalesce(p_content, '') !~ '\S' then
     perform _raise_invalid('a ledger entry needs content');
   end if;
@@ -107,6 +145,17 @@ end
 $$;
 
 comment on function _ledger_entry_check(text, text, jsonb, text[]) is 'Raises WL002 for arguments that cannot be a ledger entry.';
+
+create or replace function _ledger_data_check(p_entry_type text, p_data jsonb)
+  returns void
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _schema_check(format('the data of a %s', p_entry_type), s.schema::jsonb, p_data) from ledger_data_schemas s where s.entry_type = p_entry_type;
+$$;
+
+comment on function _ledger_data_check(text, jsonb) is 'Checks the data of an entry against the schema of its type, if it has one. Raises WL002.';
 
 create or replace function _ledger_appended(
     p_work_item_id uuid,
@@ -153,15 +202,53 @@ create or replace function ledger_append_batch(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_entry record;
+  v_given record;
+  v_seqs integer[] := '{}'; -- of each entry, in their order; null: it is not appended yet
+  v_count integer;
+  v_fence fences;
 begin
   if jsonb_typeof(p_entries) is distinct from 'array' then
     perform _raise_invalid('entries must be an array of {entry_type, content, data, keep}');
   end if;
-  for v_entry in select value, n from jsonb_array_elements(p_entries) with ordinality as e(value, n) order by n loop
-    return next ledger_append(p_work_item_id, v_entry.value ->> 'entry_type', v_entry.value ->> 'content',
-      v_entry.value -> 'data', p_lease, p_idempotency_key || '/' || v_entry.n, _names(v_entry.value -> 'keep'));
+  for v_given in
+    select value ->> 'entry_type' as entry_type, value ->> 'content' as content, value -> 'data' as data,
+           case when value ? 'keep' then _names(value -> 'keep') end as keep, n
+      from jsonb_array_elements(p_entries) with ordinality as e(value, n)
+  loop
+    perform _ledger_entry_check(v_given.entry_type, v_given.content, v_given.data, v_given.keep);
+    v_seqs := v_seqs || case when p_idempotency_key is not null then
+      (_ledger_appended(p_work_item_id, p_idempotency_key || '/' || v_given.n, v_given.entry_type, v_given.content, v_given.keep)).seq end;
+    if v_given.data <> 'null' and v_seqs[v_given.n] is null then
+      perform _ledger_data_check(v_given.entry_type, v_given.data);
+    end if;
+    if octet_length(v_given.content) > 4096 and v_seqs[v_given.n] is null then
+      perform _ledger_warn(format('entry %s of the batch for work item %s', v_given.n, p_work_item_id), v_given.content);
+    end if;
   end loop;
+  v_count := cardinality(array_positions(v_seqs, null));
+  if v_count > 0 then
+    v_fence := _ledger_numbers(p_work_item_id, p_lease, v_count);
+    v_seqs := array(
+      select coalesce(s.seq, v_fence.ledger_count - v_count + count(*) filter (where s.seq is null) over (order by s.n))
+        from unnest(v_seqs) with ordinality as s(seq, n)
+       order by s.n);
+    insert into work_ledger (
+      work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, idempotency_key,
+      created_at)
+    select p_work_item_id, v_seqs[e.n], value ->> 'entry_type', value ->> 'content', value -> 'data',
+           case when value ? 'keep' then _names(value -> 'keep') end, v_fence.attempt, v_fence.focus_id,
+           nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
+           nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
+           coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child,
+           p_idempotency_key || '/' || e.n, _now()
+      from jsonb_array_elements(p_entries) with ordinality as e(value, n)
+     where v_seqs[e.n] > v_fence.ledger_count - v_count;
+    if v_fence.is_journal then
+      perform _journal_written(p_work_item_id);
+    end if;
+  end if;
+  return query
+    select l.* from unnest(v_seqs) with ordinality as s(seq, n) join work_ledger l on l.work_item_id = p_work_item_id and l.seq = s.seq order by s.n;
 end
 $$;
 
