@@ -35,7 +35,6 @@ create table approvals (
   decided_at timestamp with time zone,
   constraint approvals_pkey PRIMARY KEY (tool_call_id),
   constraint approvals_tool_call_id_fkey FOREIGN KEY (tool_call_id) REFERENCES tool_calls(id),
-  constraint approvals_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
   constraint decision_is_known CHECK (decision = ANY (ARRAY['approved'::text, 'rejected'::text, 'expired'::text])),
   constraint decisions_have_their_time CHECK ((decision IS NULL) = (decided_at IS NULL)),
 );
@@ -130,7 +129,6 @@ create table compactions (
   constraint compactions_pkey PRIMARY KEY (turn_id),
   constraint compactions_summarized_through_turn_id_fkey FOREIGN KEY (summarized_through_turn_id) REFERENCES turns(id),
   constraint compactions_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
-  constraint compactions_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
   constraint only_summaries_wait CHECK (is_applied IS NOT NULL OR compaction_type = 'summary'::text),
   constraint trigger_is_known CHECK (trigger = ANY (ARRAY['context_limit'::text, 'context_overflow'::text, 'manual'::text, 'periodic'::text])),
 );
@@ -167,7 +165,6 @@ create table elisions (
   constraint elisions_pkey PRIMARY KEY (id),
   constraint elisions_previous_id_fkey FOREIGN KEY (previous_id) REFERENCES elisions(id),
   constraint elisions_root_turn_id_fkey FOREIGN KEY (root_turn_id) REFERENCES turns(id),
-  constraint elisions_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
   constraint kept_is_an_object CHECK (json_typeof(kept) = 'object'::text),
   constraint stubs_are_a_list CHECK (json_typeof(stubs) = 'array'::text),
 );
@@ -261,7 +258,6 @@ create table hook_runs (
   constraint hook_runs_pkey PRIMARY KEY (id),
   constraint hook_runs_tool_call_id_fkey FOREIGN KEY (tool_call_id) REFERENCES tool_calls(id),
   constraint hook_runs_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
-  constraint hook_runs_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
   constraint one_run_a_point UNIQUE NULLS NOT DISTINCT (focus_id, hook, turn_id, tool_call_id),
   constraint status_is_known CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'refused'::text, 'failed'::text])),
 ) with (fillfactor=70);
@@ -523,9 +519,7 @@ create table tool_calls (
   constraint tool_calls_message_id_fkey FOREIGN KEY (message_id) REFERENCES messages(id) DEFERRABLE INITIALLY DEFERRED,
   constraint tool_calls_parent_call_id_fkey FOREIGN KEY (parent_call_id) REFERENCES tool_calls(id),
   constraint tool_calls_pkey PRIMARY KEY (id),
-  constraint tool_calls_spawned_work_item_id_fkey FOREIGN KEY (spawned_work_item_id) REFERENCES work_items(id),
   constraint tool_calls_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
-  constraint tool_calls_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 ) with (fillfactor=85);
 CREATE INDEX tool_calls_completed ON ledger.tool_calls USING btree (work_item_id, completed_at);
 CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, created_at);
@@ -565,7 +559,6 @@ create table touches (
   constraint kind_is_known CHECK (kind = ANY (ARRAY['path'::text, 'url'::text, 'record'::text])),
   constraint touches_pkey PRIMARY KEY (tool_call_id, ordinal),
   constraint touches_tool_call_id_fkey FOREIGN KEY (tool_call_id) REFERENCES tool_calls(id),
-  constraint touches_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 );
 CREATE INDEX touches_target ON ledger.touches USING btree (work_item_id, kind, target);
 create table trace_exports (
@@ -668,7 +661,6 @@ create table turns (
   constraint turns_fork_turn_id_fkey FOREIGN KEY (fork_turn_id) REFERENCES turns(id),
   constraint turns_parent_turn_id_fkey FOREIGN KEY (parent_turn_id) REFERENCES turns(id),
   constraint turns_pkey PRIMARY KEY (id),
-  constraint turns_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 );
 CREATE INDEX turns_answered ON ledger.turns USING btree (completed_at);
 CREATE INDEX turns_completed ON ledger.turns USING btree (work_item_id, completed_at);
@@ -822,7 +814,6 @@ create table work_usage (
   cached_input_tokens bigint not null default 0,
   cache_write_tokens bigint not null default 0,
   constraint work_usage_pkey PRIMARY KEY (work_item_id, model),
-  constraint work_usage_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 ) with (fillfactor=50);
 create table workers (
   id text not null,

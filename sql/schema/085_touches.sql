@@ -20,7 +20,7 @@ create table touch_rules (
 create table touches (
   tool_call_id uuid not null references tool_calls (id),
   ordinal integer not null,
-  work_item_id uuid references work_items (id),
+  work_item_id uuid,
   kind text not null,
   target text not null,
   action text not null,

@@ -5,7 +5,7 @@ create table elisions (
   id uuid primary key default _uuidv7(),
   previous_id uuid references elisions (id),
   ordinal integer not null,
-  work_item_id uuid not null references work_items (id),
+  work_item_id uuid not null,
   focus_id uuid not null references foci (id),
   iteration integer not null,
   depth integer not null,

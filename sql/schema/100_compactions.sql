@@ -2,7 +2,7 @@
 
 create table compactions (
   turn_id uuid primary key references turns (id),
-  work_item_id uuid not null references work_items (id),
+  work_item_id uuid not null,
   focus_id uuid references foci (id),
   iteration integer,
   compaction_type text not null,

@@ -2,7 +2,7 @@
 
 create table approvals (
   tool_call_id uuid primary key references tool_calls (id),
-  work_item_id uuid not null references work_items (id),
+  work_item_id uuid not null,
   input_hash text not null,
   risk text not null,
   requested_at timestamptz not null default _now(),

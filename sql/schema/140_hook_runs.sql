@@ -2,7 +2,7 @@
 
 create table hook_runs (
   id uuid primary key default _uuidv7(),
-  work_item_id uuid not null references work_items (id),
+  work_item_id uuid not null,
   focus_id uuid not null references foci (id),
   turn_id uuid references turns (id),
   tool_call_id uuid references tool_calls (id),

@@ -1,7 +1,7 @@
 -- What each work item has used so far, added up when a turn is answered, so that no view has to read all turns of an item.
 
 create table work_usage (
-  work_item_id uuid not null references work_items (id),
+  work_item_id uuid not null,
   model text not null,
   model_calls bigint not null default 0,
   input_tokens bigint not null default 0,
