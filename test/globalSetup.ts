@@ -1,20 +1,17 @@
 // One throwaway cluster for the whole run: the extension, graphile-worker, pgTAP and what the pgTAP files share in a template database.
 
-import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { chmod } from 'node:fs/promises';
 
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
-import { ensureEmbedded, stopEmbedded } from '../runtime/install/embedded.ts';
 import { placePljs } from './pljs.ts';
+import { startThrowaway } from './throwaway.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -39,12 +36,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** A cluster with the template; its server ends with this process, if nobody stops it. */
 export async function startCluster(): Promise<Cluster> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'wl-test-'));
-  await chmod(dataDir, 0o755);
-  const embedded = await ensureEmbedded({ dataDir, isDurable: false });
-  // Where the run is killed nobody comes back to clean up: this process does when we are gone.
-  const keeper = spawn('sh', ['-c', `while kill -0 ${process.pid} 2>/dev/null; do sleep 2; done; pid=$(head -1 '${dataDir}/pg18/postmaster.pid' 2>/dev/null) && kill -INT $pid; sleep 2; rm -rf '${dataDir}'`], { detached: true, stdio: 'ignore' });
-  keeper.unref();
+  const embedded = await startThrowaway({ isDurable: false });
 
   const tarball = join(dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite-pgtap')), 'pgtap.tar.gz');
   await promisify(execFile)('tar', ['-xzf', tarball, '-C', embedded.extensionDir, '--strip-components=2', '--no-same-owner', '--wildcards', 'share/postgresql/extension/*']);
@@ -72,10 +64,7 @@ export async function startCluster(): Promise<Cluster> {
 
   return {
     serverUrl,
-    serverLog: join(dataDir, 'postgres.log'),
-    async stop() {
-      await stopEmbedded(dataDir);
-      await rm(dataDir, { recursive: true, force: true });
-    },
+    serverLog: join(embedded.dataDir, 'postgres.log'),
+    stop: embedded.stop,
   };
 }

@@ -1,0 +1,25 @@
+// An embedded PostgreSQL in a directory of its own, both gone when the process that started it is.
+
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { ensureEmbedded, stopEmbedded } from '../runtime/install/embedded.ts';
+import type { Embedded } from '../runtime/install/embedded.ts';
+
+/** Stop it with `stop()`; where the process is killed and cannot, a keeper does. */
+export async function startThrowaway(options: { isDurable: boolean }): Promise<Embedded & { stop: () => Promise<void> }> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'wl-test-'));
+  await chmod(dataDir, 0o755);
+  const embedded = await ensureEmbedded({ dataDir, isDurable: options.isDurable });
+  const keeper = spawn('sh', ['-c', `while kill -0 ${process.pid} 2>/dev/null; do sleep 2; done; pid=$(head -1 '${dataDir}/pg18/postmaster.pid' 2>/dev/null) && kill -INT $pid; sleep 2; rm -rf '${dataDir}'`], { detached: true, stdio: 'ignore' });
+  keeper.unref();
+  return {
+    ...embedded,
+    async stop() {
+      await stopEmbedded(dataDir);
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
