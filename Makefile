@@ -35,7 +35,7 @@ lint: node_modules ## types, then lint rules
 verify: node_modules ## what is generated or frozen is as it must be
 	node sql/build.ts --verify
 	node test/schema.ts --verify
-	node test/bench/plotFlat.ts --verify
+	node test/bench/harness/report.ts --verify
 	node test/mutants/run.ts --verify
 
 schema: node_modules ## write the catalog into test/schema.sql, tables and the SQL reference into docs/, to be looked at and committed

@@ -1,69 +1,85 @@
-// What an append costs, against a bare prepared INSERT of the same row into the same table, and what notifications add.
-// Rounds of the variants take turns, so that a slow minute of the machine hits all of them alike; printed are ratios.
-//   npm run bench -- append [clients] [seconds per round] [rounds]
-
-import { mkdtemp, rm, chmod } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+// What an append costs, by pgbench with prepared statements: against a plain INSERT of the same words, on items of the clients'
+// own and on one that they share, ten at once, and with somebody listening.
 
 import pg from 'pg';
 
-import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
-import { installLedger } from '../../runtime/install/installLedger.ts';
+import { linesOf, takeTurns } from './harness/question.ts';
+import type { Line, Options, Question, Sample } from './harness/question.ts';
+import { findPgbench, withServer } from './harness/server.ts';
+import type { Server } from './harness/server.ts';
 
-const [clients = 8, seconds = 3, rounds = 5] = process.argv.slice(2).map(Number);
-const dataDir = await mkdtemp(join(tmpdir(), 'wl-bench-'));
-await chmod(dataDir, 0o755);
-const { url } = await ensureEmbedded({ dataDir });
-await installLedger(url, 'work_ledger');
-const admin = new pg.Client({ connectionString: url });
-await admin.connect();
+const content = 'The index on orders(created_at) is never used by the nightly import.';
+const insert = (table: string): string => `insert into ${table} (work_item_id, entry_type, content) values (:item, 'note', '${content}')`;
+const appendOne = `select (ledger_append(:item, 'note', '${content}')).seq`;
+const ten = `select count(*) from ledger_appendOnebatch(:item, '${JSON.stringify(Array.from({ length: 10 }, () => ({ entry_type: 'note', content })))}')`;
 
-const bare = `insert into work_ledger (work_item_id, seq, entry_type, content) values ($1, nextval('bench_seq')::integer, 'note', $2)`;
-const append = `select ledger_append($1, 'note', $2)`;
-const variants: { name: string; sql: string; before: string; listens?: boolean }[] = [
-  { name: 'bare INSERT', sql: bare, before: `update fences set watch_ends_at = null; alter table work_ledger disable trigger refuse_number, disable trigger search_ledger` },
-  { name: 'ledger_append', sql: append, before: `update fences set watch_ends_at = null` },
-  { name: 'ledger_append, notify trigger dropped', sql: append, before: `update fences set watch_ends_at = null; alter table work_ledger disable trigger notify_ledger` },
-  { name: 'ledger_append, not searchable', sql: append, before: `update fences set watch_ends_at = null; alter table work_ledger disable trigger search_ledger` },
-  { name: 'ledger_append, watched and listened to', sql: append, before: `update fences set watch_ends_at = now() + interval '1 hour'`, listens: true },
-];
+type Variant = { statement: string; rows?: number; isShared?: boolean; isWatched?: boolean; of?: string };
+const own: Record<string, Variant> = {
+  'plain INSERT': { statement: insert('bench_plain') },
+  'plain INSERT with a foreign key': { statement: insert('bench_keyed'), of: 'plain INSERT' },
+  ledger_append: { statement: appendOne, of: 'plain INSERT' },
+  'ledger_appendOnebatch of 10': { statement: ten, rows: 10, of: 'ledger_append' },
+};
+const together: Record<string, Variant> = {
+  ...own,
+  'ledger_append, watched, one listener': { statement: appendOne, isWatched: true, of: 'ledger_append' },
+  'plain INSERT, the same item': { statement: insert('bench_plain'), isShared: true },
+  'ledger_append, the same item': { statement: appendOne, isShared: true, of: 'plain INSERT, the same item' },
+  'ledger_appendOnebatch of 10, the same item': { statement: ten, rows: 10, isShared: true, of: 'ledger_append, the same item' },
+};
 
-async function rate(variant: (typeof variants)[number], items: readonly string[]): Promise<number> {
-  await admin.query(`alter table work_ledger enable trigger notify_ledger, enable trigger refuse_number, enable trigger search_ledger; ${variant.before}`);
+export const append: Question = {
+  asks: 'What does an append cost?',
+  axis: 'clients',
+  async measure(options) {
+    if ((await findPgbench()) !== null) return measure(options);
+    options.say('append: left out, there is no pgbench here (Debian: apt-get install postgresql-15)');
+    return [];
+  },
+};
+
+const measure = ({ quick, say }: Options): Promise<Line[]> => withServer(async (server) => {
+  await server.admin.query(`
+    create table bench_items (n integer primary key, id uuid not null);
+    create table bench_plain (work_item_id uuid not null, seq bigint generated always as identity, entry_type text not null, content text not null,
+      data jsonb, created_at timestamptz not null default now(), primary key (work_item_id, seq));
+    create table bench_keyed (like bench_plain including all);
+    alter table bench_keyed add foreign key (work_item_id) references work_items (id)`);
+  const [rounds, seconds] = quick ? [3, 1] : [9, 4];
+  const lines: Line[] = [];
+  for (const [clients, variants] of quick ? [[16, own] as const] : [[1, own] as const, [16, together] as const]) {
+    say(`append: ${clients} clients`);
+    const samples = await takeTurns(rounds, Object.fromEntries(Object.entries(variants).map(([name, variant]) => [name, () => rate(server, variant, clients, seconds)])));
+    lines.push(...linesOf(samples, { unit: 'entries/s', of: Object.fromEntries(Object.entries(variants).flatMap(([name, { of }]) => (of ? [[name, of]] : []))), at: clients }));
+  }
+  return lines;
+}, { autovacuum: 'off' });
+
+/** A ledger holds 10,000 entries: who has written its part goes on to the next item. */
+async function rate(server: Server, { statement, rows = 1, isShared = false, isWatched = false }: Variant, clients: number, seconds: number): Promise<Sample> {
+  const { rows: [first] } = await server.admin.query<{ n: number }>(`
+    with made as (select i, (work_submit('bench', 'x')).id from generate_series(0, 95) i)
+    insert into bench_items select (select coalesce(max(n) + 1, 0) from bench_items) + i, id from made returning n`);
+  const offset = first?.n ?? 0;
+  await server.admin.query('vacuum analyze');
+  const listener = isWatched ? await listenTo(server, offset) : null;
+  const turns = Math.floor(8000 / rows / (isShared ? clients : 1));
+  const which = isShared ? `${offset} + :count / ${turns}` : `${offset} + :client_id + ${clients} * (:count / ${turns})`;
+  const sample = await server.pgbench(`\\if :count % ${turns} = 0
+\\set which ${which}
+select id as item from bench_items where n = :which \\gset
+\\endif
+\\set count :count + 1
+${statement};
+`, { clients, seconds });
+  await listener?.end();
+  return { value: sample.value * rows, cpu: sample.cpu == null ? null : sample.cpu / rows };
+}
+
+async function listenTo({ url, admin }: Server, offset: number): Promise<pg.Client> {
+  await admin.query('select ledger_watch(id, 3600) from bench_items where n >= $1', [offset]);
   const listener = new pg.Client({ connectionString: url });
   await listener.connect();
-  if (variant.listens) await listener.query('listen work_ledger');
-  let count = 0;
-  const deadline = performance.now() + seconds * 1000;
-  await Promise.all(items.map(async (item) => {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    while (performance.now() < deadline) {
-      await client.query({ name: 'q', text: variant.sql, values: [item, 'The index on orders(created_at) is never used by the nightly import.'] });
-      count++;
-    }
-    await client.end();
-  }));
-  await listener.end();
-  return count / seconds;
+  await listener.query('listen work_ledger');
+  return listener;
 }
-
-const rates = new Map<string, number[]>(variants.map((variant) => [variant.name, []]));
-await admin.query('create sequence bench_seq start 1000000000 maxvalue 2147483647 as integer');
-for (let round = 0; round < rounds; round++) {
-  for (const variant of variants) {
-    const items: string[] = [];
-    for (let n = 0; n < clients; n++) items.push((await admin.query(`select id from work_submit('bench', 'x')`)).rows[0].id as string);
-    rates.get(variant.name)?.push(await rate(variant, items));
-  }
-}
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-const base = median(rates.get('ledger_append') ?? []);
-console.log(`${clients} clients, ${rounds} rounds of ${seconds} s, durable commits, PostgreSQL ${(await admin.query('show server_version')).rows[0].server_version}`);
-for (const [name, values] of rates) {
-  console.log(`${name.padEnd(42)} ${median(values).toFixed(0).padStart(7)} /s   ${(median(values) / base).toFixed(2)}   (${values.map((value) => value.toFixed(0)).join(' ')})`);
-}
-await admin.end();
-await stopEmbedded(dataDir);
-await rm(dataDir, { recursive: true, force: true });

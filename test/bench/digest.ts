@@ -1,0 +1,71 @@
+// What a digest costs as the ledger grows, against the plainest thing that a server is asked for, a row by its key. Both are sent by
+// Node's driver and planned anew each time; what the server alone does is in the column of its CPU.
+
+import pg from 'pg';
+
+import { linesOf, median, takeTurns, timed } from './harness/question.ts';
+import type { Line, Question, Sample } from './harness/question.ts';
+import { withServer } from './harness/server.ts';
+import type { Server } from './harness/server.ts';
+
+const KEY = 'a row by its key';
+const queries = {
+  [KEY]: 'select state from work_items where id = $1',
+  awareness_digest: 'select awareness_digest($1)',
+  'ledger_read, the last 10': 'select * from ledger_read($1, p_last_n => 10)',
+};
+
+export const digest: Question = {
+  asks: 'What does a digest cost, and does it grow with the ledger?',
+  axis: 'entries',
+  measure: ({ quick, say }) => withServer(async (server) => {
+    await prepare(server.admin);
+    const asking = new pg.Client({ connectionString: server.url });
+    await asking.connect();
+    const lines: Line[] = [];
+    for (const entries of quick ? [10_000, 100_000] : [100_000, 1_000_000, 10_000_000]) {
+      say(`digest: ${entries} entries`);
+      await fill(server.admin, entries);
+      const { rows: [first] } = await asking.query<{ id: string }>('select id from bench_items order by n limit 1');
+      const samples = await takeTurns(quick ? 5 : 15, Object.fromEntries(Object.entries(queries).map(([name, query]) => [name, () => msOf(server, asking, query, first?.id ?? '')])));
+      lines.push(...linesOf(samples, { unit: 'ms', of: KEY, at: entries }));
+    }
+    await asking.end();
+    return lines;
+  }, { autovacuum: 'off' }),
+};
+
+/** The median of twenty. */
+async function msOf({ cpu }: Server, asking: pg.Client, query: string, item: string): Promise<Sample> {
+  const times: number[] = [];
+  const before = await cpu();
+  for (let n = 0; n < 20; n++) times.push(await timed(() => asking.query(query, [item])));
+  const after = await cpu();
+  return { value: median(times), cpu: before === null || after === null ? null : (after - before) / 20 };
+}
+
+async function prepare(admin: pg.Client): Promise<void> {
+  await admin.query(`
+    create table bench_items (n integer primary key, id uuid not null);
+    select faculty_save('{"name": "bench", "accepts": ["bench"], "engage": {"tools": []}}')`);
+}
+
+/** Until there are so many entries, a hundred an item, as old as a month; ten items are under way. They are stored without triggers, else ten million take an hour. */
+async function fill(admin: pg.Client, entries: number): Promise<void> {
+  const { rows: [first] } = await admin.query<{ n: number }>('select count(*)::integer as n from bench_items');
+  const from = first?.n ?? 0;
+  for (let n = from; n < entries / 100; n += 1000) {
+    await admin.query(`
+      with made as (select i, (work_submit('bench', 'Find out why number ' || i || ' is slow')).id from generate_series($1::integer, $2) i)
+      insert into bench_items select i, id from made`, [n, Math.min(n + 1000, entries / 100) - 1]);
+  }
+  await admin.query('set session_replication_role = replica');
+  await admin.query(`
+    insert into work_ledger (work_item_id, seq, entry_type, content, created_at)
+    select id, s, (case when s % 10 = 3 then 'finding' when s % 20 = 5 then 'error' when s % 5 = 0 then 'step' else 'note' end)::ledger_entry_type,
+           'Entry ' || s || ': ' || md5(n || ' ' || s), now() - random() * interval '30 days'
+      from bench_items, generate_series(1, 100) s where n >= $1`, [from]);
+  await admin.query('reset session_replication_role');
+  if (from === 0) await admin.query(`select focus_claim(id, 'bench', 3600) from bench_items order by n limit 10`);
+  await admin.query('vacuum analyze');
+}

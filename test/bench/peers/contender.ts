@@ -1,0 +1,42 @@
+// What takes part in a comparison: it does work in steps, each of which is durable, with 4 KB of text, before the next begins.
+
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+
+export type Contender = {
+  /** One unit of work, from handing it over to its end. */
+  work(steps: number): Promise<void>;
+  /** Hands work over, and resolves at its first line of code. */
+  begin?(): Promise<void>;
+  close(): Promise<void>;
+};
+
+export type Peer = {
+  name: string;
+  content: 'empty' | 'ledger';
+  /** Once for its database; why it cannot take part, if it cannot. */
+  prepare?(url: string): Promise<string | null>;
+  open(url: string): Promise<Contender>;
+};
+
+export const STEP_BYTES = 4096;
+
+const bench = join(import.meta.dirname, '..');
+
+/** A package of test/bench/package.json, with the part of its face that is used here. The first asks npm for all of them. */
+export async function peerPackage<Face>(name: string): Promise<Face> {
+  const require = createRequire(join(bench, 'package.json'));
+  const found = ((): string | null => {
+    try {
+      return require.resolve(name, { paths: [bench] });
+    } catch {
+      return null;
+    }
+  })();
+  const isOurs = found?.startsWith(join(bench, 'node_modules'));
+  if (!isOurs) await promisify(execFile)('npm', ['ci', '--no-fund', '--no-audit', '--loglevel=error'], { cwd: bench });
+  return (await import(pathToFileURL(require.resolve(name, { paths: [bench] })).href)) as Face;
+}
