@@ -1,7 +1,7 @@
 // The npm package as its users get it: packed, installed into an empty project from the registry, compiled against, run. What they type
 // there, with npm 12 and 11, is test/newcomer/package.sh.
 
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { chmod, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { docker, noDocker } from '../docker.ts';
 
 const clone = fileURLToPath(new URL('../../', import.meta.url));
 let directory: string;
@@ -89,6 +90,28 @@ describe('installed by npm 12, which runs no scripts', () => {
       expect(ran).toMatchObject({ code: 0, stdout: 'finding It is called newcomer\ncompleted A private package\n' });
     } finally {
       await model.close();
+    }
+  });
+
+  const noImages = noDocker ?? (process.getuid?.() !== 0 ? 'only root makes a system of packages' : spawnSync('debootstrap', ['--version']).error?.message ?? null);
+  if (noImages !== null) console.log(`The test of sandbox-image is skipped: ${noImages}`);
+  test.skipIf(noImages !== null)('sandbox-image builds an image that runs Python, from Debian packages and with Docker alone', async () => {
+    const [debian, alone] = [`sandbox-image-test-${process.pid}:debian`, `sandbox-image-test-${process.pid}:alone`];
+    const base = 'debian:bookworm-slim';
+    const hadBase = await docker.getImage(base).inspect().then(() => true, () => false);
+    try {
+      const packed = await workLedger('sandbox-image', '--debian', '--image', debian);
+      expect(packed, packed.stderr).toMatchObject({ code: 0, stdout: `${debian}\n` });
+      // Where nothing can be pulled or downloaded, what was just built stands in for the base, with an apt-get that has nothing left to do.
+      if (!hadBase) await done(directory, 'sh', '-c', `printf 'FROM ${debian}\\nUSER 0\\nRUN echo "#!/bin/sh" >/usr/bin/apt-get && chmod 755 /usr/bin/apt-get\\n' | docker build --tag ${base} -`);
+      const built = await workLedger('sandbox-image', '--image', alone, '--json');
+      expect(built, built.stderr).toMatchObject({ code: 0, stdout: `${JSON.stringify({ image: alone })}\n` });
+      for (const image of [debian, alone]) {
+        const ran = await done(directory, 'docker', 'run', '--rm', '--network', 'none', image, 'python3', '-I', '-c', 'import os, shutil; print(os.getuid(), os.getcwd(), shutil.which("apt-get"), shutil.which("su"))');
+        expect([image, ran]).toEqual([image, '65534 /tmp None None']);
+      }
+    } finally {
+      spawnSync('docker', ['image', 'rm', '--force', debian, alone, ...(hadBase ? [] : [base])]);
     }
   });
 
