@@ -32,12 +32,25 @@ function integer(text: string): number {
   return Number(text);
 }
 
+function port(text: string): number {
+  const n = integer(text);
+  if (n < 0 || n > 65_535) throw new InvalidArgumentError('A port is 0 to 65535.');
+  return n;
+}
+
 const program = new Command('work-ledger')
   .description('Durable working memory, bounded context and shared awareness for LLM agents, inside your Postgres.')
   .version(version())
   .exitOverride()
   .showSuggestionAfterError()
+  .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')} (work-ledger ${named()}--help)\n`) })
   .addHelpText('after', '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
+
+/** The command that was typed, for its help; empty if there is none of that name. */
+const named = (): string => {
+  const typed = program.commands.find((one) => [one.name(), ...one.aliases()].includes(process.argv[2] ?? ''));
+  return typed ? `${typed.name()} ` : '';
+};
 
 let exitCode: number = exit.ok;
 /** Where the database's address was given. */
@@ -90,7 +103,7 @@ program.hook('preAction', async (_, called) => {
   if ((takes.has('leaseSeconds') || called.name() === 'submit') && file.faculties && !given('faculty')) called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
 });
 
-const consoleOptions = (made: Command): Command => made.option('--port <n>', 'the console\'s port; 0: any that is free', integer, 4747).option('--host <address>', 'the address that the console listens on; at any but this machine\'s own, reading takes the token, too', '127.0.0.1').option('--read-only', 'nothing can be changed from the console');
+const consoleOptions = (made: Command): Command => made.option('--port <n>', 'the console\'s port; 0: any that is free', port, 4747).option('--host <address>', 'the address that the console listens on; at any but this machine\'s own, reading takes the token, too', '127.0.0.1').option('--read-only', 'nothing can be changed from the console');
 
 consoleOptions(command('up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(async (options: ConsoleSettings & { console?: boolean }) => {
   const { findLedger } = await import('./install/findLedger.ts');
@@ -292,7 +305,7 @@ command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on o
   .option('--work-item <id>', 'be that work item instead')
   .option('--http', 'over HTTP, with a token in WORK_LEDGER_MCP_TOKEN')
   .option('--host <address>', 'the address to listen on', '127.0.0.1')
-  .option('--port <n>', 'its port; 0: any', integer, 7717)
+  .option('--port <n>', 'its port; 0: any', port, 7717)
   .option('--allow-host <name...>', 'other names under which clients reach it, such as that of a reverse proxy')
   .addOption(new Option('--token-file <file>', 'where the token is read from').env('WORK_LEDGER_MCP_TOKEN_FILE'))
   .action(async (options: McpHttpSettings & { http?: boolean }) => {

@@ -43,7 +43,8 @@ export async function packFiles(directory: string | null, limits: ArchiveLimits)
     if (directory !== null) await walk(directory, '');
   } catch (error) {
     if (error instanceof WorkspaceError) throw error;
-    throw new WorkspaceError(`${directory} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
+    const { code } = error as NodeJS.ErrnoException;
+    throw new WorkspaceError(code === 'ENOENT' ? `there is no ${directory}` : `${directory} cannot be read: ${code ?? String(error)}`);
   }
   const archive = pack();
   void fill(archive, directory ?? '/', entries).catch((error: unknown) => archive.destroy(error as Error));

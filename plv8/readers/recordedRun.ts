@@ -141,7 +141,7 @@ function parseDocument(text: string): { value: unknown; odd: string | null } {
   try {
     return parseJson(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    throw new Error(`not a recorded run: neither lines of Claude Code, Codex, Copilot or pi nor one JSON document (${error instanceof Error ? error.message : String(error)})`, { cause: error });
+    throw new Error(`not a recorded run: neither lines of Claude Code, Codex, Copilot or pi nor one JSON document`, { cause: error });
   }
 }
 

@@ -44,6 +44,7 @@ async function begin(place: Place, options: ConsoleSettings, mcp: Awaited<Return
     return await startConsole({ url: place.url, schema: place.schema, port: options.port, ...(options.host !== undefined && { host: options.host }), isReadOnly: options.readOnly ?? false, ...(mcp && { mcp: mcp.fetch }) });
   } catch (error) {
     await mcp?.close();
+    if (sqlState(error) === 'EADDRNOTAVAIL') throw new UsageError(`this machine has no address ${options.host}: --host names one of its own, 0.0.0.0 all of them`);
     if (sqlState(error) === 'EADDRINUSE') throw new UsageError(`port ${options.port} is taken: --port names another one, 0 any that is free`);
     throw error;
   }

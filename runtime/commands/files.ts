@@ -8,6 +8,7 @@ import { pullFiles, pushFiles } from '../../sandbox/containerWorkspace.ts';
 import { bytesOf } from '../focus/containers.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { idOf } from './ids.ts';
+import { requireDocker } from './needs.ts';
 import { exit, note, print, visible } from './output.ts';
 
 export type FileOptions = { image: string; maxSize: string; json?: boolean };
@@ -16,8 +17,10 @@ const MAX_FILES = 100_000;
 
 /** Copies the files of a work item into a directory, which is created. */
 export async function pull(workItemId: string, directory: string, options: FileOptions): Promise<number> {
+  const id = idOf(workItemId);
+  await requireDocker();
   await mkdir(directory, { recursive: true });
-  const { files, leftOut } = await pullFiles(new Docker(), idOf(workItemId), options.image, directory, limits(options));
+  const { files, leftOut } = await pullFiles(new Docker(), id, options.image, directory, limits(options));
   if (leftOut.length > 0) note(`left out, being no regular files: ${visible(leftOut.slice(0, 20).join(', '))}`);
   print({ files, leftOut }, `${files} files`, options.json ?? false);
   return exit.ok;
@@ -25,7 +28,9 @@ export async function pull(workItemId: string, directory: string, options: FileO
 
 /** Copies what is below a directory into the workspace of a work item, which is created. */
 export async function push(workItemId: string, directory: string, options: FileOptions): Promise<number> {
-  await pushFiles(new Docker(), idOf(workItemId), options.image, directory, limits(options));
+  const id = idOf(workItemId);
+  await requireDocker();
+  await pushFiles(new Docker(), id, options.image, directory, limits(options));
   print({}, '', options.json ?? false);
   return exit.ok;
 }

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Settings } from '../config.ts';
 import type { CountedItem } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
-import { UsageError } from '../ledger/errors.ts';
+import { sqlState, UsageError } from '../ledger/errors.ts';
 import { follow } from './follow.ts';
 import { idOf } from './ids.ts';
 import { nowText, sayCost, Waits } from './now.ts';
@@ -38,13 +38,16 @@ export const submit = (description: string, options: SubmitOptions): Promise<num
       ...(options.params !== undefined && { params: parseParams(options.params) }),
       ...(options.faculty !== undefined && { faculty: options.faculty }),
       ...(options.priority !== undefined && { priority: options.priority }),
-      ...(options.parent !== undefined && { parentId: options.parent }),
+      ...(options.parent !== undefined && { parentId: idOf(options.parent) }),
       ...(options.dedupKey !== undefined && { dedupKey: options.dedupKey }),
       ...(options.externalId !== undefined && { externalId: options.externalId }),
       ...(options.maxAttempts !== undefined && { maxAttempts: options.maxAttempts }),
       ...(options.runAt !== undefined && { runAt: options.runAt }),
       ...(options.idempotencyKey !== undefined && { idempotencyKey: options.idempotencyKey }),
       ...(options.budget && { budget: Object.fromEntries(options.budget.map(parseAmount)) }),
+    }).catch((error: unknown) => {
+      if (options.runAt === undefined || !['22007', '22008', '22009'].includes(sqlState(error) ?? '')) throw error;
+      throw new UsageError(`--run-at "${options.runAt}" is not a time; one is "2027-01-31 18:00", "tomorrow 9:00" or, with its zone, "2027-01-31T18:00:00Z"`);
     });
     print(item, item.id, options.json ?? false);
     const now = await db.workNow(item.id);
@@ -62,7 +65,7 @@ function parseAmount(given: string): [resource: string, amount: number] {
 export const budget = (workItemId: string, amounts: string[], options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
     for (const [resource, amount] of amounts.map(parseAmount)) await db.budgetSet(idOf(workItemId), resource, amount);
-    const budgets = await db.budgets(idOf(workItemId));
+    const budgets = await db.budgets((await itemOf(db, workItemId)).id);
     print(budgets, budgets.map((one) => `${one.resource.padEnd(8)}  ${one.spent} of ${one.amount}${one.reserved === '0' ? '' : `, ${one.reserved} held`}`).join('\n') || 'no budget of its own',
       options.json ?? false);
     return exit.ok;

@@ -1,5 +1,6 @@
 // A worker's tools: those that come with Work Ledger, and a user's own: modules, commands, MCP servers.
 
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { extname, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -31,6 +32,7 @@ export async function withTools<T>(files: readonly string[], use: (tools: Tool[]
 }
 
 async function toolsOf(file: string): Promise<LoadedTools> {
+  if (!existsSync(file)) throw new UsageError(`there is no ${file}`);
   const nothing = async (): Promise<void> => {};
   const kind = extname(file);
   if (kind === '.toml' || kind === '.json') {

@@ -30,7 +30,7 @@ export async function mcp(options: McpOptions): Promise<number> {
     const { db, url } = await openLedger(options);
     const updates = new LedgerUpdates(db, url);
     try {
-      const seat = await seatAt(db, updates, options.workItem === undefined ? { conversation: options.conversation ?? process.cwd() } : { workItemId: options.workItem });
+      const seat = await seatAt(db, updates, options.workItem === undefined ? { conversation: options.conversation ?? process.cwd() } : { workItemId: (await import('./ids.ts')).idOf(options.workItem) });
       return {
         ...seat,
         async leave() {

@@ -2,6 +2,7 @@
 
 import Docker from 'dockerode';
 
+import { UsageError } from '../ledger/errors.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 
@@ -26,6 +27,13 @@ export async function dockerProblems(faculties: readonly FacultyNeeds[], docker 
     if (!isThere) problems.push(`${whose(wanting.filter((faculty) => imagesOf(faculty).includes(image)))} the image ${image}, and Docker does not have it: build or pull it, ${remedy}`);
   }
   return problems;
+}
+
+/** Throws UsageError where no daemon answers. */
+export async function requireDocker(docker = new Docker()): Promise<void> {
+  await docker.ping().catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(error.code === 'EACCES' ? 'you may not talk to Docker: become a member of its group (usermod -aG docker), or set DOCKER_HOST' : `no Docker daemon answers (${error.code ?? error.message}): start one, or set DOCKER_HOST`);
+  });
 }
 
 /** Whether a faculty can be worked on without the worker's own key. */

@@ -3,6 +3,7 @@
 import { NoConnection } from '../ledger/connection.ts';
 import { LedgerError, messageOf, UsageError } from '../ledger/errors.ts';
 import { isConnectionLost, refusalOf } from '../ledger/reachable.ts';
+import { whereItIs } from './ids.ts';
 import { exit, note } from './output.ts';
 
 /** Says it on stderr, with DEBUG set also where it happened, and returns the exit code. `addressFrom`: where the database's address was given. */
@@ -14,9 +15,13 @@ export function problem(error: unknown, addressFrom: string): number {
 
 function sentenceOf(error: unknown, addressFrom: string): string {
   if (error instanceof NoConnection) return `${error.message}. ${isConnectionLost(error) ? 'Start it, or correct' : 'Correct'} ${addressFrom}; without an address the embedded PostgreSQL is used`;
-  if (error instanceof LedgerError) return `${error.message} (${error.code})${error.hint ? `. ${error.hint}` : ''}`;
+  if (error instanceof LedgerError) {
+    const next = error.hint || (error.code === 'WL001' ? whereItIs(error.message) : null);
+    return `${error.message} (${error.code})${next ? `. ${next}` : ''}`;
+  }
   const { code, path } = (error ?? {}) as NodeJS.ErrnoException;
   if (typeof path === 'string' && code === 'ENOENT') return `there is no ${path}`;
+  if (code === 'EISDIR') return typeof path === 'string' ? `${path} is a directory, not a file` : 'this is a directory, not a file';
   if (typeof path === 'string' && (code === 'EACCES' || code === 'EPERM')) return `${path} may not be read or written by you`;
   return messageOf(refusalOf(error));
 }

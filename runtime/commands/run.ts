@@ -101,7 +101,7 @@ async function saveWorkspaceFaculty(db: Db): Promise<string> {
 
 async function directoryOf(path: string): Promise<string> {
   const found = await stat(path).catch((error: Error) => error);
-  if (found instanceof Error || !found.isDirectory()) throw new UsageError(`--workspace ${path} is not a directory${found instanceof Error ? `: ${found.message}` : ''}`);
+  if (found instanceof Error || !found.isDirectory()) throw new UsageError(`--workspace ${path} is not a directory`);
   return realpath(path);
 }
 

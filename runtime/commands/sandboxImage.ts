@@ -4,11 +4,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
+import { requireDocker } from './needs.ts';
 import { exit, note, print } from './output.ts';
 
 /** With Docker alone, whose base image is pulled; `debian`: from Debian packages, where nothing can be pulled. What the build says goes to stderr. */
 export async function buildSandboxImage(image: string, { debian = false, json = false }: { debian?: boolean; json?: boolean }): Promise<number> {
   const source = fileURLToPath(new URL('../../sandbox/', import.meta.url));
+  await requireDocker();
   const [command, ...args] = debian ? ['bash', `${source}buildImage.sh`, image] : ['docker', 'build', '--tag', image, source];
   const build = spawn(command ?? '', args, { stdio: ['ignore', process.stderr, process.stderr] });
   let code: number | null;

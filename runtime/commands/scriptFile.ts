@@ -28,6 +28,7 @@ export function scriptFile(path: string): Script {
   try {
     given = JSON.parse(readFileSync(path, 'utf8'));
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EISDIR') throw new UsageError(`${path} is a directory, not a file of replies`);
     if (error instanceof SyntaxError) throw new UsageError(`${path} is not JSON: ${error.message}`);
     throw error;
   }

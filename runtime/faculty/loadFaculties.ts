@@ -93,7 +93,7 @@ function read<T>(file: string, how: () => T): T {
   try {
     return how();
   } catch (error) {
-    throw new FacultyError({ file, ...start, says: `cannot be read: ${reason(error)}` });
+    throw new FacultyError({ file, ...start, says: (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'there is no such file' : `cannot be read: ${reason(error)}` });
   }
 }
 

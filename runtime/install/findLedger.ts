@@ -11,7 +11,7 @@ export async function findLedger(settings: Settings): Promise<Place> {
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
   if (given && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(given)) throw new UsageError(`"${given.replace(/:[^:@]*@/, ':***@')}" is not the address of a database, such as postgresql://user@host:5432/database`);
   const url = given && given !== '' ? given : (await (await import('./embedded.ts')).ensureEmbedded()).url;
-  const schema = settings.schema ?? process.env['WORK_LEDGER_SCHEMA'] ?? (await extensionSchema(url)) ?? 'work_ledger';
+  const schema = settings.schema || process.env['WORK_LEDGER_SCHEMA'] || (await extensionSchema(url)) || 'work_ledger';
   return { url, schema, isEmbedded: !given };
 }
 

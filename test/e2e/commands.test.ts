@@ -100,6 +100,7 @@ test('submit warns when nothing will take the item, faculty when nobody has a to
 
 test('what goes wrong is said in one line, with what to do', async () => {
   const nowhere = 'postgresql://me:geheim@127.0.0.1:1/app';
+  const nothing = '00000000-0000-7000-8000-000000000000';
   const cases: [NodeJS.ProcessEnv, string[], RegExp][] = [
     [{ DATABASE_URL: nowhere }, ['list'], /^error: the database postgresql:\/\/me:\*\*\*@127\.0\.0\.1:1\/app cannot be reached: .*ECONNREFUSED.*\. Start it, or correct DATABASE_URL; .*embedded.*\n$/],
     [{}, ['list', '--database-url', nowhere], /^error: .*correct --database-url; .*\n$/],
@@ -112,9 +113,25 @@ test('what goes wrong is said in one line, with what to do', async () => {
     [{}, ['logs', '00000000-0000-7000-8000-000000000000'], /^error: there is no work item 00000000-.*"work-ledger list".*\n$/],
     [{}, ['pause', '00000000-0000-7000-8000-000000000000'], /^error: .*\(WL001\).*\n$/],
     [{}, ['replay', 'nowhere.jsonl'], /^error: there is no .*nowhere\.jsonl\n$/],
-    [{}, ['submit', 'x', '--type', 'a', '--run-at', 'tomorrowish'], /^error: invalid input syntax for type timestamp with time zone: "tomorrowish"\n$/],
+    [{}, ['submit', 'x', '--type', 'a', '--run-at', 'tomorrowish'], /^error: --run-at "tomorrowish" is not a time; one is .*\n$/],
+    [{}, ['submit', 'x', '--type', 'a', '--parent', '12'], /^error: "12" is not the id of a work item; "work-ledger list" shows .*\n$/],
+    [{}, ['submit', 'x'], /^error: required option '--type <type>' not specified \(work-ledger submit --help\)\n$/],
+    [{}, ['lst'], /^error: unknown command 'lst' \(Did you mean list\?\) \(work-ledger --help\)\n$/],
+    [{}, ['console', '--port', '70000'], /^error: .*A port is 0 to 65535\. \(work-ledger console --help\)\n$/],
+    [{}, ['console', '--port', '0', '--host', '192.0.2.1'], /^error: this machine has no address 192\.0\.2\.1: .*\n$/],
+    [{}, ['digest', nothing], /^error: there is no work item .* \(WL001\)\. "work-ledger list" shows .*\n$/],
+    [{}, ['budget', nothing], /^error: there is no work item .*"work-ledger list".*\n$/],
+    [{}, ['approve', '12'], /^error: "12" is not the id of a tool call; "work-ledger approvals" shows .*\n$/],
+    [{}, ['approve', nothing], /^error: there is no tool call .*"work-ledger approvals" shows .*\n$/],
+    [{}, ['fork', nothing], /^error: there is no turn .*select id, depth from turns.*\n$/],
+    [{}, ['run', 'x', '--scripted', '.'], /^error: \. is a directory, not a file of replies\n$/],
+    [{}, ['run', 'x', '--workspace', 'nowhere'], /^error: --workspace nowhere is not a directory\n$/],
+    [{}, ['faculty', 'nowhere.toml'], /^error: .*nowhere\.toml:1:1: there is no such file\n$/],
+    [{}, ['pull', nothing, 'there'], /^error: no Docker daemon answers \(ENOENT\): start one, or set DOCKER_HOST\n$/],
+    [{}, ['sandbox-image'], /^error: no Docker daemon answers .*\n$/],
+    [{ ANTHROPIC_API_KEY: '' }, ['run', 'x', '--workspace', '.'], /^error: ANTHROPIC_API_KEY is not set: .*work-ledger demo, .*\n$/],
     [{}, ['run'], /^error: give a task, or --resume ID.*\n$/],
-    [{}, ['work', '--tools', 'nowhere.ts'], /^error: .*nowhere\.ts.*\n$/],
+    [{}, ['work', '--tools', 'nowhere.ts'], /^error: there is no .*nowhere\.ts\n$/],
   ];
   for (const [env, args, says] of cases) {
     const { code, stderr, stdout } = await cliWith({ ANTHROPIC_API_KEY: 'k', ...env }, ...args);
