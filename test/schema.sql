@@ -2472,8 +2472,8 @@ create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
   sql stable; -- body 21d55d4d, comment 6bac9df2
-create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f4f8b7f5, comment 2dd58f27
+create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8f560077, comment ffefb328
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
   sql stable; -- body 4307b208, comment fa2f4c2b
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
@@ -2538,10 +2538,14 @@ create function _page(p_input jsonb, p_key text, p_default integer) returns inte
   plpgsql immutable; -- body f6bd43df, comment b26a05a9
 create function _part_text(p_blocks text) returns text
   sql immutable; -- body ab975b9c, comment 4f100cc7
-create function _part_why(p_part text, p_block integer, p_turn turns) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3d6a190, comment 85082e7e
+create function _part_why(p_part text, p_block integer, p_turn turns, p_cut elisions) returns text
+  sql immutable; -- body d41d8cd9, comment 705515a8
 create function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_blocks text) returns bigint
   sql stable; -- body 1a338d23, comment 9ad232e5
+create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_has_head boolean, p_has_end boolean) returns TABLE(place integer, "position" integer, rank integer, ordinal integer, part text, role text, turn_id uuid, content text, blocks text, chars integer)
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 21619148, comment 5887e2e3
+create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
+  plpgsql stable; -- body 887e7da5, comment 38a0de0d
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
   sql immutable; -- body 798fa083, comment 04a36be1
 create function _path_plain(p_path text) returns text
@@ -2650,6 +2654,8 @@ create function _round_hash(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 53b493fc, comment a05ef9c7
 create function _runs_behind(p_call tool_calls) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 72dabff2, comment 4fc561c3
+create function _said_before(p_head_id uuid, p_number integer) returns bigint
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c928a03, comment c88e8cb4
 create function _said_done(p_turn turns, p_call_count integer) returns jsonb
   sql stable; -- body e585330f, comment 7a99b5bd
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
@@ -2771,7 +2777,7 @@ create function _text_written(p_input jsonb) returns text
 create function _thought_end(p_stop_reason text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4718ff2
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dfe48baf, comment 18d0f924
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c5b9d29e, comment 18d0f924
 create function _timeline_marks(p_turn turns, p_model text) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7156974a, comment 0d0a38e5
 create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
@@ -2914,8 +2920,8 @@ create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT
   plpgsql volatile; -- body 3f52128a, comment 352794da
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
   plpgsql stable; -- body e5b6cc52, comment bcf729b7
-create function context_parts(p_turn_id uuid) returns TABLE(n bigint, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
-  plpgsql stable; -- body ebdcf2f5, comment bd97d732
+create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
+  plpgsql stable; -- body 3ed85d7d, comment 6cf56ed2
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
   plpgsql volatile; -- body 465a9859, comment a23cc982
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
@@ -2929,7 +2935,7 @@ create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) retur
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body e75ba3c2, comment 3e673dfb
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable; -- body 2fa0352d, comment a7dfef04
+  plpgsql stable; -- body d330ecf7, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   sql volatile; -- body d80c3fcd, comment d5e05a24
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)

@@ -67,7 +67,7 @@ const bucket = column.extend({ last: z.number(), sent_sum: z.number(), said_sum:
 export type ContextBucket = z.infer<typeof bucket>;
 
 const requestPart = z.object({
-  n: z.number(), part: z.string(), role: text, iteration: number, block: number, tokens: z.number(), content: text, cache: text, why: text, turn_id: text,
+  call: number, part: z.string(), role: text, iteration: number, block: number, tokens: z.number(), content: text, cache: text, why: text, turn_id: text,
 });
 export type RequestPart = z.infer<typeof requestPart>;
 
@@ -298,7 +298,8 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
 
     replayTurns: (session: string, policy: object) => rows('context_replay_turns', [session, storableJson(policy)], replayedTurn),
 
-    requestParts: (turnId: string) => run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId])} order by n`),
+    /** Of the `limit` calls after call `after` only; null: from the beginning, to the end. */
+    requestParts: (turnId: string, after: number | null, limit: number | null) => run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId, after, limit])} order by n`),
 
     recallBlock: (workItemId: string, block: number) => call('recall_block', [workItemId, block], z.string()),
 

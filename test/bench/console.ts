@@ -8,7 +8,7 @@ import type { Line, Question } from './harness/question.ts';
 import { withServer } from './harness/server.ts';
 
 type Look = { ms: number; bytes: number };
-const tabs = ['', '/turns', '/ledger', '/context', '/context?from=1', '/cost'];
+const tabs = ['', '/turns', '/ledger', '/context', '/context?from=1', '/context/part/request?turn=LAST', '/cost'];
 
 export const console: Question = {
   asks: 'How long until a page of the console is there?',
@@ -27,7 +27,7 @@ export const console: Question = {
       const items = [[many / 100, await longItem(admin, many / 100)], [many, await longItem(admin, many)]] as const;
       await admin.query('vacuum analyze');
       say('console: both items are there');
-      const pages = Object.fromEntries(tabs.flatMap((tab) => items.map(([turns, id]) => [`/work/ID${tab}, ${turns} turns`, `/work/${id}${tab}`])));
+      const pages = Object.fromEntries(tabs.flatMap((tab) => items.map(([turns, id]) => [`/work/ID${tab}, ${turns} turns`, `/work/${id}${tab.replace('LAST', String(turns))}`])));
       const turns = await takeTurns(rounds, await warm(look, pages));
       const of = Object.fromEntries(tabs.map((tab) => [`/work/ID${tab}, ${many} turns`, `/work/ID${tab}, ${many / 100} turns`]));
       const lines: Line[] = [...linesOf(pick(turns, ({ ms }) => ms), { unit: 'ms', of }), ...linesOf(pick(turns, ({ bytes }) => bytes), { unit: 'bytes', of })];

@@ -341,6 +341,21 @@ test('a page of an item is not larger because the item is', async () => {
   }
 });
 
+test('a long request is shown from its beginning and its end, and what is between them by pages', async () => {
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query('set search_path = ledger');
+  const item = await longItem(client, 200);
+  await client.end();
+  const calls = async (query: string): Promise<number[]> => [...new Set([...(await text(`/work/${item}/context?${query}`)).matchAll(/<\/svg>call (\d+), model/g)].map(([, n]) => Number(n)))];
+  const page = await text(`/work/${item}/context?turn=200`);
+  expect(page).toContain('calls 16 to 175');
+  expect((await calls('turn=200')).length).toBeLessThan(50);
+  const seen = await calls('turn=200');
+  for (let after = 15; after < 175; after += 40) seen.push(...(await calls(`turn=200&after=${after}`)));
+  expect([...new Set(seen)].toSorted((a, b) => a - b)).toEqual(Array.from({ length: 199 }, (_, i) => i + 1));
+});
+
 type Told = { event: string; data: { versions?: Record<string, string>; text?: string } };
 
 test('a page is told which of its parts changed, and the words of an agent while they stream', async () => {

@@ -46,7 +46,7 @@ $$;
 
 comment on function _messages(uuid, elisions[], text) is 'The messages of the request after a turn, as JSON text; arguments as in _message_parts().';
 
-create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text)
+create or replace function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid default null)
   returns table (kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   language sql
   stable
@@ -58,12 +58,14 @@ as $$
     select * from unnest(p_elisions[cardinality(p_elisions):])
   ),
   chain as (
-    select id, parent_turn_id, depth, turn_type from turns where id = p_parent_turn_id and id is distinct from (select last_turn_id from cut)
+    select id, parent_turn_id, depth, turn_type
+      from turns
+     where id = p_parent_turn_id and id is distinct from (select last_turn_id from cut) and id is distinct from p_after_turn_id
     union all
     select t.id, t.parent_turn_id, t.depth, t.turn_type
       from chain c
       join turns t on t.id = c.parent_turn_id
-     where t.id is distinct from (select last_turn_id from cut)
+     where t.id is distinct from (select last_turn_id from cut) and t.id is distinct from p_after_turn_id
   ),
   part as (
     select case when m.role = 'assistant' then 'response' else 'said' end as kind, c.id as turn_id,
@@ -118,8 +120,8 @@ as $$
    order by p."position", p.rank, p.ordinal;
 $$;
 
-comment on function _message_parts(uuid, elisions[], text) is
-  'The parts of a request''s messages, in order: the task, the stubs of each cut, what the newest cut keeps, then for each turn shown: what was said, the response, each result, images of failed calls. p_elisions: the cuts, oldest first; null: none. p_query_blocks: what the request says to the model besides results.';
+comment on function _message_parts(uuid, elisions[], text, uuid) is
+  'The parts of a request''s messages, in order: the task, the stubs of each cut, what the newest cut keeps, then for each turn shown: what was said, the response, each result, images of failed calls. p_elisions: the cuts, oldest first; null: none. p_query_blocks: what the request says to the model besides results. p_after_turn_id: only the turns after it.';
 
 create or replace function _blocks(p_content json)
   returns text

@@ -123,8 +123,13 @@ as $$
          s.system, s.tools, s.task, s.digest, s.stubs, s.kept, s.closed, s.words, s.results, s.people, s.engine,
          s.system + coalesce(s.tools, 0) + s.task + s.digest + s.stubs + s.kept + s.closed + s.words + s.results + s.people + s.engine,
          s.system + coalesce(s.tools, 0) + ceil(s.said_chars * s.ratio)::integer, greatest(ceil((s.said_chars - s.whole_chars) * s.ratio), 0)::integer,
-         (s.t).cached_input_tokens, (s.t).cache_write_tokens, (s.t).input_tokens, (s.t).output_tokens, _timeline_marks(s.t, s.model)
+         (s.t).cached_input_tokens, (s.t).cache_write_tokens, (s.t).input_tokens, (s.t).output_tokens,
+         case when p.is_same then '[]' else _timeline_marks(s.t, s.model) end
     from sized s
+    -- Of most turns the one before says that there is no mark.
+    left join lateral (
+      select true as is_same from turns p
+       where p.id = (s.t).parent_turn_id and p.turn_type <> 'compaction' and p.elision_id is not distinct from (s.t).elision_id) p on true
     left join foci f on f.id = (s.t).focus_id;
 $$;
 

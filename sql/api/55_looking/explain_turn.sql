@@ -26,16 +26,24 @@ begin
   v_last_depth := coalesce((select t.depth from turns t where t.id = v_cut.last_turn_id), -1);
   v_from_depth := case (v_cuts[1]).ordinal when 0 then (v_cuts[1]).depth else 0 end; -- a compaction replaces everything before it
   return query
-    with recursive chain(turn) as (
-      select h from turns h where h.id = v_turn.parent_turn_id
+    with recursive chain(turn, next) as (
+      select h, v_turn from turns h where h.id = v_turn.parent_turn_id
       union all
-      select p from chain c join turns p on p.id = (c.turn).parent_turn_id
+      select p, c.turn from chain c join turns p on p.id = (c.turn).parent_turn_id
     ),
     parts as (
-      select _block_of(c.turn) as block, (c.turn).depth > v_last_depth as is_shown,
+      -- Where the next turn is in the same block, no step closed one. What a turn exchanged was said after it and before the next told anything.
+      select case when (c.next).block = (c.turn).block and (c.next).focus_id = (c.turn).focus_id then (c.turn).block else _block_of(c.turn) end as block,
+             (c.turn).depth > v_last_depth as is_shown,
              bool_or((c.turn).depth < v_cut.max_result_depth and v_cut.max_result_effect is not null) as is_shortened,
-             count(*)::integer as turns, sum(_exchange_chars((c.turn).id)) as chars
+             count(*)::integer as turns, sum(n.said - s.said - o.chars)::bigint as chars
         from chain c
+        left join turn_sizes s on s.turn_id = (c.turn).id
+        left join turn_sizes n on n.turn_id = (c.next).id
+        cross join lateral (
+          select coalesce(sum(_blocks_chars(_blocks(m.content))), 0) as chars
+            from messages m
+           where m.turn_id = (c.next).id and m.role = 'user') o
        where (c.turn).turn_type = 'normal'
        group by 1, 2
     )
