@@ -140,7 +140,6 @@ create or replace function _search_entry()
 as $$
 begin
   case tg_argv[0]
-    when 'ledger' then perform _search_add('ledger', new.id, new.work_item_id, new.content, new.created_at);
     when 'message' then perform _search_add('message', new.id, new.work_item_id, new.content, new.created_at);
     when 'work', 'outcome' then
       -- A restored item comes with its outcome.
@@ -157,7 +156,27 @@ $$;
 
 comment on function _search_entry() is 'Trigger: adds what was recorded to search_entries, under the source that is its argument; deleted: takes it out.';
 
-create or replace trigger search_ledger after insert on work_ledger for each row when (not new.is_inherited) execute function _search_entry('ledger');
+-- For itself, because appends are what must be fast. Measured, in CPU time of the server for an append: 0.112 ms without search, 0.157
+-- through _search_add(), 0.15 so; of that a third are the words, a third is the row with its keys, and the index for words next to
+-- nothing, since it gathers what is new (fastupdate). An index on an expression over work_ledger instead of the row: 0.137, but then
+-- each hit that is ranked has its words taken apart again.
+create or replace function _search_ledger()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set client_min_messages = warning -- as in _search_add()
+as $$
+begin
+  insert into search_entries (source, id, work_item_id, words, created_at)
+  values ('ledger', new.id, new.work_item_id, to_tsvector('simple', _search_text(new.content)), new.created_at)
+  on conflict do nothing;
+  return null;
+end
+$$;
+
+comment on function _search_ledger() is 'Trigger: adds a ledger entry to search_entries.';
+
+create or replace trigger search_ledger after insert on work_ledger for each row when (not new.is_inherited) execute function _search_ledger();
 create or replace trigger search_journal after insert on journal_entries for each row execute function _search_entry('journal');
 create or replace trigger search_deleted after update of deleted_at on journal_entries
   for each row when (new.deleted_at is not null) execute function _search_entry('deleted');
