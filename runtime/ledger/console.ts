@@ -278,11 +278,13 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
              select c.*, (c.n - ${from}::int) / ${each}::int as bucket
                from (select ${named('_turn_of_call')}(s.head_turn_id, ${from}::int - 1) as before from ${named('sessions')} s where s.label = ${session}) s
                cross join lateral ${named('context_timeline')}(${session}, null, (s.before).id, ${to - from + 1}::int) c),
-           largest as (select distinct on (bucket) * from c order by bucket, sent desc, n)
+           largest as (select distinct on (bucket) * from c order by bucket, sent desc, n),
+           marked as (select c.bucket, json_agg(m.mark || jsonb_build_object('n', c.n) order by c.n) as marks from c cross join lateral jsonb_array_elements(c.marks) m(mark) group by 1)
       select l.turn_id, g.n, l.attempt, l.iteration, l.block, l.model, l.status, l.started_at, l.system, l.tools, l.task, l.digest, l.stubs, l.kept, l.closed, l.words, l.results, l.people, l.engine,
              l.sent, g.said, g.cut, g.cached_tokens, g.written_tokens, g.new_tokens, g.output_tokens, g.last, g.sent_sum, g.said_sum,
-             coalesce((select json_agg(m.mark || jsonb_build_object('n', o.n) order by o.n) from c o cross join lateral jsonb_array_elements(o.marks) m(mark) where o.bucket = l.bucket and o.marks <> '[]'), '[]') as marks
+             coalesce(k.marks, '[]') as marks
         from largest l
+        left join marked k using (bucket)
         join (select bucket, min(n) as n, max(n) as last, (array_agg(said order by n desc))[1] as said, (array_agg(cut order by n desc))[1] as cut, sum(cached_tokens)::int as cached_tokens,
                      sum(written_tokens)::int as written_tokens, sum(new_tokens)::int as new_tokens, sum(output_tokens)::int as output_tokens, sum(sent)::float8 as sent_sum, sum(said)::float8 as said_sum
                 from c group by bucket) g using (bucket)
