@@ -23,7 +23,7 @@ export type Held = { signal: AbortSignal; drop(): void };
 export type Runtime = {
   db: Db;
   /** Identifies this worker, and keeps the leases of this process alive. */
-  leases: { readonly workerId: string; readonly leaseSeconds: number; hold(claim: Claimed): Held };
+  leases: { readonly workerId: string; readonly leaseSeconds: number; readonly isEnding: boolean; hold(claim: Claimed): Held };
   watchers: Watchers;
   /** The client for the models of a faculty. */
   modelFor(engage: ModelAddress): ModelClient;

@@ -1,5 +1,5 @@
-// One iteration of one focus, from the claim to what follows. The database decides at every line that calls `db`;
-// the lines between do what a database cannot: call the model, run tools.
+// A focus, from the claim to what follows, iteration by iteration for as long as the database lets this worker go on. The database
+// decides at every line that calls `db`; the lines between do what a database cannot: call the model, run tools.
 
 import type { Begin, Claim, Failure, Finish, HookOrder } from '../ledger/answers.ts';
 import { isLeaseLost, messageOf } from '../ledger/errors.ts';
@@ -17,14 +17,14 @@ export type FocusOutcome =
   | { kind: 'released' }
   | { kind: 'lost' };
 
-/** Drives a work item for one iteration if this worker can claim it. */
+/** Drives a work item if this worker can claim it, for one iteration or for several. */
 export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
   const claim = await runtime.db.focusClaim(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
   if (claim.kind !== 'claimed') return claim;
   const held = runtime.leases.hold(claim);
   if (claim.iteration === 1 && (runtime.waits.get(workItemId)?.startsWith('queued') ?? true)) runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
   try {
-    const outcome = await runIteration({ claim, signal: held.signal, runtime });
+    const outcome = await drive({ claim, signal: held.signal, runtime });
     say(workItemId, outcome, runtime);
     if (outcome.kind !== 'continued') void runtime.containers?.release(claim).catch((error: unknown) => runtime.log.debug({ err: error }, 'container not released'));
     return outcome;
@@ -52,17 +52,31 @@ function say(workItemId: string, outcome: FocusOutcome, { log, waits }: Runtime)
   if (last !== `${kind} ${reason}`) log.info({ workItemId, reason }, { queued: 'attempt failed', paused: 'item paused', retry: 'item waits' }[kind]);
 }
 
-async function runIteration(focus: Focus): Promise<FocusOutcome> {
+/** Iteration by iteration under one lease, until the database gives the item to whoever is next. */
+async function drive(focus: Focus): Promise<FocusOutcome> {
+  const { claim, runtime } = focus;
+  const since = performance.now();
+  let begin = await runtime.db.iterationBegin(claim);
+  for (let iteration = claim.iteration; ; iteration++) {
+    const outcome = await runIteration(begin, focus, () =>
+      runtime.db.iterationFinish(claim, runtime.leases.isEnding ? null : { iteration, seconds: (performance.now() - since) / 1000 }));
+    if (outcome.kind !== 'continued' || outcome.next === undefined) return outcome;
+    runtime.traces?.note(claim.focus_id);
+    begin = outcome.next;
+  }
+}
+
+async function runIteration(begin: Begin, focus: Focus, end: () => Promise<Finish>): Promise<FocusOutcome> {
   const { claim, runtime: { db } } = focus;
-  const begin = await db.iterationBegin(claim);
+  const again = async (): Promise<FocusOutcome> => runIteration(await db.iterationBegin(claim), focus, end);
   if (begin.kind === 'summarize') {
     const answer = await askModel(begin, focus);
     if (answer.kind === 'aborted') return giveBack(focus);
     if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
     await db.summaryRecord(claim, begin.turn_id, answer.response);
-    return runIteration(focus);
+    return again();
   }
-  if (begin.kind === 'run_hook') return (await hook(begin, focus)) ?? runIteration(focus);
+  if (begin.kind === 'run_hook') return (await hook(begin, focus)) ?? again();
   if (begin.kind !== 'call_model' && begin.kind !== 'run_tools') return begin;
 
   let calls = begin.kind === 'run_tools' ? begin.calls : [];
@@ -76,7 +90,7 @@ async function runIteration(focus: Focus): Promise<FocusOutcome> {
   const allSettled = await runTools(calls, focus);
   if (!allSettled) return giveBack(focus);
   for (;;) {
-    const finish = await db.iterationFinish(claim);
+    const finish = await end();
     if (finish.kind !== 'run_hook') return finish;
     const outcome = await hook(finish, focus);
     if (outcome !== null) return outcome;

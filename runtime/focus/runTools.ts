@@ -103,7 +103,7 @@ async function runStages(call: OpenCall, batch: Batch, isFromCode: boolean): Pro
   }
   if (prepared.kind === 'code') return runCode(call, batch, (nested, until) => runCall(nested, { ...batch, signal: until }, true));
   if (prepared.kind === 'database') return (await inTurn(call, () => db.toolCallExecute(claim, call.id), batch)) !== 'left';
-  const turn = await inTurn(call, () => db.toolCallBegin(claim, call.id), batch);
+  const turn = call.is_begun ? 'come' : await inTurn(call, () => db.toolCallBegin(claim, call.id), batch);
   if (turn !== 'come') return turn === 'held';
   const outcome = await execute(prepared.run, contextOf(call, batch, isFromCode));
   // Interrupted: a call that can run again is left to the next worker; one that cannot is reported as it ended.

@@ -46,6 +46,8 @@ export const claim = z.discriminatedUnion('kind', [
 export const call = z.object({
   id: z.string(),
   name: z.string(),
+  /** It began when the response was stored. */
+  is_begun: z.boolean(),
   input: z.unknown(),
   /** Its before_tool hook has already allowed it. */
   is_cleared: z.boolean(),
@@ -88,7 +90,7 @@ export const activity = z.object({
 });
 
 export const finish = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('continued'), iteration: z.number() }),
+  z.object({ kind: z.literal('continued'), iteration: z.number(), next: begin.optional() }),
   z.object({ kind: z.literal('parked'), until: z.string() }),
   runHook,
   z.object({ ...ended }),

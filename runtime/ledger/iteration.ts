@@ -51,7 +51,7 @@ export const iteration = ({ call, once }: Calls) => ({
     once.call('turn_stream', [work_item_id, lease, turnId, storableJson(content)], z.boolean()),
 
   turnRecord: async ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
-    (await call('turn_record', [work_item_id, lease, turnId, responseJson(response)], z.object({ calls: z.array(openCall) }))).calls,
+    (await call('turn_record', [work_item_id, lease, turnId, responseJson(response), true], z.object({ calls: z.array(openCall) }))).calls,
 
   summaryRecord: ({ work_item_id, lease }: Lease, turnId: string, response: ModelResponse) =>
     call('summary_record', [work_item_id, lease, turnId, responseJson(response)], z.boolean()),
@@ -80,7 +80,9 @@ export const iteration = ({ call, once }: Calls) => ({
       outcome?.content ?? null, outcome?.isError ?? false, storableJson(outcome?.images), storableJson(outcome?.value),
     ], toolHookRecorded),
 
-  iterationFinish: ({ work_item_id, lease }: Lease) => call('iteration_finish', [work_item_id, lease], finish),
+  /** `driven`: the iteration that is over, and for how long this worker has driven the item; without it, it does not go on. */
+  iterationFinish: ({ work_item_id, lease }: Lease, driven: { iteration: number; seconds: number } | null = null) =>
+    call('iteration_finish', [work_item_id, lease, driven?.iteration ?? null, driven?.seconds ?? null], finish),
 
   iterationFail: ({ work_item_id, lease }: Lease, error: ModelError) =>
     call('iteration_fail', [work_item_id, lease, storableJson({

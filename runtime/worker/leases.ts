@@ -23,6 +23,7 @@ export class Leases {
   #timer: NodeJS.Timeout | undefined;
   #renewedAt = performance.now();
   #stopping = false;
+  #ending = false;
   #beating: Promise<void> | undefined;
   #onIdle: (() => void)[] = [];
 
@@ -75,6 +76,16 @@ export class Leases {
     for (const { claim, controller } of this.#held.values()) {
       if (`${claim.focus_id}/${claim.lease_generation}` === revoked) controller.abort('lost' satisfies StopReason);
     }
+  }
+
+  /** Whether this process is about to end: work ends with its iteration. */
+  get isEnding(): boolean {
+    return this.#ending;
+  }
+
+  /** From now on, no iteration follows another under its lease. */
+  end(): void {
+    this.#ending = true;
   }
 
   /** Asks all running work to stop and release its lease. */

@@ -68,6 +68,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   const ended = Promise.race([pulse.gone, jobs.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error'))]);
 
   async function stop(graceSeconds: number): Promise<void> {
+    leases.end();
     const stopped = jobs.stop().catch(() => {}); // it may have ended by itself
     await Promise.race([Promise.all([stopped, leases.idle()]), sleep(graceSeconds * 1000, undefined, { ref: false })]);
     leases.stopAll();

@@ -147,6 +147,12 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
     return `iteration_finish(${args(driven)})`;
   } },
+  { name: 'iteration_finish of an item that goes on', comesTo: ['items', 'foci', 'rows', 'budgets'], prepare: async () => {
+    const driven = await asking((await tree()).root);
+    const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
+    await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
+    return `iteration_finish(${args(driven)}, 1, 0)`;
+  } },
   { name: 'iteration_finish of an item that waits', comesTo: ['fences', 'foci', 'budgets', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     await partOf(root);

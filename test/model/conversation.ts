@@ -20,7 +20,7 @@ import type { Item } from './world.ts';
 
 /** Every conversation goes on until so many responses were given, or its items are over. */
 const minTurns = 10;
-const plain: Work & { answer: Response } = { do: 'work', who: 0, answer: { thinking: 'none', text: 'some', calls: [{ tool: 'read_file', file: 0, size: 50, isError: false, images: 0 }], stop: 'fit', ids: 'own' }, events: [], hooks: [], summary: 'good', isBackwards: false };
+const plain: Work & { answer: Response } = { do: 'work', who: 0, answer: { thinking: 'none', text: 'some', calls: [{ tool: 'read_file', file: 0, size: 50, isError: false, images: 0 }], stop: 'fit', ids: 'own' }, events: [], hooks: [], summary: 'good', isBackwards: false, goesOn: 'not' };
 
 export class Play implements Stage {
   readonly world = new World();

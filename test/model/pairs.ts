@@ -26,5 +26,6 @@ export const mustMeet: readonly string[] = [
   ...each('child ends', 'interrupt', 'await', 'compaction', 'elision', 'retry', 'crash'),
   ...each('rolled back', 'step', 'elision', 'compaction', 'digest', 'children'),
   ...each('repeated', 'step', 'elision', 'compaction', 'digest', 'children'),
+  ...each('goes on', 'crash', 'interrupt', 'message', 'elision', 'compaction', 'digest', 'fork', 'retry', 'budget', 'repeated', 'hook before_model_call'),
   ...each('pause by hand', 'interrupt', 'compaction', 'fork'),
 ];

@@ -82,6 +82,7 @@ export class Worker {
   }
 
   #lease = '';
+  #number = 0;
   get lease(): string {
     return this.#lease;
   }
@@ -127,6 +128,7 @@ export class Worker {
       item.isInFlight = false;
       if (claim.kind === 'claimed') {
         this.#lease = claim.lease;
+        this.#number = claim.iteration;
         item.lease = claim.lease;
         if (claim.focus_id !== item.focusId) item.policy = world.policies.get(item.faculty) ?? item.policy;
         item.focusId = claim.focus_id;
@@ -169,7 +171,7 @@ export class Worker {
       return null;
     }
     const reply = answerOf(stage.world, item, work.answer, request);
-    const { calls } = (await this.call('turn_record', turnId, reply.response)) as { calls: z.output<typeof answers.call>[] };
+    const { calls } = (await this.call('turn_record', turnId, reply.response, work.goesOn !== 'not')) as { calls: z.output<typeof answers.call>[] };
     await this.#heard(reply.exchange);
     return calls;
   }
@@ -233,11 +235,12 @@ export class Worker {
 
   async #finish(): Promise<boolean> {
     for (;;) {
-      const finish = answers.finish.parse(await this.call('iteration_finish'));
+      const finish = answers.finish.parse(await this.call('iteration_finish', ...(this.work.goesOn === 'not' ? [] : [this.#number, 1])));
       if (finish.kind === 'run_hook') {
         if (!(await this.#hook(finish))) return false;
         continue;
       }
+      if (finish.kind === 'continued' && finish.next !== undefined) return this.#goOn(finish.next);
       this.item.lease = null;
       await refresh(this.stage, this.item.head);
       if (finish.kind === 'parked') return false;
@@ -249,6 +252,23 @@ export class Worker {
       this.#ended(finish.kind);
       return false;
     }
+  }
+
+  /** The next iteration has begun with the end of this one: its worker gives it back, or dies. */
+  async #goOn(next: z.output<typeof answers.begin>): Promise<boolean> {
+    const { stage, item } = this;
+    stage.world.note(item, 'goes on');
+    await refresh(stage, item.head);
+    item.isOpen = false;
+    if (next.kind === 'call_model') await stage.asked(item, next.turn_id, next.request, 'held');
+    else if (next.kind !== 'run_hook' && next.kind !== 'summarize' && next.kind !== 'run_tools') {
+      this.#ended(next.kind);
+      return false;
+    }
+    if (this.work.goesOn === 'crash') stage.ledger.now += (leaseSeconds + 1) * 1000;
+    else await stage.ledger.call('iteration_release', item.id, this.lease);
+    item.lease = null;
+    return !this.#isAnswered;
   }
 
   /** The stage said that the iteration, the attempt or the item is over. */

@@ -61,6 +61,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'of an iteration that the database does not even let begin',
   },
   {
+    name: 'a worker that is to stop goes on',
+    file: 'runtime/focus/runFocus.ts',
+    from: 'runtime.leases.isEnding ? null : {',
+    to: '{',
+    test: 'test/e2e/goesOn.test.ts',
+    title: 'a worker that is asked to stop',
+  },
+  {
     name: 'a worker stops before its jobs are written back',
     file: 'runtime/worker/runner.ts',
     from: 'worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 }',

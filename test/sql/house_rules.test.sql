@@ -29,7 +29,7 @@ select is_empty(
   'every column whose name does not say it all has a comment');
 select is(
   (select array_agg(proname::text order by proname) from ledger_functions where prosecdef),
-  array['_dead_jobs', '_enqueue', '_enqueue_forgotten', '_jobs_tidy', '_unlock_jobs'],
+  array['_dead_jobs', '_enqueue', '_enqueue_forgotten', '_job_waiting', '_jobs_tidy', '_unlock_jobs'],
   'only what has to reach graphile-worker''s schema runs with its owner''s rights');
 select is_empty(
   $$ select proname from ledger_functions where has_function_privilege('public', oid, 'execute') $$,

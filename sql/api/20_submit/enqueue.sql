@@ -29,7 +29,7 @@ begin
     payload => json_build_object('work_item_id', v_item.id),
     run_at => v_item.run_at,
     job_key => format('%s:%s:%s:%s', _job_task(), v_item.id, v_item.attempt, v_item.iteration),
-    priority => -least(greatest(v_item.priority, -32767), 32767));
+    priority => _job_priority(v_item.priority));
   return true;
 end
 $$;
@@ -70,6 +70,15 @@ as $$
 $$;
 
 comment on function _slot_next(text, uuid) is 'The most urgent queued item of a faculty, other than p_but; null: there is none.';
+
+create or replace function _job_priority(p_priority integer)
+  returns integer
+  language sql
+  immutable
+  parallel safe
+  return -least(greatest(p_priority, -32767), 32767);
+
+comment on function _job_priority(integer) is 'The priority of a job for a work item of this priority; to graphile-worker, lower is more urgent.';
 
 create or replace function _job_task(p_tree_id uuid default null)
   returns text

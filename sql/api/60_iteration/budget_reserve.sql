@@ -6,6 +6,7 @@ create or replace function _budget_reserve(p_item work_items, p_focus foci, p_co
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  v_resources budget_resource[];
   v_budgets budgets[];
   v_budget budgets;
   v_config json;
@@ -19,10 +20,15 @@ begin
   if p_turn.reserved_tokens is not null then
     return; -- already reserved under this lease
   end if;
-  v_budgets := array(select b from _budgets_above(array[p_item.id]) b);
-  if v_budgets = '{}' then
+  v_resources := _resources_limited(p_item.id);
+  if v_resources = '{}' then
     return;
+  elsif 'seconds' = any (v_resources) then
+    -- A worker that goes on keeps its lease: what it has driven until now counts now.
+    update foci set leased_at = _now() where id = p_focus.id;
+    perform _budget_spend(p_item.id, jsonb_build_object('seconds', extract(epoch from _now() - p_focus.leased_at)));
   end if;
+  v_budgets := array(select b from _budgets_above(array[p_item.id]) b);
   select config into v_config from turn_configs where content_hash = p_turn.config_hash;
   v_model := v_config ->> 'model';
   v_most := (v_config ->> 'max_tokens')::integer;
@@ -75,6 +81,25 @@ $$;
 
 comment on function _budget_reserve(work_items, foci, jsonb, turns) is
   'Reserves the most that a turn''s request may use in the budgets of its item and all ancestors, lowering its output limit to what is left. lack: which budget is used up; null: none. is_held_by_others: there would be enough, but other calls have reserved it.';
+
+create or replace function _resources_limited(p_work_item_id uuid)
+  returns budget_resource[]
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return array(
+    with recursive line as (
+      select id, parent_id from work_items where id = p_work_item_id and exists (select from budgets)
+      union
+      select w.id, w.parent_id from line l join work_items w on w.id = l.parent_id
+    )
+    select distinct b.resource from line l join budgets b on b.work_item_id = l.id);
+end
+$$;
+
+comment on function _resources_limited(uuid) is 'The resources of the budgets that an item draws on, which are not locked.';
 
 create or replace function _budget_room(p_budget budgets, p_model text, p_input bigint)
   returns numeric

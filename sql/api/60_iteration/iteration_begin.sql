@@ -9,44 +9,57 @@ as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_focus foci;
-  v_config jsonb;
-  v_turn turns;
-  v_created record;
-  v_held jsonb;
 begin
   update work_items set state = 'running' where id = v_item.id and state <> 'running';
   v_item.state := 'running';
   select * into v_focus from foci where id = v_item.focus_id for no key update;
-  v_config := _faculty_config(v_focus);
-  select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status <> 'failed' for no key update;
+  return _iteration_begin(v_item, v_focus, _faculty_config(v_focus), p_lease);
+end
+$$;
+
+comment on function iteration_begin(uuid, uuid) is
+  'First stage of an iteration: returns what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, request}: send the request and report with turn_record() or iteration_fail(); if is_watched, pass what arrives meanwhile to turn_stream(). {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), then call this stage again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with input as JSON on stdin, report with hook_record(), then call this stage again. {kind: run_tools, turn_id, calls}: the response is already stored; run the calls that a crash left open, then call iteration_finish(). {kind: retry, run_at, reason}: the provider asked not to be called before run_at, or the rest of a budget is reserved by other calls; the lease is released. {kind: parked, until, reason}: a budget is used up; budget_set() lets the item continue; the lease is released. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
+
+create or replace function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_turn turns;
+  v_created record;
+  v_held jsonb;
+begin
+  select * into v_turn from turns where focus_id = p_focus.id and iteration = p_focus.iteration + 1 and status <> 'failed' for no key update;
   if v_turn.status = 'completed' then
     -- A worker died after the response was stored: no new model call, only the open tool calls.
     perform _recover_calls(v_turn.id);
     return json_build_object('kind', 'run_tools', 'turn_id', v_turn.id, 'calls', _open_calls(v_turn.id));
   end if;
-  if v_turn.id is null and v_focus.iteration = 0 then
-    v_held := _hooks_before_first_turn(v_item, v_focus, v_config, p_lease);
+  if v_turn.id is null and p_focus.iteration = 0 then
+    v_held := _hooks_before_first_turn(p_item, p_focus, p_config, p_lease);
     if v_held is not null then
       return v_held::json;
     end if;
-    select * into v_item from work_items where id = v_item.id; -- a recover command may have hidden the ledger
+    select * into p_item from work_items where id = p_item.id; -- a recover command may have hidden the ledger
   end if;
   if v_turn.id is null then
-    if v_focus.iteration >= (v_config #>> '{engage,max_turns}')::integer then
-      v_item := _focus_end(v_item, 'failed', 'failed', format('reached max_turns (%s) before the work was done', v_focus.iteration), null);
-      return json_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+    if p_focus.iteration >= (p_config #>> '{engage,max_turns}')::integer then
+      p_item := _focus_end(p_item, 'failed', 'failed', format('reached max_turns (%s) before the work was done', p_focus.iteration), null);
+      return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
     end if;
-    select * into v_turn from turns where focus_id = v_focus.id and turn_type = 'compaction' and status in ('pending', 'streaming') for no key update;
+    select * into v_turn from turns where focus_id = p_focus.id and turn_type = 'compaction' and status in ('pending', 'streaming') for no key update;
     if not found then
-      select * into v_created from _turn_create(v_item, v_focus, v_config, p_lease);
+      select * into v_created from _turn_create(p_item, p_focus, p_config, p_lease);
       v_turn := v_created.turn;
       if v_turn.id is null then
-        v_item := _focus_end(v_item, 'failed', 'failed', v_created.reason, null);
-        return json_build_object('kind', v_item.state, 'reason', v_item.state_reason);
+        p_item := _focus_end(p_item, 'failed', 'failed', v_created.reason, null);
+        return json_build_object('kind', p_item.state, 'reason', p_item.state_reason);
       end if;
     end if;
   end if;
-  v_held := _request_obstacle(v_item, v_focus, v_config, v_turn);
+  v_held := _request_obstacle(p_item, p_focus, p_config, v_turn);
   if v_held is not null then
     return v_held::json;
   end if;
@@ -56,12 +69,11 @@ begin
   insert into model_calls (turn_id, attempt, model)
   values (v_turn.id, v_turn.call_count, (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash));
   return json_build_object('kind', case v_turn.turn_type when 'compaction' then 'summarize' else 'call_model' end,
-                           'turn_id', v_turn.id, 'is_watched', _is_watched(v_item.id), 'request', context_at(v_turn.id));
+                           'turn_id', v_turn.id, 'is_watched', _is_watched(p_item.id), 'request', context_at(v_turn.id));
 end
 $$;
 
-comment on function iteration_begin(uuid, uuid) is
-  'First stage of an iteration: returns what the holder of the lease has to do. {kind: call_model, turn_id, is_watched, request}: send the request and report with turn_record() or iteration_fail(); if is_watched, pass what arrives meanwhile to turn_stream(). {kind: summarize, turn_id, is_watched, request}: the context is full; send the request, report with summary_record() or iteration_fail(), then call this stage again. {kind: run_hook, hook_run_id, command, timeout_seconds, input}: run the command with input as JSON on stdin, report with hook_record(), then call this stage again. {kind: run_tools, turn_id, calls}: the response is already stored; run the calls that a crash left open, then call iteration_finish(). {kind: retry, run_at, reason}: the provider asked not to be called before run_at, or the rest of a budget is reserved by other calls; the lease is released. {kind: parked, until, reason}: a budget is used up; budget_set() lets the item continue; the lease is released. {kind: completed | failed | dead | queued | paused, reason}: no more turns. Raises WL001, WL003, WL004.';
+comment on function _iteration_begin(work_items, foci, jsonb, uuid) is 'iteration_begin() of an item that is running, by whoever holds the locks on its fence and its focus.';
 
 create or replace function _recover_calls(p_turn_id uuid)
   returns void

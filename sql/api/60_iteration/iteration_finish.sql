@@ -1,6 +1,10 @@
 -- An iteration ends: the focus continues, waits, completes or fails.
 
-create or replace function iteration_finish(p_work_item_id uuid, p_lease uuid)
+create or replace function iteration_finish(
+    p_work_item_id uuid,
+    p_lease uuid,
+    p_iteration integer default null,
+    p_driven_seconds double precision default null)
   returns json
   language plpgsql
   volatile
@@ -20,6 +24,10 @@ declare
   v_stalled text;
 begin
   select * into v_focus from foci where id = v_item.focus_id for no key update;
+  if v_focus.iteration >= p_iteration then
+    -- The answer did not arrive: the lease was kept, and the next iteration has begun.
+    return _went_on(v_item, v_focus, _faculty_config(v_focus), p_lease);
+  end if;
   select * into v_turn from turns where focus_id = v_focus.id and iteration = v_focus.iteration + 1 and status = 'completed';
   v_is_settled := not exists (
     select from tool_calls
@@ -35,10 +43,7 @@ begin
     return _continued(v_item, v_focus);
   end if;
   if v_turn.id is null or v_open_count > 0 then
-    raise exception using
-      errcode = 'WL008',
-      message = format('iteration %s of work item %s is not over', v_focus.iteration + 1, v_item.id),
-      detail = case when v_turn.id is null then 'Its response is not recorded.' else format('%s tool calls are open.', v_open_count) end;
+    perform _raise_not_over(v_focus, case when v_turn.id is null then 'Its response is not recorded.' else format('%s tool calls are open.', v_open_count) end);
   end if;
   if v_waits_until is not null then
     -- Parked: no worker, no job. Whatever ends the wait enqueues the next job.
@@ -68,24 +73,53 @@ begin
       v_item := _pause_until_resumed(v_item, v_stalled);
       return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
     end if;
-    return _continued(v_item, v_focus);
+    return case when _goes_on(v_item, v_focus, p_driven_seconds) then _went_on(v_item, v_focus, v_config, p_lease) else _continued(v_item, v_focus) end;
   end if;
-  v_item := _focus_end(v_item, 'failed', 'failed', case
-      when v_turn.stop_reason = 'refusal'
-        then concat_ws(': ', 'the model refused', v_turn.error ->> 'category', v_turn.error ->> 'explanation')
-      when v_focus.stall_count >= 4
-        then format('the model neither worked nor finished in %s responses (%s)', v_focus.stall_count, v_turn.stop_reason)
-      else format('the model stopped for an unknown reason: %s', v_turn.stop_reason)
-    end, null);
+  v_item := _focus_end(v_item, 'failed', 'failed', _stopped_because(v_focus, v_turn), null);
   return jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason);
 end
 $$;
 
-comment on function iteration_finish(uuid, uuid) is
-  'Last stage of an iteration, when all its calls are settled: decides what follows. {kind: continued, iteration}: the next iteration is enqueued, and the lease is released. {kind: parked, until}: calls wait for children or approval; the lease is released, and the iteration continues when the wait is over. {kind: run_hook, ...}: the agent says that the work is done; run the faculty''s check or consolidate command as for iteration_begin(), report with hook_record(), then call this stage again. {kind: paused, reason}: the same calls had the same results for stall_limit iterations in a row; work_resume() lets the item continue. {kind: completed | failed | queued | dead, reason}: the item''s new state; completed if the model called work_complete or ended its turn with text, and no check failed. Raises WL001, WL003, WL004, WL008 (the response is not recorded, or calls are open).';
+comment on function iteration_finish(uuid, uuid, integer, double precision) is
+  'Last stage of an iteration, when all its calls are settled: decides what follows. {kind: continued, iteration}: the next iteration is enqueued, and the lease is released. {kind: continued, iteration, next}: the caller keeps the lease and goes on; next is what iteration_begin() would return for that iteration. It goes on only if it says which iteration is over (p_iteration) and for how long it has driven the item (p_driven_seconds), and not if the item is to pause, if something more urgent waits for a worker, or, after 10 seconds, something as urgent. {kind: parked, until}: calls wait for children or approval; the lease is released, and the iteration continues when the wait is over. {kind: run_hook, ...}: the agent says that the work is done; run the faculty''s check or consolidate command as for iteration_begin(), report with hook_record(), then call this stage again. {kind: paused, reason}: the same calls had the same results for stall_limit iterations in a row; work_resume() lets the item continue. {kind: completed | failed | queued | dead, reason}: the item''s new state; completed if the model called work_complete or ended its turn with text, and no check failed. Raises WL001, WL003, WL004, WL008 (the response is not recorded, or calls are open).';
+
+create or replace function _raise_not_over(p_focus foci, p_detail text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  raise exception using
+    errcode = 'WL008',
+    message = format('iteration %s of work item %s is not over', p_focus.iteration + 1, p_focus.work_item_id),
+    detail = p_detail;
+end
+$$;
+
+comment on function _raise_not_over(foci, text) is 'Raises WL008: the response is not recorded, or calls are open.';
+
+create or replace function _stopped_because(p_focus foci, p_turn turns)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return case
+    when p_turn.stop_reason = 'refusal'
+      then concat_ws(': ', 'the model refused', p_turn.error ->> 'category', p_turn.error ->> 'explanation')
+    when p_focus.stall_count >= 4
+      then format('the model neither worked nor finished in %s responses (%s)', p_focus.stall_count, p_turn.stop_reason)
+    else format('the model stopped for an unknown reason: %s', p_turn.stop_reason)
+  end;
+end
+$$;
+
+comment on function _stopped_because(foci, turns) is 'Why an attempt fails with a response after which no other follows.';
 
 create or replace function _continued(p_item work_items, p_focus foci)
-  returns jsonb
+  returns json
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
@@ -93,11 +127,73 @@ as $$
 begin
   perform _lease_drop(p_item);
   perform _enqueue(p_item.id);
-  return jsonb_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1);
+  return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1);
 end
 $$;
 
 comment on function _continued(work_items, foci) is 'Releases the lease on an item and enqueues its next iteration; returns {kind: continued, iteration}.';
+
+create or replace function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid)
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  select * into p_focus from foci where id = p_focus.id; -- the next response may have more room, see _focus_widen()
+  return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1, 'next', _iteration_begin(p_item, p_focus, p_config, p_lease));
+end
+$$;
+
+comment on function _went_on(work_items, foci, jsonb, uuid) is
+  'Begins the next iteration of an item under the same lease; returns {kind: continued, iteration, next}. No job is needed: if the worker dies, its lease expires, and the sweep enqueues the item.';
+
+create or replace function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision)
+  returns boolean
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_task text := _job_task(p_item.root_id);
+  v_waits integer;
+begin
+  if p_driven_seconds is null or p_item.is_pausing
+    -- Another worker keeps the tree for itself, or this one kept it until now.
+    or v_task <> _job_task((select k.tree_id from workers k where k.id = p_focus.lease_owner)) then
+    return false;
+  end if;
+  v_waits := _job_waiting(v_task);
+  return v_waits is null or v_waits > _job_priority(p_item.priority) or (v_waits = _job_priority(p_item.priority) and p_driven_seconds < 10);
+end
+$$;
+
+comment on function _goes_on(work_items, foci, double precision) is
+  'Whether the worker that drives an item may go on with its next iteration, having driven it for so long: not if the item is to pause, if another job that is more urgent waits for a worker, or, after 10 seconds, one that is as urgent.';
+
+create or replace function _job_waiting(p_task text)
+  returns integer
+  language plpgsql
+  volatile
+  security definer -- as in _enqueue(): reads graphile-worker's jobs
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
+    return null;
+  end if;
+  return (
+    select j.priority
+      from graphile_worker._private_jobs j
+     where j.is_available and j.run_at <= now() and j.task_id = (select t.id from graphile_worker._private_tasks t where t.identifier = p_task)
+     order by j.priority, j.run_at
+     limit 1);
+end
+$$;
+
+comment on function _job_waiting(text) is 'The priority of the most urgent job under a task identifier that waits for a worker; lower is more urgent. Null: none waits.';
+
+revoke execute on function _job_waiting(text) from public;
 
 create or replace function _said_done(p_turn turns, p_call_count integer)
   returns jsonb

@@ -8,10 +8,11 @@ create or replace function _open_calls(p_turn_id uuid)
 as $$
   select coalesce(json_agg(_open_call(k) order by k.ordinal), '[]'::json)
     from tool_calls k
-   where k.turn_id = p_turn_id and k.parent_call_id is null and k.status = 'pending' and k.id <> all ((select _calls_held(p_turn_id))::uuid[]);
+   where k.turn_id = p_turn_id and k.parent_call_id is null and k.id <> all ((select _calls_held(p_turn_id))::uuid[])
+     and (k.status = 'pending' or k.status = 'running' and k.effect <> 'unsafe'); -- begun by _calls_begin(), and may run again
 $$;
 
-comment on function _open_calls(uuid) is 'The calls of a turn that are to be run, except those behind a call that waits for approval; see _open_call().';
+comment on function _open_calls(uuid) is 'The calls of a turn that are to be run, those that have begun with its response among them, except those behind a call that waits for approval; see _open_call().';
 
 create or replace function _open_call(p_call tool_calls)
   returns json
@@ -22,6 +23,7 @@ as $$
   select json_build_object(
            'id', p_call.id,
            'name', coalesce(a.name, p_call.tool_name),
+           'is_begun', p_call.status = 'running',
            'input', _call_input(p_call),
            'is_cleared', exists (select from hook_runs h where h.tool_call_id = p_call.id and h.hook = 'before_tool' and h.status in ('completed', 'failed')),
            'input_schema', coalesce(a.input_schema, '{"type": "object"}'),
@@ -39,7 +41,33 @@ as $$
     left join abilities a on a.tool_name = p_call.tool_name;
 $$;
 
-comment on function _open_call(tool_calls) is 'A call to be run, for the worker: {id, name, input, is_cleared, input_schema, implementation, behind, code_tools}. is_cleared: its before_tool hook has run. behind: ids of the calls that have to end first. code_tools: what the code of execute_code may call.';
+comment on function _open_call(tool_calls) is 'A call to be run, for the worker: {id, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}. is_begun: it need not begin. is_cleared: its before_tool hook has run. behind: ids of the calls that have to end first. code_tools: what the code of execute_code may call.';
+
+create or replace function _calls_begin(p_turn turns, p_config jsonb)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_config #>> '{hooks,before_tool}' is not null then
+    return;
+  end if;
+  update tool_calls
+     set status = 'running', attempts = attempts + 1, started_at = _now()
+   where id in (
+     select k.id
+       from tool_calls k
+       join abilities a on a.tool_name = k.tool_name and a.implementation = 'runtime' and a.name <> 'execute_code'
+      where k.turn_id = p_turn.id and k.parent_call_id is null and k.status = 'pending' and k.effect <> 'unsafe'
+        and _begins_behind(k) = '{}' and _order_kept(k, a.implementation) = '{}'
+      order by k.ordinal
+      limit (p_config #>> '{engage,max_parallel_tools}')::integer);
+end
+$$;
+
+comment on function _calls_begin(turns, jsonb) is
+  'Begins the calls of a response that its worker runs at once and that may run again after a crash (pure, idempotent), as tool_call_begin() would. Not where a before_tool hook decides first.';
 
 create or replace function _is_for_code(p_ability text)
   returns boolean

@@ -81,7 +81,8 @@ as $$
     select k.id
       from tool_calls k
       left join abilities a on a.tool_name = k.tool_name
-     where p_call.parent_call_id is null and k.turn_id = p_call.turn_id and k.parent_call_id is null and k.status = 'pending' and k.ordinal < p_call.ordinal
+     where p_call.parent_call_id is null and k.turn_id = p_call.turn_id and k.parent_call_id is null
+       and k.status in ('pending', 'running') and k.ordinal < p_call.ordinal
        and (p_implementation <> 'runtime' and a.implementation <> 'runtime'
             or not (select (f.config #>> '{engage,parallel_tool_execution}')::boolean
                       from turns t join foci o on o.id = t.focus_id join faculties f on f.content_hash = o.faculty_hash where t.id = p_call.turn_id))
@@ -89,7 +90,7 @@ as $$
 $$;
 
 comment on function _order_kept(tool_calls, text) is
-  'The pending call of the model that a call has to follow whatever they touch: for a SQL tool, the previous SQL tool, so that a plan is recorded before the step after it; with parallel_tool_execution off, for any call, the previous call.';
+  'The open call of the model that a call has to follow whatever they touch: for a SQL tool, the previous SQL tool, so that a plan is recorded before the step after it; with parallel_tool_execution off, for any call, the previous call.';
 
 create or replace function _path_plain(p_path text)
   returns text

@@ -4,7 +4,8 @@ create or replace function turn_record(
     p_work_item_id uuid,
     p_lease uuid,
     p_turn_id uuid,
-    p_response json)
+    p_response json,
+    p_begins boolean default false)
   returns json
   language plpgsql
   volatile
@@ -37,13 +38,16 @@ begin
   update models set cooldown_ends_at = null, cooldown_reason = null
    where name = (select config ->> 'model' from turn_configs where content_hash = v_turn.config_hash) and cooldown_ends_at <= _now();
   perform _calibrate(v_turn); -- after the update above, which may lock another model's row: this lock is not waited for
+  if p_begins then
+    perform _calls_begin(v_turn, f.config) from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = v_item.focus_id;
+  end if;
   perform _tell_watchers(v_item);
   return json_build_object('calls', _open_calls(v_turn.id));
 end
 $$;
 
-comment on function turn_record(uuid, uuid, uuid, json) is
-  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, provider, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, name, input, is_cleared, input_schema, implementation, behind, code_tools}]}: the calls to run now, in parallel, each after those in behind have ended; is_cleared: its before_tool hook has run; code_tools: what the code of execute_code may call. Calls of unknown tools and calls cut off by the output limit are settled here and not returned. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
+comment on function turn_record(uuid, uuid, uuid, json, boolean) is
+  'Stores a complete response of the model, its usage and its tool calls in one transaction, and moves the session''s head. p_response: {id, provider, model, content: [blocks], stop_reason, stop_details, usage: {input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens}, request_id, duration_ms, first_token_ms}. Returns {calls: [{id, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}]}: the calls to run now, in parallel, each after those in behind have ended; is_begun: tool_call_begin() is not needed; is_cleared: its before_tool hook has run; code_tools: what the code of execute_code may call. Calls of unknown tools and calls cut off by the output limit are settled here and not returned. p_begins: calls that may run again after a crash (pure, idempotent) and that wait for nothing begin with the response. Recording the same turn again changes nothing. Raises WL001, WL002, WL003, WL004.';
 
 create or replace function _turn_heard(p_turn turns)
   returns void
