@@ -7,28 +7,35 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
 import { storableText } from '../plv8/storable.ts';
+import type { Start } from './commandUser.ts';
+import { hideEnvironment, isPublic } from './ownSecrets.ts';
 import type { ProcessResult, RunOptions } from './workspace.ts';
 
-const passedOn = ['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL'];
+/** `start`: as which user; default: as that of this process. */
+type HostRun = RunOptions & { cwd: string; start?: Start };
 
 /** A watchdog in the group waits on descriptor 3, which only this process holds: when it dies, the watchdog ends the group. */
 const script = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" "$@"';
 
-export async function runProcess(command: string, options: RunOptions & { cwd: string }): Promise<ProcessResult> {
+export async function runProcess(command: string, options: HostRun): Promise<ProcessResult> {
+  hideEnvironment();
   // With a socket as its stdin, bash assumes that it is a remote shell and reads ~/.bashrc.
   const result = await runWith('bash', ['--norc', '-c', command], options);
   return result ?? (await runWith('sh', ['-c', command], options)) ?? Promise.reject(new Error('this machine has no shell'));
 }
 
 /** Null if there is no such shell. */
-function runWith(shell: string, args: readonly string[], options: RunOptions & { cwd: string }): Promise<ProcessResult | null> {
+function runWith(shell: string, args: readonly string[], options: HostRun): Promise<ProcessResult | null> {
   const startedAt = performance.now();
   const maxBytes = options.maxBytes ?? 1_000_000;
   return new Promise((resolve, reject) => {
-    const child = spawn(shell, [...args.slice(0, -1), script, shell, ...args], {
+    const { prefix = [], owner = null, env = {} } = options.start ?? {};
+    const [program = shell, ...words] = [...prefix, shell, ...args.slice(0, -1), script, shell, ...args];
+    const child = spawn(program, words, {
       cwd: options.cwd,
       detached: true,
-      env: environment(),
+      env: { ...environment(), ...env },
+      ...owner,
       stdio: [options.stdin === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', 'pipe'],
     });
     const stdout = new Capped(maxBytes);
@@ -66,20 +73,20 @@ function runWith(shell: string, args: readonly string[], options: RunOptions & {
     });
     child.once('exit', (exitCode, signal) => {
       settle();
+      const hasNoShell = (): boolean => prefix.length > 0 && exitCode === 127 && stderr.text().startsWith(`${program}: failed to execute ${shell}:`);
       const ended = Promise.all([drained(child.stdout), drained(child.stderr)]);
       // Processes that the shell left behind end with it, including any that still hold the pipes open.
       killGroup(child, 'SIGKILL');
-      void ended.then(() =>
-        resolve({
-          stdout: stdout.text(), stderr: stderr.text(), exitCode, signal, cause, isTruncated: stdout.isTruncated,
-          durationMs: Math.round(performance.now() - startedAt),
-        }));
+      void ended.then(() => resolve(hasNoShell() ? null : {
+        stdout: stdout.text(), stderr: stderr.text(), exitCode, signal, cause, isTruncated: stdout.isTruncated,
+        durationMs: Math.round(performance.now() - startedAt),
+      }));
     });
   });
 }
 
 function environment(): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => passedOn.includes(name) || name.startsWith('LC_'));
+  const kept = Object.entries(process.env).filter(([name]) => isPublic(name) && name !== 'PWD');
   return { ...Object.fromEntries(kept), TERM: 'dumb' };
 }
 

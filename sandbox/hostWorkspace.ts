@@ -6,10 +6,12 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, existsSync, lstatSync, renameSync } from 'node:fs';
-import { lstat, mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
+import { lchown, lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 
+import { startIn } from './commandUser.ts';
+import type { Owner } from './commandUser.ts';
 import { runProcess } from './hostProcess.ts';
 import { changedMeanwhile, WorkspaceError } from './workspace.ts';
 import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
@@ -28,9 +30,9 @@ export class HostWorkspace implements Workspace {
     this.root = resolve(root);
   }
 
-  /** bash is not confined to the directory: it may do whatever this process's user may. */
-  run(command: string, options: RunOptions): Promise<ProcessResult> {
-    return runProcess(command, { cwd: this.root, ...options });
+  /** bash is not confined to the directory: it may do whatever its user may, see commandUser.ts. */
+  async run(command: string, options: RunOptions): Promise<ProcessResult> {
+    return runProcess(command, { cwd: this.root, start: await startIn(this.root), ...options });
   }
 
   async readFile(path: string, maxBytes: number): Promise<Buffer> {
@@ -62,6 +64,8 @@ export class HostWorkspace implements Workspace {
       const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode ?? newMode);
       try {
         await file.writeFile(content);
+        const owner = await this.#owner();
+        if (owner !== null) await file.chown(owner.uid, owner.gid);
         if (mode !== null) await file.chmod(mode);
         await file.close();
         if (expected === undefined) await rename(temporary, at(parent, name));
@@ -156,7 +160,7 @@ export class HostWorkspace implements Workspace {
     for (const component of components) {
       let next: Directory;
       try {
-        if (isMaking) await mkdir(at(directory, component)).catch(ignoreExisting);
+        if (isMaking) await this.#make(at(directory, component));
         next = await openDirectory(directory, component);
       } catch (error) {
         throw await this.#explain(error, directory, component, asked);
@@ -166,6 +170,22 @@ export class HostWorkspace implements Workspace {
       directory = next;
     }
     return directory;
+  }
+
+  async #make(path: string): Promise<void> {
+    const isThere = await mkdir(path).then(() => false, (error: NodeJS.ErrnoException) => {
+      ignoreExisting(error);
+      return true;
+    });
+    const owner = isThere ? null : await this.#owner();
+    if (owner !== null) await lchown(path, owner.uid, owner.gid);
+  }
+
+  /** To whom root gives what it writes: the directory's owner, whose commands shall be able to change it. */
+  async #owner(): Promise<Owner | null> {
+    if (process.getuid?.() !== 0) return null;
+    const { uid, gid } = await stat(this.root);
+    return uid === 0 ? null : { uid, gid };
   }
 
   async #openFile(parent: Directory, name: string, asked: string): Promise<FileHandle> {

@@ -1,5 +1,6 @@
 // Where things run: an agent's commands where its faculty says, with its files; an operator's commands on this host.
 
+import { runProcess } from '../../sandbox/hostProcess.ts';
 import { HostWorkspace } from '../../sandbox/hostWorkspace.ts';
 import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
@@ -12,11 +13,13 @@ export function workspaceOf({ claim, runtime }: Focus): Workspace | null {
   return workspace === 'container' ? (runtime.containers?.workspace(claim) ?? null) : null;
 }
 
-/** Where the commands of the faculty itself run: in its workspace, if it has one on this host. */
-export function operatorPlace({ claim }: Focus): Pick<Workspace, 'run'> {
-  const { workspace, workspace_dir: directory } = claim.faculty.engage;
-  return new HostWorkspace(workspace === 'host' && directory !== null ? directory : process.cwd());
+/** Where the commands of the faculty itself run: in its workspace, if it has one on this host, as the same user; its agent could have changed them. */
+export function operatorPlace(focus: Focus): Pick<Workspace, 'run'> {
+  if (focus.claim.faculty.engage.workspace === 'host') return workspaceOf(focus) ?? workerPlace;
+  return workerPlace;
 }
+
+const workerPlace: Pick<Workspace, 'run'> = { run: (command, options) => runProcess(command, { cwd: process.cwd(), ...options }) };
 
 /** Where a check of finished work runs: at the agent's files, wherever they are. */
 export function checkPlace(focus: Focus): Pick<Workspace, 'run'> {

@@ -1,0 +1,65 @@
+// What other processes of this user could read of this one. On Linux the environment and the arguments that a process was started
+// with stay readable in /proc as long as it lives, whatever happens to process.env: they lie in its own memory, so it can
+// overwrite them there.
+
+import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+
+/** Variables that every command may see; they hold no secrets. */
+export const isPublic = (name: string): boolean => publicNames.has(name) || name.startsWith('LC_');
+
+const publicNames = new Set(['PATH', 'HOME', 'LANG', 'LANGUAGE', 'TZ', 'TMPDIR', 'USER', 'LOGNAME', 'SHELL', 'TERM', 'PWD']);
+
+let isHidden: boolean | undefined;
+
+/**
+ * Overwrites what /proc/PID/environ shows of this process, except for public variables, and takes its memory out of core dumps.
+ * process.env stays as it is. To be called before the first command of an agent, and by whatever runs for long. False: it could
+ * not be done (no Linux, or a /proc that cannot be written).
+ */
+export function hideEnvironment(): boolean {
+  return (isHidden ??= hide());
+}
+
+function hide(): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    writeFileSync('/proc/self/coredump_filter', '0');
+    const [start, environment] = [startOfEnvironment(), readFileSync('/proc/self/environ')];
+    const memory = openSync('/proc/self/mem', 'r+');
+    try {
+      for (const { at, length, name } of entriesOf(environment)) {
+        if (isPublic(name)) continue;
+        // Setting it makes the C library keep the value elsewhere, before its old place is overwritten.
+        const value = process.env[name];
+        if (value !== undefined) process.env[name] = value;
+        writeSync(memory, Buffer.alloc(length), 0, length, start + at);
+      }
+    } finally {
+      closeSync(memory);
+    }
+    return entriesOf(readFileSync('/proc/self/environ')).every(({ name }) => isPublic(name));
+  } catch {
+    return false;
+  }
+}
+
+/** The address of the environment: field 50 of /proc/self/stat, counted behind the name of the program, which may hold anything. */
+function startOfEnvironment(): number {
+  const stat = readFileSync('/proc/self/stat', 'utf8');
+  const start = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[47]);
+  if (!Number.isSafeInteger(start) || start <= 0) throw new Error('the kernel does not say where the environment is');
+  return start;
+}
+
+/** The entries "NAME=value" that are not empty, and where each is. */
+function entriesOf(environment: Buffer): { at: number; length: number; name: string }[] {
+  const entries = [];
+  for (let at = 0; at < environment.length;) {
+    const end = environment.indexOf(0, at);
+    const length = (end === -1 ? environment.length : end) - at;
+    const entry = environment.toString('utf8', at, at + length);
+    if (length > 0) entries.push({ at, length, name: entry.slice(0, Math.max(0, entry.indexOf('='))) });
+    at += length + 1;
+  }
+  return entries;
+}
