@@ -22,6 +22,7 @@ import type { RunOptions } from './commands/run.ts';
 import type { TraceOptions } from './commands/trace.ts';
 import type { WorkOptions } from './commands/work.ts';
 import type { Settings } from './config.ts';
+import { shownUrl } from './ledger/address.ts';
 
 // Half of a short command's time goes into compiling what it loads. The cache is in a directory of the user's own, because what is found there is run.
 const caches = process.env['XDG_CACHE_HOME'] || join(process.env['HOME'] ?? '', '.cache');
@@ -90,11 +91,16 @@ const workerOptions = (made: Command): Command =>
 program.hook('preAction', async (_, called) => {
   const given = (name: string): boolean => called.getOptionValueSource(name) !== undefined && called.getOptionValue(name) !== '';
   const isFromFlag = called.getOptionValueSource('databaseUrl') === 'cli';
-  if (isFromFlag) addressFrom = '--database-url';
+  if (isFromFlag) {
+    addressFrom = '--database-url';
+    // Every user of the machine can read the arguments of a process; a title takes their place.
+    process.title = ['work-ledger', ...process.argv.slice(2).map((word) => shownUrl(word.replace(/^--database-url=/, '')))].join(' ');
+  }
   const takes = new Set(called.options.map((option) => option.attributeName()));
   if (!takes.has('databaseUrl')) return;
   const { fileSettings } = await import('./commands/configFile.ts');
   const file = await fileSettings({ isTyped: !['hook', 'mcp'].includes(called.name()) });
+  if (file.secrets) (await import('./secrets/ofEnvironment.ts')).keepNamed(file.secrets);
   if (file.databaseFrom !== undefined && !given('databaseUrl')) addressFrom = file.databaseFrom;
   for (const key of ['databaseUrl', 'schema', 'tools'] as const) {
     if (takes.has(key) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');
@@ -108,7 +114,6 @@ const consoleOptions = (made: Command): Command => made.option('--port <n>', 'th
 consoleOptions(command('up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(async (options: ConsoleSettings & { console?: boolean }) => {
   const { findLedger } = await import('./install/findLedger.ts');
   const { installLedger } = await import('./install/installLedger.ts');
-  const { shownUrl } = await import('./ledger/connection.ts');
   const place = await findLedger(options);
   const installed = await installLedger(place.url, place.schema);
   const url = shownUrl(place.url);

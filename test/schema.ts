@@ -11,7 +11,6 @@ import { ensureEmbedded, stopEmbedded } from '../runtime/install/embedded.ts';
 import { installLedger } from '../runtime/install/installLedger.ts';
 import { withConnection } from '../runtime/ledger/connection.ts';
 import type { Metric } from '../runtime/ledger/cost.ts';
-import { redactions } from '../runtime/telemetry/redactions.ts';
 import { sqlReference } from './sqlReference.ts';
 
 const schemaFile = new URL('schema.sql', import.meta.url);
@@ -75,7 +74,7 @@ async function generate(): Promise<Map<URL, string>> {
       return new Map([
         [schemaFile, schema],
         [keysFile, withKeys(readFileSync(keysFile, 'utf8'), keys.rows)],
-        [metricsFile, withMetrics(readFileSync(metricsFile, 'utf8'), [...metrics.rows, redactions])],
+        [metricsFile, withMetrics(readFileSync(metricsFile, 'utf8'), metrics.rows)],
         [referenceFile, await sqlReference(client)],
       ]);
     });

@@ -14,8 +14,9 @@ export type WorkerProcess = {
   signal(signal: NodeJS.Signals): void;
 };
 
-export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string; env?: Record<string, string> }): Promise<WorkerProcess> {
+export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string; env?: Record<string, string>; owner?: { uid: number; gid: number } }): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
+    ...options.owner,
     env: {
       PATH: process.env['PATH'],
       HOME: process.env['HOME'],

@@ -14,6 +14,8 @@ export type FileSettings = {
   /** Faculty files, or directories of them. */
   faculties?: string[];
   tools?: string[];
+  /** Environment variables that hold secrets. */
+  secrets?: string[];
   /** The file that names the database. */
   databaseFrom?: string;
 };
@@ -51,12 +53,13 @@ async function settingsIn(path: string): Promise<FileSettings> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
   }
-  const { database_url: databaseUrl, schema, faculties, tools } = (await import('./configKeys.ts')).configKeys(path, text);
+  const { database_url: databaseUrl, schema, faculties, tools, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
   const here = (names: readonly string[]): string[] => names.map((name) => resolve(dirname(path), name));
   return {
     ...(databaseUrl !== undefined && { databaseUrl, databaseFrom: `database_url in ${path}` }),
     ...(schema !== undefined && { schema }),
     ...(faculties && { faculties: here(faculties) }),
     ...(tools && { tools: here(tools) }),
+    ...(secrets && { secrets }),
   };
 }

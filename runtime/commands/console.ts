@@ -1,6 +1,7 @@
 // `work-ledger console`: the pages of a ledger, on 127.0.0.1 unless told otherwise, until a signal stops it. Where a token for MCP is set, agents are
 // answered at /mcp of the same address.
 
+import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import type { Settings } from '../config.ts';
 import { startConsole } from '../console/server.ts';
 import { isOwnAddress } from '../console/safety.ts';
@@ -23,6 +24,7 @@ export async function console(options: ConsoleSettings): Promise<number> {
 
 /** Serves until a signal comes. The address with its token is printed once. */
 export async function serveConsole(place: Place, options: ConsoleSettings): Promise<number> {
+  hideEnvironment();
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });

@@ -6,8 +6,10 @@ import type { AddressInfo } from 'node:net';
 
 import type { ServerType } from '@hono/node-server';
 
+import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { keepSecret } from '../secrets/known.ts';
 import type { Identity, McpHttp } from '../mcp/http.ts';
 import type { Seat } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
@@ -24,6 +26,7 @@ export type McpHttpSettings = McpOptions & { host: string; port: number; tokenFi
 
 /** Over stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {
+  hideEnvironment();
   const { serveMcp } = await import('../mcp/stdio.ts');
   await serveMcp(async () => {
     const [{ openLedger }, { Updates: LedgerUpdates }] = await Promise.all([import('./withLedger.ts'), import('../mcp/updates.ts')]);
@@ -51,6 +54,7 @@ export async function mcp(options: McpOptions): Promise<number> {
 export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   if (options.conversation !== undefined || options.workItem !== undefined) throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
   const token = mcpToken(options.tokenFile);
+  hideEnvironment();
   const [{ createAdaptorServer }, { openLedger }] = await Promise.all([import('@hono/node-server'), import('./withLedger.ts')]);
   const handler = await mcpHandler(await openLedger(options, HTTP_CONNECTIONS), token, hostnamesOf(options));
   const server = createAdaptorServer({ fetch: (request) => (new URL(request.url).pathname === '/mcp' ? handler.fetch(request) : new Response('not found', { status: 404 })) });
@@ -98,6 +102,7 @@ export function mcpToken(file?: string): string {
   const token = file === undefined ? (process.env['WORK_LEDGER_MCP_TOKEN'] ?? '') : readFileSync(file, 'utf8').trim();
   if (token === '') throw new UsageError('MCP over HTTP needs a token: set WORK_LEDGER_MCP_TOKEN, or --token-file FILE. Make one with: openssl rand -hex 32');
   if (!/^[\x21-\x7e]{16,}$/.test(token)) throw new UsageError('the token for MCP needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32');
+  keepSecret(token);
   return token;
 }
 

@@ -3,13 +3,14 @@
 import { NoConnection } from '../ledger/connection.ts';
 import { LedgerError, messageOf, UsageError } from '../ledger/errors.ts';
 import { isConnectionLost, refusalOf } from '../ledger/reachable.ts';
+import { withoutSecrets } from '../secrets/known.ts';
 import { whereItIs } from './ids.ts';
 import { exit, note } from './output.ts';
 
 /** Says it on stderr, with DEBUG set also where it happened, and returns the exit code. `addressFrom`: where the database's address was given. */
 export function problem(error: unknown, addressFrom: string): number {
-  note(`error: ${sentenceOf(error, addressFrom)}`);
-  if (process.env['DEBUG']) note(String(error instanceof Error ? error.stack : error));
+  note(withoutSecrets(`error: ${sentenceOf(error, addressFrom)}`, 'log'));
+  if (process.env['DEBUG']) note(withoutSecrets(String(error instanceof Error ? error.stack : error), 'log'));
   return error instanceof UsageError ? exit.usage : exit.error;
 }
 

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 
 import type { Settings } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
+import { withoutPassword } from '../ledger/address.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { checkPlace } from './withLedger.ts';
 
@@ -12,7 +13,7 @@ import { checkPlace } from './withLedger.ts';
 export async function psql(query: string | undefined, options: Settings): Promise<number> {
   const place = await findLedger(options);
   await checkPlace(place);
-  const { address, password } = withoutPassword(place.url);
+  const { address, password } = withoutPassword(place.url); // every user of the machine can read the arguments of a process
   const searchPath = `"${place.schema.replaceAll('"', '""')}",public`.replaceAll(/([\\ ])/g, '\\$1');
   const child = spawn('psql', [address, ...(query === undefined ? [] : ['-X', '-v', 'ON_ERROR_STOP=1', ...(options.json ? ['-At'] : []), '-c', query])], {
     stdio: 'inherit',
@@ -29,10 +30,4 @@ export async function psql(query: string | undefined, options: Settings): Promis
   } finally {
     process.removeListener('SIGINT', ignore);
   }
-}
-
-/** Every user of the machine can read the arguments of a process. */
-function withoutPassword(url: string): { address: string; password: string | null } {
-  const [, head = '', password, tail = ''] = /^(\w+:\/\/[^:@/]*):([^@/]*)(@.*)$/s.exec(url) ?? [];
-  return password === undefined ? { address: url, password: null } : { address: head + tail, password: decodeURIComponent(password) };
 }

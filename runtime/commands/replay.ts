@@ -21,6 +21,7 @@ import type { ModelClient } from '../model/message.ts';
 import type { ScriptedReply } from '../model/script.ts';
 import { startScriptedModel } from '../model/scriptedModel.ts';
 import { validateRequest } from '../model/validateRequest.ts';
+import { logDestination } from '../telemetry/logs.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';
 import type { Worker } from '../worker/worker.ts';
@@ -72,7 +73,7 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
       schema,
       model: asReplay(createModelClient({ apiKey: 'replay', baseURL: model.url })),
       tools,
-      log: pino({ level: 'error' }, pino.destination(2)),
+      log: pino({ level: 'error' }, logDestination()),
     });
     const faculty = await db.facultySave({
       name: 'replay',

@@ -16,6 +16,7 @@ import { whenReachable } from '../ledger/reachable.ts';
 import { createModelClient } from '../model/callModel.ts';
 import { withoutKey } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
+import { logDestination } from '../telemetry/logs.ts';
 import type { Tool } from '../tools/tool.ts';
 import { startWorker } from '../worker/worker.ts';
 import { saveFaculties } from './faculty.ts';
@@ -36,7 +37,7 @@ export type WorkOptions = Settings & {
 
 /** Logs go to stderr: for a person on a terminal as lines, else as JSON. Of an error only its message: the whole object may hold connections, requests and keys. */
 export const logger = (level: string): Logger =>
-  pino({ level, base: null, serializers: { err: briefly } }, process.stderr.isTTY ? { write: (line: string) => void process.stderr.write(`${logLine(line)}\n`) } : pino.destination({ fd: 2, sync: true }));
+  pino({ level, base: null, serializers: { err: briefly } }, logDestination(process.stderr.isTTY ? (line) => `${logLine(line)}\n` : undefined));
 
 const levels: Record<number, ['dim' | 'yellow' | 'red', string]> = { 10: ['dim', 'trace '], 20: ['dim', 'debug '], 40: ['yellow', 'warning '], 50: ['red', 'error '], 60: ['red', 'error '] };
 

@@ -8,6 +8,7 @@ import type { ModelAddress } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
 import type { HostHeaders, Tool } from '../tools/tool.ts';
 import type { Containers } from './containers.ts';
+import type { StatedInputs } from './statedInputs.ts';
 import type { Watchers } from './watchers.ts';
 
 /** One iteration of a focus; `signal` fires with a StopReason when work has to stop. */
@@ -25,6 +26,7 @@ export type Runtime = {
   /** Identifies this worker, and keeps the leases of this process alive. */
   leases: { readonly workerId: string; readonly leaseSeconds: number; readonly isEnding: boolean; hold(claim: Claimed): Held };
   watchers: Watchers;
+  inputs: StatedInputs;
   /** The client for the models of a faculty. */
   modelFor(engage: ModelAddress): ModelClient;
   tools: ReadonlyMap<string, Tool>;

@@ -13,6 +13,7 @@ import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
 import type { OpenCall } from '../ledger/answers.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
 import type { CodeRun } from '../ledger/iteration.ts';
+import { withoutKnown } from '../secrets/known.ts';
 import type { Focus } from './focus.ts';
 
 const MAX_CALLS = 1000;
@@ -127,7 +128,7 @@ class NestedCalls {
   /** Everything that the calls returned, for the artifact. */
   whole(): string | null {
     if (this.#raw.length === 0) return null;
-    return storableText(this.#raw.toSorted((a, b) => a.ordinal - b.ordinal).map(({ text }) => text).join('\n\n').slice(0, MAX_WHOLE));
+    return withoutKnown(storableText(this.#raw.toSorted((a, b) => a.ordinal - b.ordinal).map(({ text }) => text).join('\n\n').slice(0, MAX_WHOLE)));
   }
 
   record(result: CodeResult, timeoutSeconds: number): CodeRun {
@@ -147,13 +148,14 @@ class NestedCalls {
   }
 
   async #answer({ ordinal, name, input }: CodeCall): Promise<CodeCallAnswer> {
-    const { claim, runtime: { db } } = this.#focus;
+    const { claim, runtime: { db, inputs } } = this.#focus;
     if (ordinal >= MAX_CALLS) return { error: `this code has made ${MAX_CALLS} calls, which is the most`, is_final: true };
     for (;;) {
       if (this.signal.aborted) return this.#end('the engine stopped this code');
       const nested = await db.toolCallNested(claim, this.#call.id, ordinal, name, input);
       switch (nested.kind) {
         case 'run':
+          inputs.keepOne(nested.call, input);
           if (!(await this.#runCall(nested.call, this.signal))) return this.#end('the engine stopped this code');
           break;
         case 'waiting':

@@ -67,7 +67,7 @@ async function drive(focus: Focus): Promise<FocusOutcome> {
 }
 
 async function runIteration(begin: Begin, focus: Focus, end: () => Promise<Finish>): Promise<FocusOutcome> {
-  const { claim, runtime: { db } } = focus;
+  const { claim, runtime, runtime: { db } } = focus;
   const again = async (): Promise<FocusOutcome> => runIteration(await db.iterationBegin(claim), focus, end);
   if (begin.kind === 'summarize') {
     const answer = await askModel(begin, focus);
@@ -85,6 +85,7 @@ async function runIteration(begin: Begin, focus: Focus, end: () => Promise<Finis
     if (answer.kind === 'aborted') return giveBack(focus);
     if (answer.kind === 'error') return db.iterationFail(claim, answer.error);
     calls = await db.turnRecord(claim, begin.turn_id, answer.response);
+    runtime.inputs.keep(calls, answer.response);
   }
 
   const allSettled = await runTools(calls, focus);

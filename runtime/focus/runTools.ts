@@ -81,14 +81,21 @@ async function runCall(call: OpenCall, batch: Batch, isFromCode = false): Promis
     await batch.runtime.db.toolCallSettle(batch.claim, call.id, failed(`[engine] The call or its result cannot be stored: ${messageOf(error)}. It may have been done; look before you go on.`));
     return (isSettled = true);
   } finally {
+    if (isSettled) batch.runtime.inputs.forget(call.id);
     batch.ends.note(call.id, isSettled);
   }
 }
 
 /** False if the call was left open because work has to stop. */
-async function runStages(call: OpenCall, batch: Batch, isFromCode: boolean): Promise<boolean> {
+async function runStages(stored: OpenCall, batch: Batch, isFromCode: boolean): Promise<boolean> {
   const { claim, signal, runtime, runtime: { db } } = batch;
   if (signal.aborted) return false;
+  const stated = runtime.inputs.of(stored);
+  if ('refusal' in stated) {
+    await db.toolCallSettle(claim, stored.id, stated.refusal);
+    return true;
+  }
+  const { call } = stated;
   const prepared = prepare(call, runtime);
   if (prepared.kind === 'refused') {
     await db.toolCallSettle(claim, call.id, prepared.outcome);
@@ -99,7 +106,7 @@ async function runStages(call: OpenCall, batch: Batch, isFromCode: boolean): Pro
     const said = await runHook(before, timeout, hookInput('before_tool', call, batch), operatorPlace(batch), signal);
     if (said === null) return false;
     const verdict = await db.toolHookRecord(claim, call.id, 'before_tool', said, null);
-    return verdict.kind === 'go' ? runStages({ ...call, input: verdict.input, is_cleared: true }, batch, isFromCode) : true;
+    return verdict.kind === 'go' ? runStages({ ...stored, input: verdict.input, is_cleared: true }, batch, isFromCode) : true;
   }
   if (prepared.kind === 'code') return runCode(call, batch, (nested, until) => runCall(nested, { ...batch, signal: until }, true));
   if (prepared.kind === 'database') return (await inTurn(call, () => db.toolCallExecute(claim, call.id), batch)) !== 'left';

@@ -7,10 +7,20 @@ import type { Logger } from 'pino';
 import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import type { ContentBlock } from '../model/message.ts';
+import { withoutBeginning } from '../secrets/forms.ts';
+import { withoutPrefix } from '../secrets/known.ts';
 
 const INTERVAL_MS = 1000;
 /** Longer than it takes from a claim to the request. */
 const AWAITED_MS = 30_000;
+
+/** The newest block is held back where it may go on as a secret: once shown, half of it could not be taken back. */
+function settled(blocks: ContentBlock[]): ContentBlock[] {
+  const last = blocks.at(-1);
+  if (last === undefined) return blocks;
+  const shown = Object.fromEntries(Object.entries(last).map(([key, value]) => [key, ['text', 'input'].includes(key) && typeof value === 'string' ? withoutBeginning(withoutPrefix(value)) : value]));
+  return [...blocks.slice(0, -1), shown as ContentBlock];
+}
 
 export type Showing = {
   /** There is more of it. */
@@ -52,7 +62,7 @@ export class Watchers {
         const soFar = news();
         news = null;
         try {
-          isWatched = await this.#db.turnStream(claim, turnId, soFar);
+          isWatched = await this.#db.turnStream(claim, turnId, settled(soFar));
         } catch (error) {
           this.#log.debug({ err: error, turnId }, 'not shown to who watches');
         }

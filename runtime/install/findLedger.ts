@@ -1,6 +1,7 @@
 // Where the ledger is: flags beat environment beats the embedded default.
 
 import type { Settings } from '../config.ts';
+import { shownUrl } from '../ledger/address.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
 
@@ -9,7 +10,7 @@ export type Place = { url: string; schema: string; isEmbedded: boolean };
 /** The database and the schema of the ledger in it; starts the embedded database if no other is named. */
 export async function findLedger(settings: Settings): Promise<Place> {
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
-  if (given && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(given)) throw new UsageError(`"${given.replace(/:[^:@]*@/, ':***@')}" is not the address of a database, such as postgresql://user@host:5432/database`);
+  if (given && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(given)) throw new UsageError(`"${shownUrl(given)}" is not the address of a database, such as postgresql://user@host:5432/database`);
   const url = given && given !== '' ? given : (await (await import('./embedded.ts')).ensureEmbedded()).url;
   const schema = settings.schema || process.env['WORK_LEDGER_SCHEMA'] || (await extensionSchema(url)) || 'work_ledger';
   return { url, schema, isEmbedded: !given };

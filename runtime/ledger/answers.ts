@@ -45,6 +45,8 @@ export const claim = z.discriminatedUnion('kind', [
 
 export const call = z.object({
   id: z.string(),
+  /** Its place among the calls of the response, or of the code that made it. */
+  ordinal: z.number(),
   name: z.string(),
   /** It began when the response was stored. */
   is_begun: z.boolean(),

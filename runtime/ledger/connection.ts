@@ -3,6 +3,8 @@
 
 import pg from 'pg';
 
+import { shownUrl } from './address.ts';
+
 /** The database does not let us in; `cause` is what the driver said. */
 export class NoConnection extends Error {
   override name = 'NoConnection';
@@ -13,11 +15,6 @@ export class NoConnection extends Error {
     super(`the database ${shownUrl(url)} ${/^(28|3D|42)/.test(codeOf(cause)) ? 'refuses' : 'cannot be reached'}: ${reasonOf(cause)}`, { cause });
     this.url = shownUrl(url);
   }
-}
-
-/** An address as it may be printed: without its password. */
-export function shownUrl(url: string): string {
-  return url.replace(/^(\w+:\/\/[^:@/]*):[^@/]*@/, '$1:***@').replace(/([?&]password=)[^&]*/g, '$1***');
 }
 
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '');

@@ -9,6 +9,9 @@ import type { DatabasePool, FragmentSqlToken, Interceptor, PrimitiveValueExpress
 import { z } from 'zod';
 
 import { storableText } from '../../plv8/storable.ts';
+import { keepSecret, withoutKnown } from '../secrets/known.ts';
+import { keepEnvironment } from '../secrets/ofEnvironment.ts';
+import { passwordsOf } from './address.ts';
 import { errorCodes, LedgerError, sqlState } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { isConnectionLost } from './reachable.ts';
@@ -28,6 +31,8 @@ export type Calls = ReturnType<typeof callsOf> & {
 const PATIENCE_MS = 20_000;
 
 export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls }> {
+  keepEnvironment();
+  passwordsOf(url).forEach(keepSecret);
   const inLine = atMost(maximumPoolSize);
   const pool = await createPool(url, {
     maximumPoolSize,
@@ -102,14 +107,14 @@ const validateRows: Interceptor = {
   },
 };
 
-/** Makes arguments from models, tools, code and people storable as text in Postgres. JSON goes through storableJson(). */
+/** Makes arguments from models, tools, code and people storable as text in Postgres, without secrets that this process knows. JSON goes through storableJson(). */
 const storableArguments: Interceptor = {
   name: 'storable arguments',
   transformQuery: (_, query) => ({ ...query, values: query.values.map(storableArgument) }),
 };
 
 function storableArgument(value: PrimitiveValueExpression): PrimitiveValueExpression {
-  if (typeof value === 'string') return storableText(value);
+  if (typeof value === 'string') return withoutKnown(storableText(value));
   return Array.isArray(value) ? value.map(storableArgument) : value;
 }
 

@@ -9,6 +9,7 @@ import { builtinAbilities, version } from '../../sql/extensionSource.ts';
 import type { BuiltinAbility } from '../../sql/extensionSource.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, messageOf } from '../ledger/errors.ts';
+import { withoutSecrets } from '../secrets/known.ts';
 import { awaitChildWork } from './awaitChildWork.ts';
 import type { Report } from './awaitChildWork.ts';
 import type { Subject, Updates } from './updates.ts';
@@ -197,7 +198,7 @@ function reportOf({ _meta, notify }: ServerContext['mcpReq']): Report {
 async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
   try {
     const value = await act();
-    return { content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }] };
+    return { content: [{ type: 'text', text: withoutSecrets(typeof value === 'string' ? value : JSON.stringify(value), 'answer') }] };
   } catch (error) {
     return { isError: true, content: [{ type: 'text', text: errorText(error) }] };
   }
@@ -205,5 +206,5 @@ async function answered(act: () => Promise<unknown>): Promise<CallToolResult> {
 
 function errorText(error: unknown): string {
   const hint = error instanceof LedgerError && error.hint !== '' ? `\n${error.hint}` : '';
-  return `${messageOf(error)}${hint}`;
+  return withoutSecrets(`${messageOf(error)}${hint}`, 'answer');
 }

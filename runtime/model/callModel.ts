@@ -7,7 +7,7 @@
 import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
 
 import { storableText } from '../../plv8/storable.ts';
-import { redact } from '../telemetry/redactions.ts';
+import { keepSecret, withoutSecrets } from '../secrets/known.ts';
 import type { ContentBlock, ModelClient, ModelError, ModelErrorClass } from './message.ts';
 import { Draft, MalformedError } from './messageDraft.ts';
 
@@ -37,6 +37,9 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     // Whatever ANTHROPIC_LOG says: its default logger writes requests to stdout.
     logLevel: 'off',
   });
+
+  keepSecret(sdk.apiKey);
+  keepSecret(sdk.authToken);
 
   const call: ModelClient['call'] = async (request, { signal, onDelta, onGrowth }) => {
     if (signal.aborted) return { kind: 'aborted' };
@@ -79,7 +82,7 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     } else if (watchdog.signal.aborted) {
       failure = new SilenceError(String(watchdog.signal.reason));
     }
-    return { kind: 'error', error: describe(failure, requestId, [sdk.apiKey, sdk.authToken]) };
+    return { kind: 'error', error: describe(failure, requestId) };
   };
   return { call };
 }
@@ -114,11 +117,12 @@ function startWatchdog(idleTimeoutMs: number, totalTimeoutMs: number) {
   };
 }
 
-function describe(error: unknown, requestId: string | null, secrets: readonly (string | null)[]): ModelError {
+function describe(error: unknown, requestId: string | null): ModelError {
+  const message = withoutSecrets(said(error), 'model_error');
   const isApiError = error instanceof APIError;
   return {
     class: classOf(error),
-    message: withoutSecrets(said(error), secrets),
+    message: storableText(message.length > maxErrorLength ? `${message.slice(0, maxErrorLength)}…` : message),
     status: isApiError ? (error.status ?? null) : null,
     retryAfterSeconds: isApiError ? retryAfterSeconds(error.headers) : null,
     requestId: (isApiError ? error.requestID : null) ?? requestId,
@@ -159,15 +163,6 @@ function said(error: unknown): string {
   if (!(cause instanceof Error)) return message;
   const root = cause.cause instanceof Error ? cause.cause : cause;
   return `${message} (${'code' in root ? `${String(root.code)}: ` : ''}${root.message})`;
-}
-
-function withoutSecrets(message: string, secrets: readonly (string | null)[]): string {
-  let text = message;
-  for (const secret of secrets) {
-    if (secret && secret.trim() !== '') text = redact(redact(text, secret, '[key]', 'model_error'), secret.trim(), '[key]', 'model_error');
-  }
-  text = redact(text, /sk-ant-[\w-]+/g, '[key]', 'model_error');
-  return storableText(text.length > maxErrorLength ? `${text.slice(0, maxErrorLength)}…` : text);
 }
 
 function retryAfterSeconds(headers: Headers | undefined): number | null {

@@ -16,6 +16,7 @@ import type { Logger } from 'pino';
 
 import type { Metric } from '../ledger/cost.ts';
 import { openDb } from '../ledger/db.ts';
+import { countWith } from '../secrets/known.ts';
 import { startOtlpMetrics } from './otlpMetrics.ts';
 
 const INTERVAL_MS = 10_000;
@@ -34,7 +35,7 @@ export async function startMetrics(url: string, schema: string, log: Logger, int
   let records: Map<string, Record> | undefined;
   const take = async (): Promise<void> => {
     try {
-      records ??= new Map((await db.metrics()).map((metric) => [metric.name, recordOf(meter, metric)]));
+      records ??= recordsOf(meter, await db.metrics());
       for (const { metric, labels, value, times } of await db.workMetricsTake()) records.get(metric)?.(value, times, labels);
     } catch (error) {
       log.warn({ err: error }, 'metrics could not be taken; they stay in the ledger');
@@ -53,6 +54,13 @@ export async function startMetrics(url: string, schema: string, log: Logger, int
       await soon(own?.shutdown().catch((error: unknown) => log.warn({ err: error }, 'the last metrics were not exported')) ?? Promise.resolve());
     },
   };
+}
+
+/** What no row tells: secrets that this process took out of what never became one, or knew before it did. */
+function recordsOf(meter: Meter, all: readonly Metric[]): Map<string, Record> {
+  const records = new Map(all.map((metric) => [metric.name, recordOf(meter, metric)]));
+  countWith((place, secrets) => records.get('work.redactions')?.(secrets, 1, { place }));
+  return records;
 }
 
 function recordOf(meter: Meter, { name, type, unit, says }: Metric): Record {

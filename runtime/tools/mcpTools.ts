@@ -6,6 +6,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { z } from 'zod';
 
 import { version } from '../../sql/extensionSource.ts';
+import { keepHeader } from '../secrets/ofEnvironment.ts';
 import { fitting } from './fitting.ts';
 import { imageOf, imageTypeOf } from './image.ts';
 import { failed } from './tool.ts';
@@ -40,7 +41,9 @@ export type McpTools = { tools: Tool[]; close(): Promise<void> };
 
 /** Starts the servers of a parsed .mcp.json and asks each for its tools. Throws a ZodError, or an Error that says what is missing or how a server failed. */
 export async function mcpTools(document: unknown): Promise<McpTools> {
-  const servers = Object.entries(mcpFile.parse(withVariables(document)).mcpServers).map(([name, settings]) => new Server(name, settings));
+  const settings = Object.entries(mcpFile.parse(withVariables(document)).mcpServers);
+  for (const [, { env, headers }] of settings) [...Object.values(env), ...Object.values(headers)].forEach(keepHeader);
+  const servers = settings.map(([name, one]) => new Server(name, one));
   const close = async (): Promise<void> => void (await Promise.allSettled(servers.map((server) => server.close())));
   try {
     const tools = (await Promise.all(servers.map((server) => server.tools()))).flat();

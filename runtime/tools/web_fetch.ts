@@ -8,7 +8,7 @@ import { BlockList, isIP } from 'node:net';
 
 import { z } from 'zod';
 
-import { redact } from '../telemetry/redactions.ts';
+import { withoutValues } from '../secrets/known.ts';
 import { pageModule } from './pageText.ts';
 import type { PageSettings } from './pageText.ts';
 import { Thread, TooSlow } from './thread.ts';
@@ -39,7 +39,7 @@ export const webFetch = defineTool({
         ...(input.prompt ? [`[question: ${input.prompt}]`] : []),
         ...(isCut || page.isCut ? ['[only the beginning of the page]'] : []),
       ];
-      const content = withoutSecrets(`${head.join('\n')}\n\n${text}`, context);
+      const content = withoutHeaders(`${head.join('\n')}\n\n${text}`, context);
       return page.status >= 400 ? failed(content) : ok(content);
     } catch (error) {
       return failed(error instanceof Refused ? error.message : error instanceof TooSlow ? 'the page takes too long to read' : signal.aborted ? 'the page took too long' : `the page cannot be fetched (${(error as NodeJS.ErrnoException).code ?? 'unknown error'})`);
@@ -63,10 +63,10 @@ const headersFor = (url: URL, { webFetchHeaders }: ToolContext): Record<string, 
   webFetchHeaders?.[url.host] ?? (url.protocol === 'https:' ? webFetchHeaders?.[url.hostname] : undefined) ?? {};
 
 /** A page that echoes the headers that it was sent must not disclose them. */
-function withoutSecrets(text: string, { webFetchHeaders }: ToolContext): string {
+function withoutHeaders(text: string, { webFetchHeaders }: ToolContext): string {
   // A scheme such as Bearer is not secret, what follows it is.
   const secrets = Object.values(webFetchHeaders ?? {}).flatMap((headers) => Object.values(headers)).flatMap((value) => [value, value.slice(value.lastIndexOf(' ') + 1)]);
-  return secrets.filter((secret) => secret.length >= 6).toSorted((a, b) => b.length - a.length).reduce((shown, secret) => redact(shown, secret, '[redacted]', 'web_fetch'), text);
+  return withoutValues(text, secrets.filter((secret) => secret.length >= 6), 'web_fetch');
 }
 
 type Page = { url: string; status: number; isHtml: boolean; isCut: boolean; text: string };

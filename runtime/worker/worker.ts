@@ -5,9 +5,11 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 
+import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import { webFetchHeaders } from '../config.ts';
 import { openContainers } from '../focus/containers.ts';
 import { executeCode } from '../focus/runCode.ts';
+import { StatedInputs } from '../focus/statedInputs.ts';
 import { Watchers } from '../focus/watchers.ts';
 import { checkLedger } from '../install/checkLedger.ts';
 import { openDb } from '../ledger/db.ts';
@@ -16,6 +18,7 @@ import { listen } from '../ledger/listener.ts';
 import { whenReachable } from '../ledger/reachable.ts';
 import { facultyModels } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
+import { logDestination } from '../telemetry/logs.ts';
 import { startMetrics } from '../telemetry/metrics.ts';
 import { startTraces } from '../telemetry/traces.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -54,10 +57,11 @@ export type Worker = {
 
 /** Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if the ledger was made from other sources. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { url, schema, log = pino({ level: 'warn' }, pino.destination(2)), treeId = null } = options;
+  const { url, schema, log = pino({ level: 'warn' }, logDestination()), treeId = null } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
   const concurrency = options.concurrency ?? 4;
   const headers = webFetchHeaders();
+  hideEnvironment();
   const stopping = new AbortController();
   const patiently = <T>(use: () => Promise<T>): Promise<T> => whenReachable(use, log, stopping.signal);
   await patiently(() => checkLedger(url, schema, { isWorker: true }));
@@ -78,7 +82,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const traces = await startTraces({ url, schema, log });
   const counting = await startMetrics(url, schema, log);
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
-  const runtime = { db, watchers, modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
+  const runtime = { db, watchers, inputs: new StatedInputs(), modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
   const newRunner = (): Promise<Runner> => startRunner({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
   let isCodeOffered: boolean;
   let runner: Runner;

@@ -57,7 +57,7 @@ beforeAll(async () => {
       : exchange === 3 ? calls(call('read_file', { path: 'a.md' }))
       : exchange === 4 ? calls(call('ledger_append', { entry_type: 'step', content: 'Read it' }))
       : done('Everything is done.'),
-    Part: ({ exchange }) => (exchange === 0 ? calls(call('ledger_append', { entry_type: 'finding', content: 'It rains' })) : done('The part is done.')),
+    Part: ({ exchange }) => (exchange === 0 ? calls(call('ledger_append', { entry_type: 'finding', content: 'It rains in postgresql://me:w3t-w3ather@rain/' })) : done('The part is done.')),
     Refuse: () => ({ content: [], stopReason: 'refusal', stopDetails: { type: 'refusal', category: 'cyber', explanation: 'no' } }),
     Wrong: () => ({ error: { status: 400, type: 'invalid_request_error' } }),
     Unbearable: () => ({ error: { status: 401, type: 'authentication_error' } }),

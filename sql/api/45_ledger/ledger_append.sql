@@ -178,7 +178,8 @@ begin
   -- Lock first, then search in a new statement, which also sees a duplicate that committed while this one waited.
   perform from fences where work_item_id = p_work_item_id for no key update;
   select * into v_entry from work_ledger where work_item_id = p_work_item_id and idempotency_key = p_idempotency_key;
-  if found and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep) then
+  if found and (v_entry.entry_type, v_entry.content, v_entry.keep) is distinct from (p_entry_type, p_content, p_keep)
+    and (v_entry.entry_type, v_entry.content, v_entry.keep::text) is distinct from (p_entry_type, _redacted(p_content), _redacted(p_keep::text)) then
     raise exception using
       errcode = 'WL006',
       message = format('idempotency key "%s" was used for another entry: %s', p_idempotency_key, v_entry.seq),

@@ -7,11 +7,22 @@ create or replace function _call_settle(p_call tool_calls, p_content text, p_is_
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_content text := coalesce(nullif(p_content, ''), case when p_images is null or p_images = '[]' then '(no output)' end);
+  v_row json := json_build_object('turn_id', p_call.turn_id);
+  v_given text := p_whole;
   v_max integer := _max_result_chars(p_call);
-  v_whole text := _cap_text(p_whole, 33554000);
-  v_hash text := _artifact_store(v_whole) where v_whole is not null;
+  v_content text;
+  v_whole text;
+  v_hash text;
 begin
+  -- Before anything is hashed or cut; what names the whole by its handle names it as it is stored.
+  p_whole := _redact_text(p_whole, 'tool_calls', v_row);
+  if p_whole <> v_given then
+    p_content := replace(p_content, left(_content_hash(v_given), 16), left(_content_hash(p_whole), 16));
+  end if;
+  p_content := _redact_text(p_content, 'tool_calls', v_row);
+  v_content := coalesce(nullif(p_content, ''), case when p_images is null or p_images = '[]' then '(no output)' end);
+  v_whole := _cap_text(p_whole, 33554000);
+  v_hash := _artifact_store(v_whole) where v_whole is not null;
   if char_length(v_content) > v_max then
     if v_whole is not null then
       v_content := _cap_text(v_content, v_max);

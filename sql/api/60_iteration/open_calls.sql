@@ -22,6 +22,7 @@ create or replace function _open_call(p_call tool_calls)
 as $$
   select json_build_object(
            'id', p_call.id,
+           'ordinal', p_call.ordinal,
            'name', coalesce(a.name, p_call.tool_name),
            'is_begun', p_call.status = 'running',
            'input', _call_input(p_call),
@@ -41,7 +42,7 @@ as $$
     left join abilities a on a.tool_name = p_call.tool_name;
 $$;
 
-comment on function _open_call(tool_calls) is 'A call to be run, for the worker: {id, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}. is_begun: it need not begin. is_cleared: its before_tool hook has run. behind: ids of the calls that have to end first. code_tools: what the code of execute_code may call.';
+comment on function _open_call(tool_calls) is 'A call to be run, for the worker: {id, ordinal, name, is_begun, input, is_cleared, input_schema, implementation, behind, code_tools}. ordinal: its place among the calls of the response, or of its code. is_begun: it need not begin. is_cleared: its before_tool hook has run. behind: ids of the calls that have to end first. code_tools: what the code of execute_code may call.';
 
 create or replace function _calls_begin(p_turn turns, p_config jsonb)
   returns void

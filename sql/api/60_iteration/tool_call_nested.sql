@@ -29,7 +29,7 @@ begin
   end if;
   select * into v_call from tool_calls where turn_id = v_parent.turn_id and parent_call_id = v_parent.id and ordinal = p_ordinal;
   if found then
-    if v_call.tool_name <> p_name or v_call.input::jsonb <> p_input::jsonb then
+    if v_call.tool_name <> p_name or v_call.input::jsonb not in (p_input::jsonb, _redacted(p_input::text)::jsonb) then
       return json_build_object('kind', 'diverged', 'reason', format('call %s of the code was %s %s when it ran before, and is %s %s now',
         p_ordinal + 1, v_call.tool_name, _one_line(v_call.input::text, 200), p_name, _one_line(p_input::text, 200)));
     end if;

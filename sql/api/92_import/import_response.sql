@@ -151,8 +151,10 @@ create or replace function _recorded_end(
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_whole text := case when octet_length(p_result) > 33554000 then _cap_text(p_result, 33554000) end;
+  v_whole text;
 begin
+  p_result := _redact_text(p_result, 'tool_calls', '{}');
+  v_whole := case when octet_length(p_result) > 33554000 then _cap_text(p_result, 33554000) end;
   is_truncated := v_whole is not null;
   if p_result is null and not p_is_past then
     status := 'pending';

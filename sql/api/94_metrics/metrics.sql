@@ -5,7 +5,7 @@ create or replace function _metrics()
   language sql
   immutable
   parallel safe
-  rows 25
+  rows 26
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   values
@@ -30,7 +30,8 @@ as $$
     ('work.sandbox.timeouts', 'counter', '{execution}', '{faculty}', 'Executions stopped at their time limit'),
     ('work.sandbox.errors', 'counter', '{execution}', '{faculty}', 'Executions that ended with an exception'),
     ('work.ledger.entries', 'counter', '{entry}', '{entry_type,faculty}', 'Ledger entries; of a client without a faculty: none'),
-    ('work.ledger.soft_cap_warnings', 'counter', '{entry}', '{faculty}', 'Ledger entries over 4 KiB, which every reader pays for');
+    ('work.ledger.soft_cap_warnings', 'counter', '{entry}', '{faculty}', 'Ledger entries over 4 KiB, which every reader pays for'),
+    ('work.redactions', 'counter', '{secret}', '{place}', 'Secrets taken out before a row was written, by table; of values that the worker knows: known_value; out of logs: log; of the model''s errors: model_error; of pages that echo them: web_fetch');
 $$;
 
 comment on function _metrics() is 'Every metric that is counted from rows: its name, type (counter or histogram), unit (UCUM), labels and meaning. The only list: instruments, v_metrics and the table in docs/observability.md come from it.';
@@ -56,6 +57,8 @@ as $$
       select * from _metrics_of_calls(p_from, p_until)
       union all
       select * from _metrics_of_the_ledger(p_from, p_until)
+      union all
+      select 'work.redactions', jsonb_build_object('place', r.place), r.secrets from redactions r where r.created_at >= p_from and r.created_at < p_until
       union all
       select 'work.engage.iterations', jsonb_build_object('faculty', f.faculty), f.iteration
         from foci f

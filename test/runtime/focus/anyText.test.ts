@@ -16,6 +16,7 @@ import { storableJson, storableText } from '../../../plv8/storable.ts';
 import type { Runtime } from '../../../runtime/focus/focus.ts';
 import { executeCode } from '../../../runtime/focus/runCode.ts';
 import { runFocus } from '../../../runtime/focus/runFocus.ts';
+import { StatedInputs } from '../../../runtime/focus/statedInputs.ts';
 import { Watchers } from '../../../runtime/focus/watchers.ts';
 import type { WorkItem } from '../../../runtime/ledger/answers.ts';
 import { openDb } from '../../../runtime/ledger/db.ts';
@@ -65,7 +66,7 @@ async function play(call: Call, more: { tools?: Tool[]; code?: (code: Code) => P
   const leases = new Leases({ db, workerId: 'w', treeId: null, concurrency: 1, leaseSeconds: 60, host: '', isAtWork: () => true, log });
   const run = async (given: Code): Promise<CodeResult> => ({ verdict: 'ok', returned: null, error: null, output: '', durationMs: 1, ...(await code?.(given)) });
   const runtime: Runtime = {
-    db, leases, watchers: new Watchers(db, log), log, waits: new Map(), tools: new Map(tools.map((tool) => [tool.name, tool])),
+    db, leases, watchers: new Watchers(db, log), inputs: new StatedInputs(), log, waits: new Map(), tools: new Map(tools.map((tool) => [tool.name, tool])),
     modelFor: () => ({ call: async () => ({ kind: 'response', response: {
       id: `m${++asked}`, model: 'm', stopDetails: null, usage, requestId: null, durationMs: 1, stopReason: asked === 1 ? 'tool_use' : 'end_turn',
       content: [asked === 1 ? { type: 'tool_use', id: `t_${randomUUID()}`, ...call } : { type: 'text', text: 'Done.' }] } }) }),

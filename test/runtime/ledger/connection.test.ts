@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 
-import { shownUrl } from '../../../runtime/ledger/connection.ts';
+import { shownUrl } from '../../../runtime/ledger/address.ts';
 
 test.each([
   ['postgresql://me:s3cret@db.example:5432/app', 'postgresql://me:***@db.example:5432/app'],

@@ -348,9 +348,9 @@ it('passes over kinds of events that nobody knows, and takes the last word on us
 
 it('never lets the key into an error', async () => {
   const echo = await scripted({ error: { status: 401, type: 'authentication_error', message: `no such key: ${apiKey}` } });
-  expect((await failed(call(echo))).message).toBe('no such key: [key]');
+  expect((await failed(call(echo))).message).toBe('no such key: [redacted]');
   const other = await scripted({ error: { status: 401, type: 'authentication_error', message: 'no such key: sk-ant-oat01-someone_elses' } });
-  expect((await failed(call(other))).message).toBe('no such key: [key]');
+  expect((await failed(call(other))).message).toBe('no such key: [redacted]');
   const broken = await failed(call(await scripted(), { apiKey: 'canary\nkey' }));
   expect(broken.class).toBe('authentication');
   expect(broken.message).not.toContain('canary');

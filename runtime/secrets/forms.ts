@@ -1,0 +1,50 @@
+// What is known to be a secret by its form. The same expressions as in sql/api/00_ground/redact.sql, which take such secrets out of rows
+// whoever writes them; here they serve what never becomes a row: logs, errors, answers.
+
+export const mark = '[redacted]';
+
+export const secretsWhole = [
+  String.raw`sk-(?:ant|proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9]{32,}|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}`,
+  String.raw`|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,}|xox[a-z]-[A-Za-z0-9-]{11,}|xapp-[A-Za-z0-9-]{20,}`,
+  String.raw`|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36,}|pypi-[A-Za-z0-9_-]{50,}`,
+  String.raw`|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}`,
+  String.raw`|-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?:(?:[^-"]|-(?!----))*-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|(?:(?:\s|\\[nrt])*[A-Za-z0-9+/=]{32,})*)`,
+].join('');
+
+export const secretsBehind = [
+  String.raw`(^|[^A-Za-z0-9+/_=-]|\\[nrt])(?:A[KS]IA[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}|eyJ[A-Za-z0-9_-]{13,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})(?![A-Za-z0-9+/_-])`,
+  String.raw`|(://[^\s:/@"'<>\\]*:)(?!(?:password|passwd|pass|pwd|secret|PASSWORD|PASS)@)[^\s/@"'<>\\$*{\[(][^\s/"'<>\\]*(?=@)`,
+  String.raw`|([?&](?:password|sslpassword|passwd|access_token|client_secret|api_key|apikey)=)[^\s&"'<>\\#$*{\[(][^\s&"'<>\\#]{8,}`,
+  String.raw`|((?:host|hostaddr|port|dbname|user|sslmode)=[^\s"\\=]+\s+password=)(?:'[^'"\\]+'|[^\s'"\\$*{\[(][^\s'"\\]*)`,
+  String.raw`|(PGPASSWORD=[\\"']*)[^\s"'\\$*{\[(][^\s"'\\]*`,
+  String.raw`|((?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey|secretAccessKey)[\\"']*\s*[=:]\s*[\\"']*)[A-Za-z0-9/+=]{40}`,
+  String.raw`|([Bb]earer\s+|[Aa]uthorization[\\"']*\s*:\s*[\\"']*[Bb]asic\s+)(?=[A-Za-z0-9._~+/-]*[0-9])[A-Za-z0-9._~+/-]{16,}=*`,
+].join('');
+
+const whole = new RegExp(secretsWhole, 'g');
+const behind = new RegExp(secretsBehind, 'g');
+
+/** The text without secrets, and how many there were. */
+export function withoutForms(text: string): { text: string; found: number } {
+  let found = 0;
+  const redacted = text
+    .replaceAll(whole, () => (found++, mark))
+    .replaceAll(behind, (...[, ...groups]: (string | undefined)[]) => (found++, `${groups.slice(0, 7).join('')}${mark}`));
+  return { text: redacted, found };
+}
+
+/**
+ * A text that is still arriving, without an end that may be the beginning of a secret: what stands without a space behind a plain word, and
+ * a private key that has begun. What is held back comes with what follows; what was shown once stays shown.
+ */
+export function withoutBeginning(text: string): string {
+  let start = text.length;
+  while (start > 0 && isPrintable(text.charCodeAt(start - 1))) start--;
+  const [word = ''] = /^["'(*_`]*[A-Za-z]?[a-z]*/.exec(text.slice(start)) ?? [];
+  const settled = text.slice(0, start + word.length);
+  const key = settled.lastIndexOf('-----BEGIN');
+  return key === -1 || settled.includes('-----END', key) ? settled : settled.slice(0, key);
+}
+
+/** ASCII without the space. */
+const isPrintable = (code: number): boolean => code > 32 && code < 127;

@@ -1,0 +1,88 @@
+// The values that this process knows to be secret. They leave everything that goes to a database before it is sent, and everything that
+// is logged. Loads nothing, because every command opens a ledger.
+
+import { mark, withoutForms } from './forms.ts';
+
+/** Where secrets were found; see the metric work.redactions. */
+export type Place = 'known_value' | 'log' | 'model_error' | 'web_fetch' | 'answer';
+
+/** The spellings of each value, the longest first. */
+let spellings: string[] = [];
+let counting: (place: Place, secrets: number) => void = (place, secrets) => void counted.set(place, (counted.get(place) ?? 0) + secrets);
+const counted = new Map<Place, number>();
+
+/** From now on the value is taken out wherever it stands. A word or a short number is not: it could not be told from text. */
+export function keepSecret(value: string | null | undefined): void {
+  const secret = value?.trim() ?? '';
+  if (secret.length < 6 || /^(?:[A-Za-z]{1,15}|\d{1,7})$/.test(secret)) return;
+  spellings = [...new Set([...spellings, ...spellingsOf(secret)])].toSorted((a, b) => b.length - a.length);
+}
+
+function spellingsOf(secret: string): string[] {
+  const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
+  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...(secret.length >= 12 ? [base64] : [])];
+}
+
+/** For what goes to a database: a text, or JSON, which stays valid. What a model thought is left as it is, because it is signed. */
+export function withoutKnown(text: string): string {
+  const isThere = spellings.some((secret) => text.includes(secret));
+  if (!isThere) return text;
+  const isThought = /^[[{]/.test(text) && /"type":"(?:redacted_)?thinking"/.test(text);
+  return isThought ? withoutThoughts(text) : without(text, 'known_value', spellings);
+}
+
+/** For what a person or a program is shown and no database holds. */
+export function withoutSecrets(text: string, place: Place): string {
+  const { text: redacted, found } = withoutForms(without(text, place, spellings));
+  if (found > 0) counting(place, found);
+  return redacted;
+}
+
+/** Without the given values. */
+export const withoutValues = (text: string, values: readonly string[], place: Place): string => without(text, place, values.toSorted((a, b) => b.length - a.length));
+
+/** A text that is still arriving, without an end that may be the beginning of a value. */
+export function withoutPrefix(text: string): string {
+  let end = text.length;
+  for (const secret of spellings) {
+    for (let length = Math.min(secret.length - 1, text.length); length > 0; length--) {
+      if (text.endsWith(secret.slice(0, length))) {
+        end = Math.min(end, text.length - length);
+        break;
+      }
+    }
+  }
+  return text.slice(0, end);
+}
+
+/** Who counts; what was found before is counted at once. */
+export function countWith(count: (place: Place, secrets: number) => void): void {
+  for (const [place, secrets] of counted) count(place, secrets);
+  counted.clear();
+  counting = count;
+}
+
+function without(text: string, place: Place, secrets: readonly string[]): string {
+  let found = 0;
+  let redacted = text;
+  for (const secret of secrets) {
+    if (redacted.includes(secret)) redacted = redacted.replaceAll(secret, () => (found++, mark));
+  }
+  if (found > 0) counting(place, found);
+  return redacted;
+}
+
+/** Numbers keep the way in which they are written. */
+const raw = JSON as unknown as { parse(text: string, revive: (key: string, value: unknown, context: { source?: string }) => unknown): unknown; rawJSON(text: string): unknown; isRawJSON(value: unknown): boolean };
+
+function withoutThoughts(json: string): string {
+  const parsed = raw.parse(json, (_, value, { source }) => (typeof value === 'number' && source !== undefined ? raw.rawJSON(source) : value));
+  const walked = (value: unknown): unknown => {
+    if (typeof value === 'string') return without(value, 'known_value', spellings);
+    if (Array.isArray(value)) return value.map(walked);
+    if (typeof value !== 'object' || value === null || raw.isRawJSON(value)) return value;
+    if ('type' in value && (value.type === 'thinking' || value.type === 'redacted_thinking')) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [without(key, 'known_value', spellings), walked(inner)]));
+  };
+  return JSON.stringify(walked(parsed));
+}

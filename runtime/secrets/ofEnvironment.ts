@@ -1,0 +1,49 @@
+// Which secrets this process was given: by its environment and by the address of its database. What a variable holds is taken for a
+// secret if it is one of ours, if its name says so and it looks like one, or if a user names it (secrets in work-ledger.toml).
+
+import { passwordsOf } from '../ledger/address.ts';
+import { keepSecret } from './known.ts';
+
+const ours = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'WORK_LEDGER_MCP_TOKEN', 'PGPASSWORD'];
+const isNamedSecret = (name: string): boolean => /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|_AUTH)(?:_ID)?$|SECRET|PASSWORD/i.test(name);
+/** No word, no path, no sentence. */
+const isRandom = (value: string): boolean => /^(?=.*\d)(?![/~.])[!-~]{12,}$/.test(value);
+
+let isDone = false;
+
+/** Once in a process. */
+export function keepEnvironment(): void {
+  if (isDone) return;
+  isDone = true;
+  for (const [name, value = ''] of Object.entries(process.env)) {
+    if (ours.includes(name) || (isNamedSecret(name) && isRandom(value))) keepSecret(value);
+    passwordsOf(value).forEach(keepSecret);
+    if (name.endsWith('HEADERS')) headersOf(value).forEach(keepHeader);
+  }
+}
+
+/** The variables that a user names, and what they hold if they are set. */
+export const keepNamed = (names: readonly string[]): void => names.forEach((name) => keepSecret(process.env[name]));
+
+/** Of a header the scheme (Bearer) is not secret, what follows it is. */
+export function keepHeader(value: string): void {
+  const last = value.slice(value.lastIndexOf(' ') + 1);
+  if (isRandom(last)) keepSecret(last);
+}
+
+/** JSON by host, "name: value" by line, or name=value,name=value as OpenTelemetry has it. */
+function headersOf(value: string): string[] {
+  try {
+    return Object.values(JSON.parse(value) as Record<string, Record<string, string>>).flatMap((headers) => Object.values(headers)).filter((one) => typeof one === 'string');
+  } catch {
+    return value.split(/[\n,]/).map((one) => decoded(one.replace(/^[^:=]*[:=]\s*/, '')));
+  }
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,233 @@
+-- Secrets that have a form by which they are known (keys of providers, private keys, passwords in addresses, bearer tokens) leave every
+-- row before it is written, whoever writes it: [redacted] stands in their place. Values that only the worker knows never come here: the
+-- runtime takes them out (runtime/secrets). What a model thought keeps its bytes, because it is signed.
+
+-- It looks at everything that is written. In plpgsql, because inlined into the condition of a trigger it is planned again for each
+-- statement, which takes 60 microseconds. A regular expression costs more the more beginnings it has: on 400 characters of English
+-- the first takes 2 microseconds and finds little, the second 15.
+create or replace function _may_hold_secret(p_text text)
+  returns boolean
+  language plpgsql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return p_text collate "C" ~ '[A-Za-z0-9_=-]{16}|@|whsec_|earer |PRIVATE KEY|assword=|ASSWORD=|passwd='
+    and p_text collate "C" ~ (
+      'sk-|[sr]k_(?:live|test)_|whsec_|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|GOCSPX-|A[KS]IA|AIza|ya29\.|hf_|npm_|pypi-|SG\.|gsk_|xai-|r8_|dop_v1_'
+      '|eyJ|PRIVATE KEY|://[^[:space:]/]*:[^[:space:]/]*@|[Bb]earer |[Bb]asic |assword=|ASSWORD=|passwd=|_token=|_secret=|api_?key=|ecret_?[Aa]ccess_?[Kk]ey'
+      '|SECRET_ACCESS');
+end
+$$;
+
+comment on function _may_hold_secret(text) is 'Whether _redacted() could find anything. Null for null.';
+
+create or replace function _secrets_whole()
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return 'sk-(?:ant|proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9]{32,}|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}'
+    '|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,}|xox[a-z]-[A-Za-z0-9-]{11,}|xapp-[A-Za-z0-9-]{20,}'
+    '|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36,}|pypi-[A-Za-z0-9_-]{50,}'
+    '|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}'
+    '|-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?:(?:[^-"]|-(?!----))*-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|(?:(?:\s|\\[nrt])*[A-Za-z0-9+/=]{32,})*)';
+
+comment on function _secrets_whole() is 'What is a secret from its first character to its last, as a regular expression; the same in runtime/secrets/forms.ts.';
+
+create or replace function _secrets_behind()
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return '(^|[^A-Za-z0-9+/_=-]|\\[nrt])(?:A[KS]IA[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}|'
+    'eyJ[A-Za-z0-9_-]{13,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})(?![A-Za-z0-9+/_-])'
+    -- Not what stands there in documents and code: an expression, or the word password.
+    '|(://[^\s:/@"''<>\\]*:)(?!(?:password|passwd|pass|pwd|secret|PASSWORD|PASS)@)[^\s/@"''<>\\$*{\[(][^\s/"''<>\\]*(?=@)'
+    '|([?&](?:password|sslpassword|passwd|access_token|client_secret|api_key|apikey)=)[^\s&"''<>\\#$*{\[(][^\s&"''<>\\#]{8,}'
+    '|((?:host|hostaddr|port|dbname|user|sslmode)=[^\s"\\=]+\s+password=)(?:''[^''"\\]+''|[^\s''"\\$*{\[(][^\s''"\\]*)'
+    '|(PGPASSWORD=[\\"'']*)[^\s"''\\$*{\[(][^\s"''\\]*'
+    '|((?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey|secretAccessKey)[\\"'']*\s*[=:]\s*[\\"'']*)[A-Za-z0-9/+=]{40}'
+    '|([Bb]earer\s+|[Aa]uthorization[\\"'']*\s*:\s*[\\"'']*[Bb]asic\s+)(?=[A-Za-z0-9._~+/-]*[0-9])[A-Za-z0-9._~+/-]{16,}=*';
+
+comment on function _secrets_behind() is 'What is a secret because of what stands before it, as a regular expression whose groups are what stays; the same in runtime/secrets/forms.ts.';
+
+create or replace function _redacted(p_text text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return regexp_replace(regexp_replace(p_text collate "C", _secrets_whole(), '[redacted]', 'g'), _secrets_behind(), '\1\2\3\4\5\6\7[redacted]', 'g');
+
+comment on function _redacted(text) is 'The text, or JSON as text, with [redacted] in place of secrets: JSON stays valid, and doing it again changes nothing.';
+
+create or replace function _redacted_blocks(p_blocks json)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case when bool_or(r.block <> b.value::text) then '[' || string_agg(r.block, ',' order by b.n) || ']' else p_blocks::text end
+    from json_array_elements(p_blocks) with ordinality as b(value, n)
+    cross join lateral (
+      select case when b.value ->> 'type' in ('thinking', 'redacted_thinking') then b.value::text else _redacted(b.value::text) end) as r(block);
+$$;
+
+comment on function _redacted_blocks(json) is 'Content blocks as text, redacted, except for what a model thought: it is signed, and a provider refuses it if a byte differs.';
+
+create or replace function _redacts(p_row json)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(nullif(current_setting('work_ledger.redact', true), '')::boolean, true) and coalesce((
+    select (f.config ->> 'redact')::boolean
+      from foci o
+      join faculties f on f.content_hash = o.faculty_hash
+     where o.id = coalesce(
+       (p_row ->> 'focus_id')::uuid,
+       (select t.focus_id from turns t where t.id = (p_row ->> 'turn_id')::uuid),
+       (select w.focus_id from work_items w where w.id = coalesce(p_row ->> 'work_item_id', p_row ->> 'id')::uuid))), true);
+$$;
+
+comment on function _redacts(json) is 'Whether a row is to be redacted: not with the setting work_ledger.redact = off, and not if the faculty of its focus says redact = false.';
+
+create or replace function _redaction_note(p_place text, p_row json, p_before text, p_after text)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  insert into redactions (place, work_item_id, secrets)
+  select p_place, coalesce(
+           (p_row ->> 'work_item_id')::uuid,
+           (select t.work_item_id from turns t where t.id = (p_row ->> 'turn_id')::uuid),
+           case p_place when 'work_items' then (p_row ->> 'id')::uuid end),
+         greatest((length(p_after) - length(replace(p_after, '[redacted]', '')) - length(p_before) + length(replace(p_before, '[redacted]', ''))) / 10, 1);
+$$;
+
+comment on function _redaction_note(text, json, text, text) is 'Counts what was found in a row of a table, from its texts before and after.';
+
+create or replace function _redact_text(p_text text, p_place text, p_row json)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_text text;
+begin
+  if not coalesce(_may_hold_secret(p_text), false) or not _redacts(p_row) then
+    return p_text;
+  end if;
+  v_text := _redacted(p_text);
+  perform _redaction_note(p_place, p_row, p_text, v_text) where v_text <> p_text;
+  return v_text;
+end
+$$;
+
+comment on function _redact_text(text, text, json) is 'A text redacted before it is hashed or cut, and counted; p_row names whose it is ({focus_id}, {turn_id} or {work_item_id}).';
+
+create or replace function _redact_columns(p_table text, p_row json, p_columns text[])
+  returns json
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_column text;
+  v_before text;
+  v_after text;
+  v_changes text[] := '{}';
+  v_all_before text := '';
+  v_all_after text := '';
+begin
+  if not _redacts(p_row) then
+    return null;
+  end if;
+  -- A column as JSON text, whatever its type: what a json column holds keeps its bytes.
+  foreach v_column in array p_columns loop
+    v_before := (p_row -> v_column)::text;
+    v_after := case when v_column like '%content' and json_typeof(p_row -> v_column) = 'array' then _redacted_blocks(p_row -> v_column)
+                    else _redacted(v_before) end;
+    if v_after <> v_before then
+      v_changes := v_changes || format('%s:%s', to_json(v_column), v_after);
+      v_all_before := v_all_before || v_before;
+      v_all_after := v_all_after || v_after;
+    end if;
+  end loop;
+  if v_changes = '{}' then
+    return null;
+  end if;
+  perform _redaction_note(p_table, p_row, v_all_before, v_all_after);
+  return format('{%s}', array_to_string(v_changes, ','));
+end
+$$;
+
+comment on function _redact_columns(text, json, text[]) is 'The columns of a row in which secrets were found, without them; null: there are none. Counts them in redactions.';
+
+create or replace function _redact_row()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_changes json := _redact_columns(tg_table_name, to_json(new), tg_argv);
+begin
+  if v_changes is not null then
+    new := json_populate_record(new, v_changes);
+  end if;
+  return new;
+end
+$$;
+
+comment on function _redact_row() is 'Trigger: takes secrets out of the columns that are its arguments.';
+
+-- A trigger without a condition: a condition alone, prepared anew for each statement, would cost a tenth of an append.
+create or replace function _redact_entry()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_changes json;
+begin
+  if _may_hold_secret(new.content)
+    or new.data is not null and _may_hold_secret(new.data::text)
+    or new.keep is not null and _may_hold_secret(new.keep::text) then
+    v_changes := _redact_columns('work_ledger', to_json(new), '{content,data,keep}');
+    if v_changes is not null then
+      new := json_populate_record(new, v_changes);
+    end if;
+  end if;
+  return new;
+end
+$$;
+
+comment on function _redact_entry() is 'Trigger: takes secrets out of a ledger entry.';
+
+do $do$
+declare
+  v_table text;
+  v_columns text[];
+begin
+  create or replace trigger redact before insert on work_ledger for each row execute function _redact_entry();
+  for v_table, v_columns in select t.name, string_to_array(t.columns, ' ')
+    from (values
+      ('work_items', 'description params state_reason outcome_data'), ('inbox', 'content'), ('messages', 'content sent_content metadata'),
+      ('tool_calls', 'input rewritten_input result value'), ('turn_streams', 'content'), ('turns', 'error'), ('foci', 'error compaction_instructions'),
+      ('elisions', 'stubs kept summary'), ('compactions', 'instructions error metadata'), ('hook_runs', 'output error'), ('approvals', 'reason'),
+      ('journal_entries', 'content delete_reason'), ('session_records', 'content'), ('sessions', 'task_description'),
+      ('work_checkpoints', 'summary completed_tasks key_decisions current_state files_modified pending_actions'), ('message_lints', 'message'),
+      ('models', 'cooldown_reason')) t(name, columns) loop
+    -- Only rows that may hold a secret are taken apart.
+    execute format('create or replace trigger redact before insert or update of %s on %I for each row when (%s) execute function _redact_row(%s)',
+      (select string_agg(quote_ident(c), ', ') from unnest(v_columns) c), v_table,
+      (select string_agg(format('_may_hold_secret(new.%I::text)', c), ' or ') from unnest(v_columns) c),
+      (select string_agg(quote_literal(c), ', ') from unnest(v_columns) c));
+  end loop;
+end
+$do$;

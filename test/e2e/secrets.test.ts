@@ -1,0 +1,156 @@
+// What a command of an agent can reach of its worker's secrets: nothing. It looks through every process of the machine, as root, as an
+// ordinary user and in a container; the same search finds them where nothing guards them.
+
+import { execFile } from 'node:child_process';
+import { chown, copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { commandUser } from '../../sandbox/commandUser.ts';
+import { HostWorkspace } from '../../sandbox/hostWorkspace.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import type { Db } from '../../runtime/ledger/db.ts';
+import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { noDocker } from '../docker.ts';
+import { startWorkerProcess, until } from '../workerProcess.ts';
+
+const reach = fileURLToPath(new URL('../fixtures/reach.mjs', import.meta.url));
+const isRoot = process.getuid?.() === 0;
+const halves = [`canary-${crypto.randomUUID().slice(0, 8)}`, `-${crypto.randomUUID().slice(0, 8)}7`] as const;
+const secret = halves.join('');
+
+let database: TestDatabase;
+let db: Db;
+let model: ScriptedModel;
+const directories: string[] = [];
+
+beforeAll(async () => {
+  database = await createDatabase();
+  db = await openDb(database.url, 'ledger');
+  // The task says which command the agent is to run.
+  model = await startScriptedModel(({ messages }, { exchange }) => {
+    const command = /COMMAND (.*) END/s.exec(JSON.stringify(messages[0]))?.[1] ?? '';
+    return { content: exchange === 0 ? [{ type: 'tool_use', name: 'bash', input: { command: JSON.parse(`"${command}"`) as string, timeout: 300 } }] : [{ type: 'text', text: 'Done.' }] };
+  });
+});
+afterAll(async () => {
+  await model?.close();
+  await db?.close();
+  await database?.drop();
+  await Promise.all(directories.map((directory) => rm(directory, { recursive: true, force: true })));
+});
+
+async function directoryOf(owner?: { uid: number; gid: number }): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'secrets-test-'));
+  directories.push(directory);
+  await copyFile(reach, join(directory, 'reach.mjs'));
+  if (owner) await chown(directory, owner.uid, owner.gid);
+  return directory;
+}
+
+/** What a worker has that holds secrets: variables, a password in an argument, one in a variable. */
+const secrets = () => ({
+  url: `${database.url}?password=${secret}`, modelUrl: model.url, apiKey: `key-${secret}`, args: ['--database-url', `${database.url}?password=${secret}`],
+  env: { GATEWAY_KEY: `gateway-${secret}`, OTEL_EXPORTER_OTLP_HEADERS: `authorization=Bearer%20${secret}`, WORK_LEDGER_MCP_TOKEN: secret, PGPASSWORD: secret },
+});
+
+type Reached = { found: string[]; looked: { processes: number; environments: number; memories: number; descriptors: number }; uid: number };
+
+/** The output of a command that the agent of a worker runs. */
+async function agentRuns(command: string, engage: object, owner?: { uid: number; gid: number }): Promise<{ output: string; pid: number; own: string }> {
+  const name = `runs ${crypto.randomUUID()}`;
+  await db.facultySave({ name, accepts: [name], awareness: { enabled: false }, engage: { tools: ['bash'], ...engage } });
+  const home = await directoryOf(owner);
+  const worker = await startWorkerProcess({ ...secrets(), env: { ...secrets().env, HOME: home, XDG_CACHE_HOME: join(home, 'none') }, ...(owner && { owner }) });
+  try {
+    const own = `${await readFile(`/proc/${worker.pid}/environ`, 'latin1')}${await readFile(`/proc/${worker.pid}/cmdline`, 'latin1')}`;
+    const item = await db.workSubmit({ workType: name, description: `Run this: COMMAND ${command} END` });
+    await until(async () => (await db.workItem(item.id))?.resolved_at);
+    const [call] = await database.query<{ result: string }>(`select result #>> '{}' as result from ledger.tool_calls where work_item_id = '${item.id}'`);
+    return { output: call?.result ?? '', pid: worker.pid, own };
+  } finally {
+    await worker.end('SIGTERM');
+  }
+}
+
+const looking = `${process.execPath} reach.mjs ${halves.join(' ')}`;
+
+test('the search finds what nothing guards: environment, arguments and memory of a process of the same user', async () => {
+  const { stdout } = await promisify(execFile)(process.execPath, ['-e', `
+    const { execFileSync } = require('node:child_process');
+    process.stdout.write(execFileSync(process.execPath, [...process.argv.slice(1, 4), 'parent'], { env: { PATH: process.env.PATH }, maxBuffer: 1e8 }));
+  `, reach, ...halves, `argument-${secret}`], { env: { PATH: process.env['PATH'], KEY: secret }, maxBuffer: 100_000_000 });
+  const { found } = JSON.parse(stdout) as Reached;
+  for (const what of ['environment of', 'cmdline of', 'memory of']) expect(found.join(), what).toContain(what);
+});
+
+test.skipIf(!isRoot)('where the worker is root, its agent runs commands as another user, who finds nothing', async () => {
+  const directory = await directoryOf();
+  const { output, own } = await agentRuns(`${looking}; id -u; touch made; stat -c %u made`, { workspace: 'host', workspace_dir: directory });
+  const [json = '', uid, owner] = output.split('\n');
+  const reached = JSON.parse(json) as Reached;
+  expect(reached.found).toEqual([]);
+  expect(reached.looked.processes).toBeGreaterThan(2);
+  expect(reached.uid).not.toBe(0);
+  expect([uid, owner]).toEqual([String(reached.uid), String(reached.uid)]);
+  // The directory was root's, and is now theirs; what the worker writes there is theirs, too.
+  expect((await stat(directory)).uid).toBe(reached.uid);
+  await new HostWorkspace(directory).writeFile('below/written', 'x');
+  expect([(await stat(join(directory, 'below'))).uid, (await stat(join(directory, 'below/written'))).uid]).toEqual([reached.uid, reached.uid]);
+  expect(own).not.toContain(secret);
+  expect(own).toMatch(/work-ledger work .*--database-url postgresql:.*password=\*\*\*/);
+});
+
+test.skipIf(!isRoot)('root keeps a directory that is more than a workspace, and one that another user cannot enter', async () => {
+  for (const directory of ['/', '/etc', fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')]) {
+    expect([directory, await commandUser(directory)]).toMatchObject([directory, { kind: 'namespace', why: `${directory} belongs to root and is not only a workspace` }]);
+  }
+  const closed = await mkdtemp(join(tmpdir(), 'secrets-test-'));
+  directories.push(closed);
+  const within = join(closed, 'within');
+  await new HostWorkspace(closed).writeFile('within/file', 'x');
+  expect(await commandUser(within)).toMatchObject({ kind: 'namespace', why: expect.stringMatching(/^the user \w+ cannot enter /) });
+  expect((await new HostWorkspace(within).run(`${looking.replace('reach.mjs', reach)}`, { timeoutSeconds: 300, signal: new AbortController().signal, maxBytes: 10_000_000 })).stdout).toContain('"found":[]');
+  expect((await stat(within)).uid).toBe(0);
+});
+
+test('an ordinary user\'s agent finds nothing either, although its commands are of the same user', async () => {
+  // As root, another user plays the ordinary one: the database's, who can reach its socket.
+  const socket = decodeURIComponent(/@([^/]+)\//.exec(database.url)?.[1] ?? '');
+  const { uid, gid } = isRoot ? await stat(socket) : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const owner = isRoot ? { uid, gid } : undefined;
+  const directory = await directoryOf(owner);
+  const { output, own } = await agentRuns(`${looking}; touch made; stat -c %u made`, { workspace: 'host', workspace_dir: directory }, owner);
+  const [json = '', made] = output.split('\n');
+  const reached = JSON.parse(json) as Reached;
+  expect(reached).toMatchObject({ found: [], uid });
+  expect(reached.looked.processes).toBeGreaterThan(2);
+  expect(made).toBe(String(uid));
+  expect(own).not.toContain(secret);
+});
+
+describe.skipIf(noDocker !== null)('in a container', () => {
+  test('nothing of the worker is there', async () => {
+    const search = `for f in /proc/[0-9]*/environ /proc/[0-9]*/cmdline /proc/keys /run/* /tmp/* /etc/*; do tr '\\\\0' '\\\\n' < $f; done 2>/dev/null | grep -ac '${halves[0]}[-]${halves[1].slice(1)}'; env | grep -c canary; ls /proc | grep -c '^[0-9]'`;
+    const { output } = await agentRuns(search, { workspace: 'container' });
+    expect(output).toMatch(/^0\n0\n[1-9]/);
+  });
+});
+
+test('a core dump of the worker would hold no memory', async () => {
+  const directory = await directoryOf();
+  await writeFile(join(directory, 'filter.ts'), `
+    import { readFileSync } from 'node:fs';
+    import { hideEnvironment } from ${JSON.stringify(fileURLToPath(new URL('../../sandbox/ownSecrets.ts', import.meta.url)))};
+    console.log(hideEnvironment(), readFileSync('/proc/self/coredump_filter', 'utf8').trim(), process.env['KEY'], readFileSync('/proc/self/environ', 'utf8').includes('KEY'));
+  `);
+  const { stdout } = await promisify(execFile)(process.execPath, [join(directory, 'filter.ts')], { env: { ...process.env, KEY: secret } });
+  expect(stdout).toBe(`true 00000000 ${secret} false\n`);
+});
