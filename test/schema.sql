@@ -40,6 +40,7 @@ create table approvals (
 );
 CREATE INDEX approvals_decided ON ledger.approvals USING btree (work_item_id, decided_at);
 CREATE INDEX approvals_open ON ledger.approvals USING btree (work_item_id) WHERE (decision IS NULL);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF reason ON ledger.approvals FOR EACH ROW WHEN (_may_hold_secret(new.reason)) EXECUTE FUNCTION _redact_row('reason');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.approvals FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table artifacts (
   content_hash text not null,
@@ -134,6 +135,7 @@ create table compactions (
 );
 CREATE INDEX compactions_iteration ON ledger.compactions USING btree (focus_id, iteration);
 CREATE INDEX compactions_work_item ON ledger.compactions USING btree (work_item_id, created_at);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF instructions, error, metadata ON ledger.compactions FOR EACH ROW WHEN ((_may_hold_secret(new.instructions) OR _may_hold_secret((new.error)::text) OR _may_hold_secret((new.metadata)::text))) EXECUTE FUNCTION _redact_row('instructions', 'error', 'metadata');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.compactions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table elisions (
   id uuid not null default _uuidv7(),
@@ -169,6 +171,7 @@ create table elisions (
   constraint stubs_are_a_list CHECK (json_typeof(stubs) = 'array'::text),
 );
 CREATE INDEX elisions_focus ON ledger.elisions USING btree (focus_id, iteration);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF stubs, kept, summary ON ledger.elisions FOR EACH ROW WHEN ((_may_hold_secret((new.stubs)::text) OR _may_hold_secret((new.kept)::text) OR _may_hold_secret(new.summary))) EXECUTE FUNCTION _redact_row('stubs', 'kept', 'summary');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.elisions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table faculties (
   content_hash text not null,
@@ -235,6 +238,7 @@ create table foci (
   constraint outcome_is_known CHECK (outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'crashed'::text, 'cancelled'::text])),
 ) with (fillfactor=70);
 CREATE INDEX foci_ended ON ledger.foci USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF error, compaction_instructions ON ledger.foci FOR EACH ROW WHEN ((_may_hold_secret((new.error)::text) OR _may_hold_secret(new.compaction_instructions))) EXECUTE FUNCTION _redact_row('error', 'compaction_instructions');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.foci FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table hook_runs (
   id uuid not null default _uuidv7(),
@@ -261,6 +265,7 @@ create table hook_runs (
   constraint one_run_a_point UNIQUE NULLS NOT DISTINCT (focus_id, hook, turn_id, tool_call_id),
   constraint status_is_known CHECK (status = ANY (ARRAY['pending'::text, 'completed'::text, 'refused'::text, 'failed'::text])),
 ) with (fillfactor=70);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF output, error ON ledger.hook_runs FOR EACH ROW WHEN ((_may_hold_secret(new.output) OR _may_hold_secret(new.error))) EXECUTE FUNCTION _redact_row('output', 'error');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.hook_runs FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table inbox (
   id uuid not null default _uuidv7(),
@@ -286,6 +291,7 @@ CREATE UNIQUE INDEX inbox_child_results ON ledger.inbox USING btree (source_work
 CREATE INDEX inbox_messages ON ledger.inbox USING btree (work_item_id, created_at) WHERE (kind = 'message'::text);
 CREATE INDEX inbox_turn ON ledger.inbox USING btree (turn_id) WHERE (turn_id IS NOT NULL);
 CREATE INDEX inbox_waiting ON ledger.inbox USING btree (work_item_id, created_at) WHERE (consumed_at IS NULL);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content ON ledger.inbox FOR EACH ROW WHEN (_may_hold_secret(new.content)) EXECUTE FUNCTION _redact_row('content');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.inbox FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER search_message AFTER INSERT ON ledger.inbox FOR EACH ROW WHEN ((new.kind = 'message'::text)) EXECUTE FUNCTION _search_entry('message');
 create table journal_entries (
@@ -307,6 +313,7 @@ create table journal_entries (
 );
 CREATE INDEX journal_entries_work_item ON ledger.journal_entries USING btree (work_item_id, created_at, id);
 CREATE TRIGGER notify_journal AFTER INSERT ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _notify_journal();
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, delete_reason ON ledger.journal_entries FOR EACH ROW WHEN ((_may_hold_secret((new.content)::text) OR _may_hold_secret(new.delete_reason))) EXECUTE FUNCTION _redact_row('content', 'delete_reason');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.journal_entries FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _refuse_rewrite();
 CREATE TRIGGER search_deleted AFTER UPDATE OF deleted_at ON ledger.journal_entries FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION _search_entry('deleted');
@@ -341,6 +348,7 @@ create table message_lints (
   constraint severity_is_known CHECK (severity = ANY (ARRAY['error'::text, 'warning'::text, 'info'::text])),
 );
 CREATE INDEX message_lints_message ON ledger.message_lints USING btree (message_id);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF message ON ledger.message_lints FOR EACH ROW WHEN (_may_hold_secret(new.message)) EXECUTE FUNCTION _redact_row('message');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.message_lints FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table messages (
   id uuid not null default _uuidv7(),
@@ -364,6 +372,7 @@ create table messages (
 CREATE UNIQUE INDEX messages_external_id ON ledger.messages USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_nudges ON ledger.messages USING btree (turn_id) WHERE ((metadata ->> 'kind'::text) = 'nudge'::text);
 CREATE INDEX messages_time ON ledger.messages USING btree (turn_id, created_at, sequence);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, sent_content, metadata ON ledger.messages FOR EACH ROW WHEN ((_may_hold_secret((new.content)::text) OR _may_hold_secret((new.sent_content)::text) OR _may_hold_secret((new.metadata)::text))) EXECUTE FUNCTION _redact_row('content', 'sent_content', 'metadata');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.messages FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table metrics_taken (
   is_only boolean not null default true,
@@ -406,6 +415,17 @@ create table models (
   constraint prices_come_together CHECK (num_nulls(input_price, output_price, cache_read_price, cache_write_price) = ANY (ARRAY[0, 4])),
   constraint samples_are_positive CHECK (sample_chars > 0::double precision AND sample_tokens > 0::double precision),
 ) with (fillfactor=50);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF cooldown_reason ON ledger.models FOR EACH ROW WHEN (_may_hold_secret(new.cooldown_reason)) EXECUTE FUNCTION _redact_row('cooldown_reason');
+create table redactions (
+  id bigint not null generated as identity,
+  place text not null,
+  work_item_id uuid,
+  secrets integer not null,
+  created_at timestamp with time zone not null default _now(),
+  constraint redactions_pkey PRIMARY KEY (id),
+  constraint something_was_found CHECK (secrets > 0),
+);
+CREATE INDEX redactions_time ON ledger.redactions USING btree (created_at);
 create table search_entries (
   source text not null,
   id uuid not null,
@@ -448,6 +468,7 @@ create table session_records (
   constraint session_records_pkey PRIMARY KEY (session_label, line, ordinal),
   constraint session_records_session_label_fkey FOREIGN KEY (session_label) REFERENCES sessions(label),
 );
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content ON ledger.session_records FOR EACH ROW WHEN (_may_hold_secret(new.content)) EXECUTE FUNCTION _redact_row('content');
 create table sessions (
   label text not null,
   head_turn_id uuid,
@@ -470,6 +491,7 @@ create table sessions (
 );
 CREATE INDEX sessions_parent ON ledger.sessions USING btree (parent_session_label) WHERE (parent_session_label IS NOT NULL);
 CREATE CONSTRAINT TRIGGER check_head AFTER UPDATE OF head_turn_id ON ledger.sessions DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((new.head_turn_id IS DISTINCT FROM old.head_turn_id)) EXECUTE FUNCTION _check_head();
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF task_description ON ledger.sessions FOR EACH ROW WHEN (_may_hold_secret(new.task_description)) EXECUTE FUNCTION _redact_row('task_description');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.sessions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table sweep_walks (
   walk text not null,
@@ -530,6 +552,7 @@ CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WH
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
 CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE (status = 'uncertain'::text);
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF input, rewritten_input, result, value ON ledger.tool_calls FOR EACH ROW WHEN ((_may_hold_secret((new.input)::text) OR _may_hold_secret((new.rewritten_input)::text) OR _may_hold_secret((new.result)::text) OR _may_hold_secret((new.value)::text))) EXECUTE FUNCTION _redact_row('input', 'rewritten_input', 'result', 'value');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.tool_calls FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.tool_calls FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite();
 create table touch_rules (
@@ -605,6 +628,7 @@ create unlogged table turn_streams (
   constraint turn_streams_pkey PRIMARY KEY (turn_id),
   constraint turn_streams_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
 );
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content ON ledger.turn_streams FOR EACH ROW WHEN (_may_hold_secret((new.content)::text)) EXECUTE FUNCTION _redact_row('content');
 create table turn_workspaces (
   turn_id uuid not null,
   ref text not null,
@@ -674,6 +698,7 @@ CREATE INDEX turns_parent ON ledger.turns USING btree (parent_turn_id);
 CREATE INDEX turns_work_item ON ledger.turns USING btree (work_item_id, id);
 CREATE CONSTRAINT TRIGGER check_compaction AFTER UPDATE OF status ON ledger.turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.turn_type = 'compaction'::text) AND (new.status = 'completed'::text))) EXECUTE FUNCTION _check_turn();
 CREATE CONSTRAINT TRIGGER check_turn AFTER INSERT ON ledger.turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION _check_turn();
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF error ON ledger.turns FOR EACH ROW WHEN (_may_hold_secret((new.error)::text)) EXECUTE FUNCTION _redact_row('error');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.turns FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.turns FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite();
 CREATE TRIGGER stream_over AFTER UPDATE OF status ON ledger.turns FOR EACH ROW WHEN (((old.status = 'streaming'::text) AND (new.status <> 'streaming'::text))) EXECUTE FUNCTION _stream_over();
@@ -699,6 +724,7 @@ create table work_checkpoints (
   constraint work_checkpoints_work_item_id_fkey FOREIGN KEY (work_item_id) REFERENCES work_items(id),
 );
 CREATE INDEX work_checkpoints_work_item ON ledger.work_checkpoints USING btree (work_item_id, created_at DESC, id DESC);
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF summary, completed_tasks, key_decisions, current_state, files_modified, pending_actions ON ledger.work_checkpoints FOR EACH ROW WHEN ((_may_hold_secret(new.summary) OR _may_hold_secret((new.completed_tasks)::text) OR _may_hold_secret((new.key_decisions)::text) OR _may_hold_secret(new.current_state) OR _may_hold_secret((new.files_modified)::text) OR _may_hold_secret((new.pending_actions)::text))) EXECUTE FUNCTION _redact_row('summary', 'completed_tasks', 'key_decisions', 'current_state', 'files_modified', 'pending_actions');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_checkpoints FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table work_items (
   id uuid not null default _uuidv7(),
@@ -768,6 +794,7 @@ CREATE INDEX work_items_slots ON ledger.work_items USING btree (slot_faculty) WH
 CREATE INDEX work_items_under_way ON ledger.work_items USING btree (root_id) WHERE ((resolved_at IS NULL) AND ((state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR ((state = 'queued'::text) AND (focus_id IS NOT NULL))));
 CREATE TRIGGER fence_follow AFTER UPDATE OF focus_id, attempts, resolved_at ON ledger.work_items FOR EACH ROW WHEN ((((old.focus_id IS DISTINCT FROM new.focus_id) OR (old.attempts IS DISTINCT FROM new.attempts)) OR (old.resolved_at IS DISTINCT FROM new.resolved_at))) EXECUTE FUNCTION _fence_follow();
 CREATE TRIGGER notify_completed AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _notify_completed();
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF description, params, state_reason, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((_may_hold_secret(new.description) OR _may_hold_secret((new.params)::text) OR _may_hold_secret(new.state_reason) OR _may_hold_secret((new.outcome_data)::text))) EXECUTE FUNCTION _redact_row('description', 'params', 'state_reason', 'outcome_data');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.work_items FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE OF state, resolved_at, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((old.resolved_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite();
 CREATE TRIGGER search_outcome AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _search_entry('outcome');
@@ -802,9 +829,10 @@ CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (create
 CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'step'::text);
 CREATE INDEX work_ledger_time ON ledger.work_ledger USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'error'::text);
+CREATE TRIGGER redact BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _redact_entry();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_entry BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_entry(); -- enabled A
-CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN ((NOT new.is_inherited)) EXECUTE FUNCTION _search_entry('ledger');
+CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN ((NOT new.is_inherited)) EXECUTE FUNCTION _search_ledger();
 create table work_usage (
   work_item_id uuid not null,
   model text not null,
@@ -1999,7 +2027,7 @@ create function _budget_child(p_parent_id uuid) returns void
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
   plpgsql volatile; -- body 5da04306, comment bd8eb1cd
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body 9d5bd0a3, comment 111c9ebb
+  plpgsql volatile; -- body 58558b70, comment 111c9ebb
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment b46f7e16
 create function _budget_room(p_budget budgets, p_model text, p_input bigint) returns numeric
@@ -2033,7 +2061,7 @@ create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_ca
 create function _call_position(p_call tool_calls) returns integer
   sql stable; -- body 50c1b94d, comment cc49b4e1
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body eed6c547, comment ff98d0a7
+  plpgsql volatile; -- body 6b318c2c, comment ff98d0a7
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a9a1221c, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
@@ -2042,6 +2070,8 @@ create function _call_whole(p_call tool_calls) returns text
   sql stable; -- body ab406115, comment 1a0ce3c0
 create function _called(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 168ec19b, comment 7187dc5b
+create function _calls_begin(p_turn turns, p_config jsonb) returns void
+  plpgsql volatile; -- body ea4a8c6e, comment 89e3d9dc
 create function _calls_give_up(p_after interval) returns integer
   sql volatile; -- body 8b1193b7, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
@@ -2132,8 +2162,8 @@ create function _context_next(p_item work_items, p_focus foci, p_config jsonb, O
   plpgsql stable; -- body b3ed0b48, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
-create function _continued(p_item work_items, p_focus foci) returns jsonb
-  plpgsql volatile; -- body 9e23900f, comment e55e300e
+create function _continued(p_item work_items, p_focus foci) returns json
+  plpgsql volatile; -- body c019b676, comment e55e300e
 create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with time zone) returns void
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
@@ -2179,7 +2209,7 @@ create function _engine_message(p_head turns) returns text
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7b967d72
 create function _enqueue(p_work_item_id uuid) returns boolean
-  plpgsql volatile security definer; -- body 5c18ffb9, comment 5fb011ab
+  plpgsql volatile security definer; -- body a896e99a, comment 5fb011ab
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval) returns integer
@@ -2215,7 +2245,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body ec4af5ee, comment daa3a2db
+  sql immutable parallel safe; -- body 037b4ba4, comment daa3a2db
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
@@ -2260,6 +2290,8 @@ create function _genai_blocks(p_content jsonb) returns SETOF jsonb
   sql immutable; -- body f3ccc30a, comment a627fb2b
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
+create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
+  plpgsql volatile; -- body 64eebe7b, comment 91c55fcd
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 150fb43f, comment 96927880
 create function _has_javascript() returns boolean
@@ -2346,14 +2378,20 @@ create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focu
   sql stable; -- body d41d8cd9, comment ce09c899
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
   plpgsql volatile; -- body 90e3c2e9, comment 7d50e0a3
+create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
+  plpgsql volatile; -- body 50e08abc, comment 65b492f4
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
   plpgsql volatile; -- body 41f5916a, comment 1c87e459
 create function _iteration_span_id(p_focus_id uuid, p_iteration integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7893b336
 create function _iteration_spans(p_item work_items, p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8d30d05, comment 82b3068c
+create function _job_priority(p_priority integer) returns integer
+  sql immutable parallel safe; -- body d41d8cd9, comment 325739a5
 create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
   sql stable; -- body ff3e67c3, comment 721fe5d5
+create function _job_waiting(p_task text) returns integer
+  plpgsql volatile security definer; -- body 0eae1f0f, comment f76755d9
 create function _jobs_tidy() returns void
   plpgsql volatile security definer; -- body d6f08a71, comment bd8d0c1b
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
@@ -2441,7 +2479,7 @@ create function _lease_end(p_item work_items) returns jsonb
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 806f2371, comment 4b053456
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
-  plpgsql volatile; -- body 8d0bbd9c, comment 54f159a6
+  plpgsql volatile; -- body c72b9683, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
   plpgsql stable; -- body b774e724, comment ca251431
 create function _ledger_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_limit_chars numeric) returns elisions
@@ -2472,12 +2510,14 @@ create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
   sql stable; -- body 21d55d4d, comment 6bac9df2
+create function _may_hold_secret(p_text text) returns boolean
+  plpgsql immutable parallel safe; -- body 977588b3, comment 61078c23
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8f560077, comment ffefb328
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
   sql stable; -- body 4307b208, comment fa2f4c2b
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body 4e70a44f, comment 1b56c5e4
+  sql immutable parallel safe; -- body 4cc1ba4f, comment 1b56c5e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 4f423a21, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
@@ -2519,15 +2559,15 @@ create function _one_line(p_text text, p_max_chars integer) returns text
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9c4e67b8
 create function _open_call(p_call tool_calls) returns json
-  sql stable; -- body 4316d25f, comment 7fe44365
+  sql stable; -- body ccabfde1, comment bae85494
 create function _open_calls(p_turn_id uuid) returns json
-  sql stable; -- body eecdfbb9, comment 851474c5
+  sql stable; -- body 042077f0, comment 106a430a
 create function _open_calls_shown(p_turn_id uuid) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d54a9335, comment fa22351d
 create function _open_item(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 6a606059, comment 7852e177
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c3e789e, comment 45caab5e
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f69d070, comment 4813d544
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 44a4b193, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
@@ -2570,6 +2610,8 @@ create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) r
   plpgsql immutable; -- body 80ee9250, comment 5a6ed48d
 create function _raise_not_found(p_what text, p_id uuid) returns void
   plpgsql immutable; -- body ff65022f, comment 01039ccb
+create function _raise_not_over(p_focus foci, p_detail text) returns void
+  plpgsql volatile; -- body 2efc0308, comment df1001c6
 create function _raise_over(p_work_item_id uuid) returns void
   plpgsql volatile; -- body 93a9bcd2, comment ec326b74
 create function _reasoning(p_content json) returns text
@@ -2581,7 +2623,7 @@ create function _recorded_calls(p_calls json, p_n integer) returns TABLE(ordinal
 create function _recorded_count(p_count jsonb) returns integer
   sql immutable; -- body c623e9af, comment 64da477b
 create function _recorded_end(p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
-  plpgsql volatile; -- body d3906bd5, comment 44355783
+  plpgsql volatile; -- body f25932b1, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
   sql stable; -- body 8478cc36, comment b2c2fd0a
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
@@ -2596,6 +2638,22 @@ create function _recorded_time(p_at text) returns timestamp with time zone
   plpgsql stable; -- body 4e8b25fe, comment 8cc145f4
 create function _recover_calls(p_turn_id uuid) returns void
   plpgsql volatile; -- body 98ede97f, comment f0a3d397
+create function _redact_columns(p_table text, p_row json, p_columns text[]) returns json
+  plpgsql volatile; -- body 1bb3cced, comment 2146f69c
+create function _redact_entry() returns trigger
+  plpgsql volatile; -- body 90e217f5, comment db99fa6a
+create function _redact_row() returns trigger
+  plpgsql volatile; -- body bc883dcd, comment 1c396713
+create function _redact_text(p_text text, p_place text, p_row json) returns text
+  plpgsql volatile; -- body d7244213, comment 39b90b3e
+create function _redacted(p_text text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 56fc26ed
+create function _redacted_blocks(p_blocks json) returns text
+  sql immutable parallel safe; -- body 4ce1073a, comment a449f92d
+create function _redaction_note(p_place text, p_row json, p_before text, p_after text) returns void
+  sql volatile; -- body 040fea3e, comment cc193c61
+create function _redacts(p_row json) returns boolean
+  sql stable; -- body a6759094, comment ec0c71bd
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 25f48503, comment 5fa23c32
 create function _refuse_entry() returns trigger
@@ -2626,6 +2684,8 @@ create function _request_obstacle(p_item work_items, p_focus foci, p_config json
   plpgsql volatile; -- body 20eee14f, comment 944a999e
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 83d3611f, comment 87d226d9
+create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
+  plpgsql stable; -- body 0faf19e9, comment eab36145
 create function _response_store(p_turn turns, p_content json) returns void
   plpgsql volatile; -- body 7d423139, comment c0c13306
 create function _response_text(p_turn_id uuid) returns text
@@ -2663,7 +2723,9 @@ create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) return
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
   sql volatile set client_min_messages=warning; -- body a8ebf1c3, comment 9d89a8cb
 create function _search_entry() returns trigger
-  plpgsql volatile; -- body 16b7a584, comment b4ba41b1
+  plpgsql volatile; -- body 29db31ce, comment b4ba41b1
+create function _search_ledger() returns trigger
+  plpgsql volatile set client_min_messages=warning; -- body 04b2a088, comment 4e6600e9
 create function _search_marks(p_query text) returns text
   sql immutable; -- body b38a3635, comment e815c553
 create function _search_query(p_query text) returns tsquery
@@ -2672,6 +2734,10 @@ create function _search_snippet(p_text text, p_marks text) returns text
   sql immutable; -- body a5130a7c, comment 3d883860
 create function _search_text(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d659e1df
+create function _secrets_behind() returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment b03dd63f
+create function _secrets_whole() returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 9a830706
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 95b2d83f, comment 94e3ab86
 create function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer) returns elisions
@@ -2724,6 +2790,8 @@ create function _state_line(p_item work_items, p_steps text[], p_asked text) ret
   sql stable; -- body 62f967a3, comment 0a1df94f
 create function _steps_tokens(p_work_item_id uuid, p_turn_id uuid, p_model text) returns integer
   sql stable; -- body 4a8108d7, comment b182f1c2
+create function _stopped_because(p_focus foci, p_turn turns) returns text
+  plpgsql immutable; -- body 127a618e, comment 1483c63f
 create function _storable(p_json json) returns json
   plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
 create function _strategy_cut(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_shown turns[], p_keep integer, p_trigger text, p_told_chars integer) returns elisions
@@ -2870,6 +2938,8 @@ create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body b494c3ee, comment 2d8630f3
+create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
+  plpgsql volatile; -- body 6ab728c3, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable; -- body c67cb9af, comment 6bbd87ad
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
@@ -2885,7 +2955,7 @@ create function _without_slot(p_item work_items, p_state text, p_reason text, p_
 create function _without_thinking(p_content json) returns text
   sql immutable; -- body 5672d6c0, comment e32e7dad
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body 8fd62c3e, comment 4b519098
+  plpgsql volatile; -- body f7f86c83, comment 4b519098
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
   sql stable; -- body 006c06ef, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
@@ -2947,11 +3017,11 @@ create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_secon
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body 560acc32, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body 2e61bcdc, comment 58106812
+  plpgsql volatile; -- body a47df816, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 3d62f974, comment 9d4f03b8
-create function iteration_finish(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body e1a713a3, comment c07806c2
+create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
+  plpgsql volatile; -- body af1a5a05, comment 4d67ef33
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body 9b5387eb, comment f333755a
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
@@ -3059,7 +3129,7 @@ create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_i
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body fe9308c8, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
-  plpgsql volatile; -- body 337276a2, comment e864eac5
+  plpgsql volatile; -- body 44d3411d, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
   sql volatile; -- body eba1fd82, comment 878dc7fe
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
@@ -3078,8 +3148,8 @@ create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
   plpgsql volatile; -- body cc7f83e1, comment 81afad2a
-create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns json
-  plpgsql volatile; -- body b1f6c2fe, comment 87e45e67
+create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
+  plpgsql volatile; -- body f86e0cf1, comment c0ddcb4d
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
   plpgsql volatile; -- body c4cddfe7, comment 103f7986
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
@@ -3109,7 +3179,7 @@ create function work_ledger_version() returns text
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
   plpgsql volatile; -- body d072ce0e, comment 46ff613a
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
-  sql stable; -- body f978c0c4, comment 9e7cd078
+  sql stable; -- body e521ba9d, comment 9e7cd078
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile; -- body 98114092, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
