@@ -147,7 +147,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
     return `iteration_finish(${args(driven)})`;
   } },
-  { name: 'iteration_finish of an item that goes on', comesTo: ['items', 'foci', 'rows', 'budgets'], prepare: async () => {
+  { name: 'iteration_finish of an item that goes on', comesTo: ['fences', 'foci', 'rows', 'budgets'], prepare: async () => {
     const driven = await asking((await tree()).root);
     const [call] = await answered(driven, use('ledger_append', { entry_type: 'note', content: 'x' }));
     await first.run(`select tool_call_execute(${args(driven)}, ${quoted(call)})`);
