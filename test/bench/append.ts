@@ -11,21 +11,21 @@ import type { Server } from './harness/server.ts';
 const content = 'The index on orders(created_at) is never used by the nightly import.';
 const insert = (table: string): string => `insert into ${table} (work_item_id, entry_type, content) values (:item, 'note', '${content}')`;
 const appendOne = `select (ledger_append(:item, 'note', '${content}')).seq`;
-const ten = `select count(*) from ledger_appendOnebatch(:item, '${JSON.stringify(Array.from({ length: 10 }, () => ({ entry_type: 'note', content })))}')`;
+const ten = `select count(*) from ledger_append_batch(:item, '${JSON.stringify(Array.from({ length: 10 }, () => ({ entry_type: 'note', content })))}')`;
 
 type Variant = { statement: string; rows?: number; isShared?: boolean; isWatched?: boolean; of?: string };
 const own: Record<string, Variant> = {
   'plain INSERT': { statement: insert('bench_plain') },
   'plain INSERT with a foreign key': { statement: insert('bench_keyed'), of: 'plain INSERT' },
   ledger_append: { statement: appendOne, of: 'plain INSERT' },
-  'ledger_appendOnebatch of 10': { statement: ten, rows: 10, of: 'ledger_append' },
+  'ledger_append_batch of 10': { statement: ten, rows: 10, of: 'ledger_append' },
 };
 const together: Record<string, Variant> = {
   ...own,
   'ledger_append, watched, one listener': { statement: appendOne, isWatched: true, of: 'ledger_append' },
   'plain INSERT, the same item': { statement: insert('bench_plain'), isShared: true },
   'ledger_append, the same item': { statement: appendOne, isShared: true, of: 'plain INSERT, the same item' },
-  'ledger_appendOnebatch of 10, the same item': { statement: ten, rows: 10, isShared: true, of: 'ledger_append, the same item' },
+  'ledger_append_batch of 10, the same item': { statement: ten, rows: 10, isShared: true, of: 'ledger_append, the same item' },
 };
 
 export const append: Question = {

@@ -108,6 +108,7 @@ test('every column of the ledger is filled by somebody', async () => {
     select journal_entry_delete((journal_log((select id from j), 'user_feedback', '{"message": "a"}')).id, 'a secret');
     select journal_log((select id from j), 'user_feedback', '{"message": "b"}');
     select checkpoint_create((select id from j));
+    select ledger_watch((select id from j));
     select ledger_append((select id from j), 'note', 'data', '{"a": 1}', p_idempotency_key => 'k');
     select model_price_save('claude-sonnet-5-5', 3, 15, 0.3, 3.75);
     select ledger_data_schema_save('note', '{"type": "object"}');
