@@ -1,6 +1,7 @@
 // What takes part in a comparison: it does work in steps, each of which is durable, with 4 KB of text, before the next begins.
 
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -28,15 +29,6 @@ const bench = join(import.meta.dirname, '..');
 
 /** A package of test/bench/package.json, with the part of its face that is used here. The first asks npm for all of them. */
 export async function peerPackage<Face>(name: string): Promise<Face> {
-  const require = createRequire(join(bench, 'package.json'));
-  const found = ((): string | null => {
-    try {
-      return require.resolve(name, { paths: [bench] });
-    } catch {
-      return null;
-    }
-  })();
-  const isOurs = found?.startsWith(join(bench, 'node_modules'));
-  if (!isOurs) await promisify(execFile)('npm', ['ci', '--no-fund', '--no-audit', '--loglevel=error'], { cwd: bench });
-  return (await import(pathToFileURL(require.resolve(name, { paths: [bench] })).href)) as Face;
+  if (!existsSync(join(bench, 'node_modules', name))) await promisify(execFile)('npm', ['ci', '--loglevel=error'], { cwd: bench });
+  return (await import(pathToFileURL(createRequire(join(bench, 'package.json')).resolve(name)).href)) as Face;
 }
