@@ -8,7 +8,7 @@ import { countRoundTrips } from './harness/roundTrips.ts';
 import { withServer } from './harness/server.ts';
 import type { Server } from './harness/server.ts';
 import { absurd } from './peers/absurd.ts';
-import { STEP_BYTES } from './peers/contender.ts';
+import { installPeers, STEP_BYTES } from './peers/contender.ts';
 import type { Peer } from './peers/contender.ts';
 import { dbos } from './peers/dbos.ts';
 import { graphileWorker } from './peers/graphileWorker.ts';
@@ -24,11 +24,13 @@ export const iteration: Question = {
   measure: (options) => withServer(async (server) => {
     const { quick, say } = options;
     await server.admin.query('create extension pg_stat_statements');
+    const peers = peersOf(options);
+    if (peers.includes(dbos)) await installPeers();
     const waited = countRoundTrips();
     const [rounds, steps, first] = quick ? [3, 40, 20] : [5, 400, 200];
     const variants: Record<string, () => Promise<Turn>> = {};
     const stored = [];
-    for (const [n, peer] of peersOf(options).entries()) {
+    for (const [n, peer] of peers.entries()) {
       const url = await server.database(`peer_${n}`, peer.content);
       const why = await peer.prepare?.(url);
       if (why) {

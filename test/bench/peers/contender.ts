@@ -27,8 +27,13 @@ export const STEP_BYTES = 4096;
 
 const bench = join(import.meta.dirname, '..');
 
-/** A package of test/bench/package.json, with the part of its face that is used here. The first asks npm for all of them. */
+/** Asks npm for the packages of test/bench/package.json, unless they are there. */
+export async function installPeers(): Promise<void> {
+  if (!existsSync(join(bench, 'node_modules', '.package-lock.json'))) await promisify(execFile)('npm', ['ci', '--loglevel=error'], { cwd: bench });
+}
+
+/** One of them, with the part of its face that is used here. */
 export async function peerPackage<Face>(name: string): Promise<Face> {
-  if (!existsSync(join(bench, 'node_modules', name))) await promisify(execFile)('npm', ['ci', '--loglevel=error'], { cwd: bench });
+  await installPeers();
   return (await import(pathToFileURL(createRequire(join(bench, 'package.json')).resolve(name)).href)) as Face;
 }
