@@ -8,7 +8,7 @@ import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import type { ContentBlock } from '../model/message.ts';
 import { withoutBeginning } from '../secrets/forms.ts';
-import { withoutPrefix } from '../secrets/known.ts';
+import { withoutKnownSoFar } from '../secrets/known.ts';
 
 const INTERVAL_MS = 1000;
 /** Longer than it takes from a claim to the request. */
@@ -18,7 +18,7 @@ const AWAITED_MS = 30_000;
 function settled(blocks: ContentBlock[]): ContentBlock[] {
   const last = blocks.at(-1);
   if (last === undefined) return blocks;
-  const shown = Object.fromEntries(Object.entries(last).map(([key, value]) => [key, ['text', 'input'].includes(key) && typeof value === 'string' ? withoutBeginning(withoutPrefix(value)) : value]));
+  const shown = Object.fromEntries(Object.entries(last).map(([key, value]) => [key, ['text', 'input'].includes(key) && typeof value === 'string' ? withoutBeginning(withoutKnownSoFar(value)) : value]));
   return [...blocks.slice(0, -1), shown as ContentBlock];
 }
 

@@ -20,7 +20,9 @@ export function keepSecret(value: string | null | undefined): void {
 
 function spellingsOf(secret: string): string[] {
   const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
-  return [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret), ...(secret.length >= 12 ? [base64] : [])];
+  const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
+  const [once, twice] = [escaped(secret), escaped(escaped(secret))]; // JSON within JSON: what a hook prints, what a tool answers
+  return [secret, once, twice, escaped(twice), encodeURIComponent(secret), ...(secret.length >= 12 ? [base64] : [])];
 }
 
 /** For what goes to a database: a text, or JSON, which stays valid. What a model thought is left as it is, because it is signed. */
@@ -41,8 +43,9 @@ export function withoutSecrets(text: string, place: Place): string {
 /** Without the given values. */
 export const withoutValues = (text: string, values: readonly string[], place: Place): string => without(text, place, values.toSorted((a, b) => b.length - a.length));
 
-/** A text that is still arriving, without an end that may be the beginning of a value. */
-export function withoutPrefix(text: string): string {
+/** A text that is still arriving, without the values in it and without an end that may be the beginning of one. It comes again, so nothing is counted. */
+export function withoutKnownSoFar(arriving: string): string {
+  const text = spellings.reduce((left, secret) => left.replaceAll(secret, mark), arriving);
   let end = text.length;
   for (const secret of spellings) {
     for (let length = Math.min(secret.length - 1, text.length); length > 0; length--) {

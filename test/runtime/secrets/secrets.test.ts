@@ -1,0 +1,100 @@
+// Secrets that this process knows, by their value or by their form: what is left of a text, and what of it may be shown while it arrives.
+
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { passwordsOf, shownUrl, withoutPassword } from '../../../runtime/ledger/address.ts';
+import { secretsBehind, secretsWhole, withoutBeginning, withoutForms } from '../../../runtime/secrets/forms.ts';
+import { countWith, keepSecret, withoutKnown, withoutKnownSoFar, withoutSecrets } from '../../../runtime/secrets/known.ts';
+import { createDatabase } from '../../database.ts';
+import type { TestDatabase } from '../../database.ts';
+
+let database: TestDatabase;
+const counted: string[] = [];
+const value = 'k3y "with\\everything" ümläut/+=&';
+const key = `sk-${'ant-api03-'}${'aB3_'.repeat(10)}`;
+beforeAll(async () => {
+  database = await createDatabase();
+  countWith((place, secrets) => counted.push(`${place} ${secrets}`));
+  keepSecret(value);
+  keepSecret('plain');
+  keepSecret('123456');
+});
+afterAll(() => database?.drop());
+
+test('the forms are those of the database', async () => {
+  const [sql] = await database.query(`select ledger._secrets_whole() as whole, ledger._secrets_behind() as behind`);
+  expect({ whole: secretsWhole, behind: secretsBehind }).toEqual(sql);
+});
+
+test.each([
+  `Use ${key} now`, `${key}\n${key}`, `postgresql://me:p@ss@h/d`, `x://a:b@c x://d:3@f`, `host=h user=u password='p w' x`, `{"a":"Bearer ${'a1'.repeat(10)}"}`, '\\nAKIA' + 'Z9'.repeat(8),
+  `-----BEGIN ${'PRIVATE KEY-----'}\\nabc=\\n-----END ${'PRIVATE KEY-----'} x`, 'nothing', 'postgres://me:[redacted]@h', 'redis://:pw1@h?password=abcdefghij',
+])('%j loses the same here as there', async (text) => {
+  const [row] = await database.query<{ text: string }>(`select ledger._redacted($text$${text}$text$) as text`);
+  expect(withoutForms(text).text).toBe(row?.text);
+});
+
+test('a known value is taken out in each of its spellings, and JSON stays valid', () => {
+  expect(withoutKnown(`it is ${value}!`)).toBe('it is [redacted]!');
+  expect(JSON.parse(withoutKnown(JSON.stringify({ [value]: [1.5, value] })))).toEqual({ '[redacted]': [1.5, '[redacted]'] });
+  expect(withoutKnown(`?key=${encodeURIComponent(value)}&`)).toBe('?key=[redacted]&');
+  expect(withoutKnown(`Basic ${Buffer.from(value).toString('base64')}`)).toMatch(/^Basic \[redacted\]=*$/);
+  expect(counted.splice(0)).toEqual(['known_value 1', 'known_value 2', 'known_value 1', 'known_value 1']);
+});
+
+test('a word or a short number is none: it could not be told from text', () => {
+  expect(withoutKnown('plain 123456')).toBe('plain 123456');
+});
+
+test('a thought keeps its bytes, and numbers around it their digits', () => {
+  const thought = { type: 'thinking', thinking: value, signature: value };
+  const json = `{"content":[${JSON.stringify(thought)},{"type":"redacted_thinking","data":${JSON.stringify(value)}},{"type":"text","text":${JSON.stringify(value)}}],"n":12345678901234567890,"f":1.50}`;
+  expect(withoutKnown(json)).toBe(`{"content":[${JSON.stringify(thought)},{"type":"redacted_thinking","data":${JSON.stringify(value)}},{"type":"text","text":"[redacted]"}],"n":12345678901234567890,"f":1.50}`);
+});
+
+test('logs and answers lose both, and both are counted', () => {
+  counted.length = 0;
+  expect(withoutSecrets(`${value} ${key}`, 'log')).toBe('[redacted] [redacted]');
+  expect(counted).toEqual(['log 1', 'log 1']);
+});
+
+test.each([
+  ['I look at the log before', 'I look at the log before'], ['see https://exa', 'see https'], [`use ${key}`, 'use sk'], [`use ${key} `, `use ${key} `],
+  [`-----BEGIN ${'PRIVATE KEY-----'}\nabc def `, ''], [`-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END ${'PRIVATE KEY-----'} `, `-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END ${'PRIVATE KEY-----'} `],
+  ['日本語のテキスト', '日本語のテキスト'], ['', ''],
+])('of %j, which still arrives, %j is shown', (text, shown) => {
+  expect(withoutBeginning(text)).toBe(shown);
+});
+
+test('what arrives piece by piece shows no part of a secret that could be taken for it, and nothing twice', () => {
+  const text = `The key is ${key}, the other ${value}; that is well-known, isn't it. `;
+  let shown = '';
+  for (let length = 0; length <= text.length; length++) {
+    const now = withoutForms(withoutBeginning(withoutKnownSoFar(text.slice(0, length)))).text;
+    if (!now.startsWith(shown)) expect([shown, now]).toEqual([`The key is sk`, expect.stringMatching(/^The key is \[redacted\]/)]);
+    expect(now).not.toContain(key.slice(0, 8));
+    expect(now).not.toContain(value.slice(0, 5));
+    shown = now;
+  }
+  expect(shown).toBe(`The key is [redacted], the other [redacted]; that is well-known, isn't it. `);
+});
+
+test.each([
+  ['postgres://u:pw-1@h/d', 'postgres://u:***@h/d', 'pw-1', ['pw-1']],
+  ['postgresql://u:p%40ss@[::1]:5432/d', 'postgresql://u:***@[::1]:5432/d', 'p@ss', ['p%40ss', 'p@ss']],
+  ['postgres://u:p@ss/w?x#d@h:1,h2:2/d?sslmode=require', 'postgres://u:***@h:1,h2:2/d?sslmode=require', 'p@ss/w?x#d', ['p@ss/w?x#d']],
+  ['postgres://h/d?user=u&password=pw-1&sslpassword=pw-2', 'postgres://h/d?user=u&password=***&sslpassword=***', 'pw-1', ['pw-1', 'pw-2']],
+  ['postgres://h/d?p%61ssword=pw-1', 'postgres://h/d?p%61ssword=***', 'pw-1', ['pw-1']],
+  ['socket:/tmp/run?db=d&password=pw-1', 'socket:/tmp/run?db=d&password=***', 'pw-1', ['pw-1']],
+  ['postgres://u@h/d?application_name=a:b@c', 'postgres://u@h/d?application_name=a:b@c', null, []],
+  ['postgres://[::1]:5432/d', 'postgres://[::1]:5432/d', null, []],
+  ['host=h password=pw-1 user=u', 'host=h password=*** user=u', null, ['pw-1']],
+  [String.raw`host=h password = 'it\'s pw' user=u`, 'host=h password = *** user=u', null, ["it's pw"]],
+  ['PGPASSWORD=pw-1', 'PGPASSWORD=***', null, ['pw-1']],
+  ['me:pw-1@h/d', 'me:***@h/d', null, []],
+])('%s is printed as %s', (address, shown, password, secrets) => {
+  expect(shownUrl(address)).toBe(shown);
+  expect(passwordsOf(address)).toEqual(secrets);
+  if (password !== null) expect(withoutPassword(address).password).toBe(password);
+  if (password !== null) expect(withoutPassword(address).address).not.toMatch(/pw-|p@ss|p%40ss/);
+});
