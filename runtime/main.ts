@@ -12,6 +12,7 @@ import { sandboxImage } from '../sandbox/image.ts';
 import { version } from '../sql/extensionSource.ts';
 import type { ConsoleSettings } from './commands/console.ts';
 import type { CostOptions } from './commands/cost.ts';
+import type { EraseOptions, RetentionOptions } from './commands/erase.ts';
 import type { FileOptions } from './commands/files.ts';
 import type { ClientOptions } from './commands/hook.ts';
 import type { SubmitOptions } from './commands/items.ts';
@@ -243,6 +244,11 @@ command('append <id> <type> <content>', 'add an entry to the ledger of a work it
     exitCode = await (await items()).ledgerAppend(id, type, content, called.optsWithGlobals<Settings>());
   });
 
+command('retract <id> <seq> <reason>', 'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log', ledger)
+  .action(async (id: string, seq: string, reason: string, _: object, called: Command) => {
+    exitCode = await (await items()).ledgerRetract(id, integer(seq), reason, called.optsWithGlobals<Settings>());
+  });
+
 examples(command('complete <id> <summary>', 'complete a work item that no worker drives')
   .option('--evidence <text...>', 'what supports it: ids of tool calls, handles of artifacts, or words')
   .action(async (id: string, summary: string, options: Settings & { evidence?: string[] }) => {
@@ -261,6 +267,30 @@ command('cancel <id>', 'cancel a work item and everything below it')
   .option('--reason <text>', 'why')
   .action(async (id: string, options: Settings & { reason?: string }) => {
     exitCode = await (await items()).cancel(id, options);
+  });
+
+examples(command('erase <what>', 'erase a finished work item, and everything below it, for good; what: its id, or a session')
+  .option('--dry-run', 'show what would go')
+  .option('--yes', 'do not ask')
+  .option('--with-forks', 'also the forks that share its turns')
+  .option('--reason <text>', 'why; stays in the tombstone')
+  .action(async (what: string, options: EraseOptions) => {
+    exitCode = await (await import('./commands/erase.ts')).erase(what, options);
+  }), 'erase ID --dry-run', "erase ID --yes --reason 'asked for by its author'");
+
+examples(command('retention [age]', 'what is erased by itself: show it, or set it; age: "90 days", or "never"')
+  .addOption(new Option('--state <state>', 'of work in this final state').choices(['completed', 'failed', 'dead', 'cancelled']))
+  .option('--faculty <name>', 'of this faculty')
+  .addOption(new Option('--keep <what>', 'what stays').choices(['nothing', 'ledger', 'all']))
+  .option('--export <function>', 'called with the root before its tree goes: archive(uuid)')
+  .option('--run', 'now, not within the hour')
+  .action(async (age: string | undefined, options: RetentionOptions) => {
+    exitCode = await (await import('./commands/erase.ts')).retention(age, options);
+  }), "retention '90 days' --keep ledger", 'retention never', 'retention --run');
+
+command('export <what>', 'every row of a work item and of everything below it, as JSON lines; what: its id, or a session')
+  .action(async (what: string, options: Settings) => {
+    exitCode = await (await import('./commands/erase.ts')).exportWork(what, options);
   });
 
 command('budget <id> [resource=amount...]', 'what a work item and everything below it may use: show it, or set it')

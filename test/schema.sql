@@ -7,6 +7,7 @@ create table abilities (
   output_schema json,
   effect text not null,
   risk text not null,
+  source text not null default 'web'::text,
   implementation text not null,
   function_name text,
   is_builtin boolean not null default false,
@@ -19,6 +20,7 @@ create table abilities (
   constraint input_schema_describes_an_object CHECK ((input_schema ->> 'type'::text) = 'object'::text),
   constraint name_fits_providers CHECK (name ~ '^[a-zA-Z0-9_:-]{1,128}$'::text),
   constraint risk_is_known CHECK (risk = ANY (ARRAY['safe'::text, 'moderate'::text, 'dangerous'::text])),
+  constraint source_is_known CHECK (source = ANY (ARRAY['none'::text, 'own_test'::text, 'file'::text, 'other_agent'::text, 'web'::text])),
   constraint sql_abilities_name_a_function CHECK ((implementation = 'runtime'::text) = (function_name IS NULL)),
 );
 CREATE UNIQUE INDEX abilities_tool_name ON ledger.abilities USING btree (tool_name);
@@ -42,6 +44,14 @@ CREATE INDEX approvals_decided ON ledger.approvals USING btree (work_item_id, de
 CREATE INDEX approvals_open ON ledger.approvals USING btree (work_item_id) WHERE (decision IS NULL);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF reason ON ledger.approvals FOR EACH ROW WHEN (_may_hold_secret(new.reason)) EXECUTE FUNCTION _redact_row('reason');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.approvals FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table artifact_uses (
+  content_hash text not null,
+  work_item_id uuid not null,
+  constraint artifact_uses_content_hash_fkey FOREIGN KEY (content_hash) REFERENCES artifacts(content_hash),
+  constraint artifact_uses_pkey PRIMARY KEY (content_hash, work_item_id),
+);
+CREATE INDEX artifact_uses_work_item ON ledger.artifact_uses USING btree (work_item_id);
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.artifact_uses FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table artifacts (
   content_hash text not null,
   content text not null,
@@ -137,6 +147,11 @@ CREATE INDEX compactions_iteration ON ledger.compactions USING btree (focus_id, 
 CREATE INDEX compactions_work_item ON ledger.compactions USING btree (work_item_id, created_at);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF instructions, error, metadata ON ledger.compactions FOR EACH ROW WHEN ((_may_hold_secret(new.instructions) OR _may_hold_secret((new.error)::text) OR _may_hold_secret((new.metadata)::text))) EXECUTE FUNCTION _redact_row('instructions', 'error', 'metadata');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.compactions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table content_salts (
+  work_item_id uuid not null,
+  salt uuid not null default gen_random_uuid(),
+  constraint content_salts_pkey PRIMARY KEY (work_item_id),
+);
 create table elisions (
   id uuid not null default _uuidv7(),
   previous_id uuid,
@@ -173,6 +188,29 @@ create table elisions (
 CREATE INDEX elisions_focus ON ledger.elisions USING btree (focus_id, iteration);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF stubs, kept, summary ON ledger.elisions FOR EACH ROW WHEN ((_may_hold_secret((new.stubs)::text) OR _may_hold_secret((new.kept)::text) OR _may_hold_secret(new.summary))) EXECUTE FUNCTION _redact_row('stubs', 'kept', 'summary');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.elisions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
+create table erasing (
+  xid xid8 not null,
+  constraint erasing_pkey PRIMARY KEY (xid),
+);
+CREATE TRIGGER refuse_erasing BEFORE INSERT OR UPDATE OR TRUNCATE ON ledger.erasing FOR EACH STATEMENT EXECUTE FUNCTION _refuse_erasing(); -- enabled A
+create table erasures (
+  work_item_id uuid not null,
+  root_id uuid not null,
+  keep text not null default 'nothing'::text,
+  reason text not null,
+  erased_by text not null default SESSION_USER,
+  began_at timestamp with time zone not null default _now(),
+  erased_at timestamp with time zone,
+  row_count bigint not null default 0,
+  quote_count integer not null default 0,
+  is_quoted boolean not null default true,
+  constraint erasures_pkey PRIMARY KEY (work_item_id),
+  constraint keep_is_known CHECK (keep = ANY (ARRAY['nothing'::text, 'ledger'::text])),
+);
+CREATE INDEX erasures_open ON ledger.erasures USING btree (began_at) WHERE (erased_at IS NULL);
+CREATE INDEX erasures_quoted ON ledger.erasures USING btree (began_at) WHERE is_quoted;
+CREATE INDEX erasures_root ON ledger.erasures USING btree (root_id);
+CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.erasures FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table faculties (
   content_hash text not null,
   name text not null,
@@ -315,7 +353,7 @@ CREATE INDEX journal_entries_work_item ON ledger.journal_entries USING btree (wo
 CREATE TRIGGER notify_journal AFTER INSERT ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _notify_journal();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, delete_reason ON ledger.journal_entries FOR EACH ROW WHEN ((_may_hold_secret((new.content)::text) OR _may_hold_secret(new.delete_reason))) EXECUTE FUNCTION _redact_row('content', 'delete_reason');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.journal_entries FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
-CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _refuse_rewrite();
+CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _refuse_rewrite(); -- enabled A
 CREATE TRIGGER search_deleted AFTER UPDATE OF deleted_at ON ledger.journal_entries FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION _search_entry('deleted');
 CREATE TRIGGER search_journal AFTER INSERT ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _search_entry('journal');
 create table ledger_data_schemas (
@@ -361,6 +399,7 @@ create table messages (
   context jsonb,
   metadata jsonb,
   external_id text,
+  erased_hash bytea,
   created_at timestamp with time zone not null default _now(),
   constraint content_is_a_list_of_blocks CHECK (json_typeof(content) = 'array'::text),
   constraint content_is_at_most_4_mib CHECK (octet_length(content::text) <= 4194304),
@@ -529,6 +568,7 @@ create table tool_calls (
   started_at timestamp with time zone,
   completed_at timestamp with time zone,
   wait_ends_at timestamp with time zone,
+  erased_hash bytea,
   constraint calls_are_ordered UNIQUE NULLS NOT DISTINCT (turn_id, parent_call_id, ordinal),
   constraint code_run_is_an_object CHECK (jsonb_typeof(code_run) = 'object'::text),
   constraint effect_is_known CHECK (effect = ANY (ARRAY['pure'::text, 'idempotent'::text, 'unsafe'::text])),
@@ -543,6 +583,7 @@ create table tool_calls (
   constraint tool_calls_pkey PRIMARY KEY (id),
   constraint tool_calls_turn_id_fkey FOREIGN KEY (turn_id) REFERENCES turns(id),
 ) with (fillfactor=85);
+CREATE INDEX tool_calls_artifact ON ledger.tool_calls USING btree (artifact_hash) WHERE (artifact_hash IS NOT NULL);
 CREATE INDEX tool_calls_completed ON ledger.tool_calls USING btree (work_item_id, completed_at);
 CREATE INDEX tool_calls_created ON ledger.tool_calls USING btree (work_item_id, created_at);
 CREATE UNIQUE INDEX tool_calls_external_id ON ledger.tool_calls USING btree (external_id) WHERE (external_id IS NOT NULL);
@@ -554,7 +595,7 @@ CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF input, rewritten_input, result, value ON ledger.tool_calls FOR EACH ROW WHEN ((_may_hold_secret((new.input)::text) OR _may_hold_secret((new.rewritten_input)::text) OR _may_hold_secret((new.result)::text) OR _may_hold_secret((new.value)::text))) EXECUTE FUNCTION _redact_row('input', 'rewritten_input', 'result', 'value');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.tool_calls FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
-CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.tool_calls FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite();
+CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.tool_calls FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite(); -- enabled A
 create table touch_rules (
   tool_name text not null,
   is_builtin boolean not null default false,
@@ -583,6 +624,7 @@ create table touches (
   constraint touches_pkey PRIMARY KEY (tool_call_id, ordinal),
   constraint touches_tool_call_id_fkey FOREIGN KEY (tool_call_id) REFERENCES tool_calls(id),
 );
+CREATE INDEX touches_changed ON ledger.touches USING btree (target) WHERE ((kind = 'path'::text) AND (action = ANY (ARRAY['create'::text, 'modify'::text, 'delete'::text])));
 CREATE INDEX touches_target ON ledger.touches USING btree (work_item_id, kind, target);
 create table trace_exports (
   focus_id uuid not null,
@@ -700,7 +742,7 @@ CREATE CONSTRAINT TRIGGER check_compaction AFTER UPDATE OF status ON ledger.turn
 CREATE CONSTRAINT TRIGGER check_turn AFTER INSERT ON ledger.turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION _check_turn();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF error ON ledger.turns FOR EACH ROW WHEN (_may_hold_secret((new.error)::text)) EXECUTE FUNCTION _redact_row('error');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.turns FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
-CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.turns FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite();
+CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.turns FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite(); -- enabled A
 CREATE TRIGGER stream_over AFTER UPDATE OF status ON ledger.turns FOR EACH ROW WHEN (((old.status = 'streaming'::text) AND (new.status <> 'streaming'::text))) EXECUTE FUNCTION _stream_over();
 create table work_checkpoints (
   id uuid not null default _uuidv7(),
@@ -758,6 +800,8 @@ create table work_items (
   created_at timestamp with time zone not null default _now(),
   started_at timestamp with time zone,
   resolved_at timestamp with time zone,
+  erased_at timestamp with time zone,
+  erased_hash bytea,
   constraint children_know_their_root CHECK ((parent_id IS NULL) = (depth = 0) AND (parent_id IS NULL) = (root_id = id)),
   constraint depth_is_at_most_5 CHECK (depth >= 0 AND depth <= 5 OR depth > 5 AND work_type = 'ldg:task'::text),
   constraint description_is_at_most_64_kib CHECK (description ~ '\S'::text AND octet_length(description) <= 65536),
@@ -783,6 +827,7 @@ CREATE UNIQUE INDEX work_items_open_dedup_key ON ledger.work_items USING btree (
 CREATE INDEX work_items_parent ON ledger.work_items USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX work_items_queued ON ledger.work_items USING btree (priority DESC, run_at) WHERE (state = 'queued'::text);
 CREATE INDEX work_items_queued_new ON ledger.work_items USING btree (created_at DESC, id DESC) WHERE (state = 'queued'::text);
+CREATE INDEX work_items_resolved ON ledger.work_items USING btree (resolved_at) WHERE ((parent_id IS NULL) AND (resolved_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX work_items_resumable ON ledger.work_items USING btree (created_at DESC) WHERE ((state = ANY (ARRAY['paused'::text, 'dead'::text])) OR ((state = 'created'::text) AND (work_type = 'journal'::text)));
 CREATE INDEX work_items_root ON ledger.work_items USING btree (root_id);
 CREATE INDEX work_items_root_completed ON ledger.work_items USING btree (resolved_at DESC) WHERE ((state = 'completed'::text) AND (parent_id IS NULL));
@@ -796,7 +841,7 @@ CREATE TRIGGER fence_follow AFTER UPDATE OF focus_id, attempts, resolved_at ON l
 CREATE TRIGGER notify_completed AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _notify_completed();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF description, params, state_reason, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((_may_hold_secret(new.description) OR _may_hold_secret((new.params)::text) OR _may_hold_secret(new.state_reason) OR _may_hold_secret((new.outcome_data)::text))) EXECUTE FUNCTION _redact_row('description', 'params', 'state_reason', 'outcome_data');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.work_items FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
-CREATE TRIGGER refuse_rewrite BEFORE UPDATE OF state, resolved_at, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((old.resolved_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite();
+CREATE TRIGGER refuse_rewrite BEFORE UPDATE OF state, resolved_at, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((old.resolved_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite(); -- enabled A
 CREATE TRIGGER search_outcome AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _search_entry('outcome');
 CREATE TRIGGER search_work AFTER INSERT ON ledger.work_items FOR EACH ROW EXECUTE FUNCTION _search_entry('work');
 create table work_ledger (
@@ -807,6 +852,8 @@ create table work_ledger (
   content text not null,
   data jsonb,
   keep text[],
+  retracts integer,
+  trust text,
   attempt integer not null default 0,
   focus_id uuid,
   turn_id uuid,
@@ -815,6 +862,7 @@ create table work_ledger (
   is_child_work boolean not null default false,
   is_inherited boolean not null default false,
   idempotency_key text,
+  erased_hash bytea,
   created_at timestamp with time zone not null default _now(),
   constraint work_ledger_pkey PRIMARY KEY (work_item_id, seq),
 );
@@ -824,6 +872,8 @@ CREATE INDEX work_ledger_findings ON ledger.work_ledger USING btree (created_at 
 CREATE UNIQUE INDEX work_ledger_idempotency_key ON ledger.work_ledger USING btree (work_item_id, idempotency_key) WHERE (idempotency_key IS NOT NULL);
 CREATE INDEX work_ledger_newest_step ON ledger.work_ledger USING btree (work_item_id, seq DESC) WHERE ((entry_type)::text = 'step'::text);
 CREATE INDEX work_ledger_plans ON ledger.work_ledger USING btree (work_item_id, seq DESC) WHERE ((entry_type)::text = 'plan'::text);
+CREATE UNIQUE INDEX work_ledger_retracted ON ledger.work_ledger USING btree (work_item_id, retracts) WHERE (retracts IS NOT NULL);
+CREATE INDEX work_ledger_retractions ON ledger.work_ledger USING btree (created_at) WHERE (retracts IS NOT NULL);
 CREATE INDEX work_ledger_root_errors ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'error'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_root_findings ON ledger.work_ledger USING btree (created_at DESC) WHERE (((entry_type)::text = 'finding'::text) AND (NOT is_child_work));
 CREATE INDEX work_ledger_steps ON ledger.work_ledger USING btree (turn_id) WHERE ((entry_type)::text = 'step'::text);
@@ -856,7 +906,7 @@ create table workers (
 );
 CREATE INDEX workers_tree ON ledger.workers USING btree (tree_id) WHERE (tree_id IS NOT NULL);
 create domain budget_resource as text CHECK ((VALUE = ANY (_budget_resources())));
-create domain ledger_entry_type as text CHECK ((VALUE = ANY (_ledger_entry_types())));
+create domain ledger_entry_type as text CHECK (((VALUE = 'retraction'::text) OR (VALUE = ANY (_ledger_entry_types()))));
 create domain message_source as text CHECK (((VALUE = 'engine'::text) OR (VALUE = ANY (_work_sources()))));
 create domain work_source as text CHECK ((VALUE = ANY (_work_sources())));
 create view message_codeblocks with (security_invoker=true) as
@@ -1226,7 +1276,12 @@ create view v_ledger with (security_invoker=true) as
     l.content,
     l.created_at,
     l.attempt,
-    l.is_auto
+    l.is_auto,
+    l.trust,
+    l.retracts,
+    ( SELECT r.seq
+           FROM work_ledger r
+          WHERE r.work_item_id = l.work_item_id AND r.retracts = l.seq) AS retracted_by
    FROM work_ledger l
      JOIN work_items w ON w.id = l.work_item_id;
 create view v_metrics with (security_invoker=true) as
@@ -1473,6 +1528,16 @@ create view v_repeated_errors with (security_invoker=true) as
   WHERE entry_type::text = 'error'::text
   GROUP BY work_item_id, content
  HAVING count(*) > 1;
+create view v_retention_policies with (security_invoker=true) as
+ SELECT id,
+    state,
+    faculty,
+    age,
+    keep,
+    export_function,
+    updated_at
+   FROM retention_policies p
+  ORDER BY faculty, state;
 create view v_sessions with (security_invoker=true) as
  SELECT s.label,
     s.head_turn_id,
@@ -1968,8 +2033,12 @@ create function _around(p_line text, p_pattern text) returns text
   sql immutable; -- body d9b6a4c2, comment 4ab3a5d4
 create function _artifact(p_handle text) returns artifacts
   plpgsql stable; -- body 61a3e7fe, comment e6b5731e
-create function _artifact_store(p_content text) returns text
-  plpgsql volatile; -- body 9e5f2fd9, comment 2b418765
+create function _artifact_store(p_work_item_id uuid, p_content text, p_media_type text DEFAULT NULL::text) returns text
+  plpgsql volatile; -- body d4295d0c, comment 18546972
+create function _artifacts_collect(p_hashes text[]) returns bigint
+  plpgsql volatile; -- body 5146ae34, comment 8a37daa8
+create function _artifacts_unuse(p_work_item_id uuid, p_limit bigint) returns bigint
+  plpgsql volatile; -- body 6ad7e775, comment 3d561d71
 create function _asking_turn(p_turn_id uuid) returns turns
   plpgsql stable; -- body 073ddc36, comment 3ef93e73
 create function _at_home(p_config jsonb, p_workspace_dir text) returns jsonb
@@ -1995,7 +2064,7 @@ create function _begins_behind(p_call tool_calls) returns uuid[]
 create function _block_of(p_turn turns) returns integer
   sql stable; -- body a8319740, comment c208fef5
 create function _block_stub(p_turns turns[], p_after_seq integer, p_block integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dea49069, comment 0570643f
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 501f7004, comment 0570643f
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _blocks_chars(p_blocks text) returns integer
@@ -2121,7 +2190,7 @@ create function _code_check_child_work(p_input jsonb) returns jsonb
 create function _code_ledger_append(p_input jsonb) returns text
   sql volatile; -- body 43ca515e, comment f4649941
 create function _code_ledger_read(p_input jsonb) returns text
-  sql volatile; -- body ef74e347, comment cb488a00
+  sql volatile; -- body c62eb378, comment cb488a00
 create function _code_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body 1896d007, comment 87b12856
 create function _code_waits(p_call tool_calls) returns boolean
@@ -2145,7 +2214,7 @@ create function _compaction_limit(p_engage jsonb) returns integer
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8f2b8f24, comment e98533f3
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
-  plpgsql volatile; -- body 7628095c, comment 6790416b
+  plpgsql volatile; -- body 54ea7186, comment 6790416b
 create function _compaction_times(p_compaction compactions, p_turn turns, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
   sql stable; -- body fb2c9b2b, comment 2418f67e
 create function _config_chars(p_turn turns) returns integer
@@ -2312,8 +2381,8 @@ create function _hooks_before_first_turn(p_item work_items, p_focus foci, p_conf
   plpgsql volatile; -- body acee3dbd, comment d3a27a9f
 create function _image_block(p_media_type text, p_hash text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d537b4d3
-create function _image_store(p_media_type text, p_data text) returns text
-  plpgsql volatile; -- body 81ab5e1f, comment 2f79b026
+create function _image_store(p_work_item_id uuid, p_media_type text, p_data text, p_artifact text DEFAULT NULL::text) returns text
+  plpgsql volatile; -- body 8fb8683a, comment ea490714
 create function _images_of(p_turn_ids uuid[]) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 564de069
 create function _import_branch(p_label text, p_head turns) returns void
@@ -2335,9 +2404,9 @@ create function _import_known(p_focus_id uuid, p_parent turns, p_external_ids te
 create function _import_refused(p_label text, p_exchange json, p_reason text) returns void
   sql volatile; -- body f728c970, comment 5edcad0e
 create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
-  plpgsql volatile; -- body 5145b24a, comment b6a16d0f
+  plpgsql volatile; -- body b8bdaa4e, comment b6a16d0f
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
-  plpgsql volatile; -- body 6dcdc998, comment a418efba
+  plpgsql volatile; -- body 15117cf7, comment a418efba
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
   plpgsql volatile; -- body c724bf76, comment c49af3a8
 create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void
@@ -2360,6 +2429,8 @@ create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bce0ab47, comment af5a9e24
 create function _is_driven(p_work_item_id uuid) returns boolean
   sql stable; -- body 7c9ceaae, comment 5e889e23
+create function _is_erasing() returns boolean
+  sql stable; -- body 9db183f3, comment 9266a2cb
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
@@ -2368,6 +2439,10 @@ create function _is_on_host(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 5e8e8659, comment 2b7b8061
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body ee598f1d, comment 9cdb5566
+create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq integer DEFAULT 2147483647) returns boolean
+  sql stable parallel safe; -- body d41d8cd9, comment dad2eac3
+create function _is_told_over(p_work_item_id uuid) returns boolean
+  sql stable; -- body b4397541, comment 1208d477
 create function _is_watched(p_work_item_id uuid) returns boolean
   sql stable; -- body 4b642449, comment 9e9917c4
 create function _item_locked(p_work_item_id uuid) returns work_items
@@ -2447,7 +2522,7 @@ create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) 
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9e93daee, comment 16ce9b2d
 create function _kept_store(p_cut elisions) returns void
-  sql volatile; -- body acab7c09, comment cc860093
+  sql volatile; -- body 4171c67a, comment cc860093
 create function _key_text(p_path text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2071314f
 create function _last_line(p_said text) returns text
@@ -2489,7 +2564,7 @@ create function _ledger_data_check(p_entry_type text, p_data jsonb) returns void
 create function _ledger_entry_check(p_entry_type text, p_content text, p_data jsonb, p_keep text[]) returns void
   plpgsql stable; -- body bd84777f, comment 539eb91d
 create function _ledger_entry_types() returns text[]
-  sql immutable parallel safe; -- body d41d8cd9, comment 973354da
+  sql immutable parallel safe; -- body d41d8cd9, comment 8bf7021a
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
   sql stable; -- body 4ac48e2b, comment 83af5a24
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
@@ -2606,6 +2681,10 @@ create function _public_functions() returns TABLE(serves text, subject text, nam
   sql immutable parallel safe; -- body 70565917, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
+create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid)
+  sql stable; -- body a809b856, comment 93075467
+create function _quotes_erase(p_work_item_id uuid) returns integer
+  plpgsql volatile; -- body d89cc813, comment 0b740939
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
   plpgsql immutable; -- body 80ee9250, comment 5a6ed48d
 create function _raise_not_found(p_what text, p_id uuid) returns void
@@ -2628,8 +2707,8 @@ create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, e
   sql stable; -- body 8478cc36, comment b2c2fd0a
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
   sql stable; -- body 66bd1187, comment c4cf5034
-create function _recorded_images(p_images json) returns text
-  plpgsql volatile; -- body 6650ce07, comment 7d799bf8
+create function _recorded_images(p_work_item_id uuid, p_images json) returns text
+  plpgsql volatile; -- body 38bcb8b8, comment 7d799bf8
 create function _recorded_joined(p_parts json, p_more json) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment f484cdb9
 create function _recorded_parts(p_parts json, p_text text, p_is_by_harness boolean) returns json
@@ -2659,7 +2738,7 @@ create function _refuse_change() returns trigger
 create function _refuse_entry() returns trigger
   plpgsql volatile; -- body d26e041b, comment 577867f4
 create function _refuse_rewrite() returns trigger
-  plpgsql volatile; -- body 2d865e09, comment 05d1674b
+  plpgsql volatile; -- body 51a98421, comment deb598bb
 create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
   sql stable; -- body 71a6c387, comment 7dddecb8
 create function _relevance_query(p_work_item_id uuid) returns tsquery
@@ -2694,6 +2773,16 @@ create function _result_text(p_result json) returns text
   sql immutable; -- body 73b58c02, comment cb222475
 create function _results_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment a156085d
+create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
+  plpgsql volatile; -- body 28f652f3, comment da3577de
+create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
+  sql stable; -- body d6f368f5, comment 73c4701d
+create function _retention_take(p_root_id uuid) returns jsonb
+  plpgsql volatile; -- body 0ec83474, comment 09ca3489
+create function _retention_tidy(p_limit integer) returns jsonb
+  plpgsql volatile; -- body 52f08b6e, comment bcccb582
+create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns) returns void
+  sql volatile; -- body a372156f, comment cf2dc8e8
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ea88ef1, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -2718,6 +2807,10 @@ create function _said_before(p_head_id uuid, p_number integer) returns bigint
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9c928a03, comment c88e8cb4
 create function _said_done(p_turn turns, p_call_count integer) returns jsonb
   sql stable; -- body e585330f, comment 7a99b5bd
+create function _salt(p_work_item_id uuid) returns uuid
+  plpgsql volatile; -- body 47267075, comment 16b0de56
+create function _salted_hash(p_salt uuid, VARIADIC p_parts text[]) returns bytea
+  sql immutable parallel safe; -- body d41d8cd9, comment 11099699
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql stable; -- body eb38a369, comment bee448c2
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
@@ -2749,7 +2842,7 @@ create function _session(p_name text, p_is_locked boolean DEFAULT false) returns
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d54f4400, comment a6e49915
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 382b28eb, comment a506fcbb
+  plpgsql volatile; -- body 244506cb, comment a506fcbb
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _session_turns(p_session text) returns turns[]
@@ -2782,6 +2875,8 @@ create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns js
   sql immutable parallel safe; -- body d41d8cd9, comment a5cbbbdb
 create function _spawning_faculty(p_child work_items) returns text
   sql stable; -- body d993ad4e, comment e05cddae
+create function _stale_file(p_entry work_ledger) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 42042fec, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
   sql stable; -- body c72fff88, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
@@ -2864,8 +2959,8 @@ create function _told_part(p_message messages, p_is_root boolean) returns text
   sql immutable; -- body b82160ac, comment d6f2f425
 create function _told_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body db369200, comment 0ea540d2
-create function _told_store(p_turn_id uuid, p_is_compaction boolean, p_shown text) returns void
-  plpgsql volatile; -- body 1287b558, comment a4ddffc2
+create function _told_store(p_work_item_id uuid, p_turn_id uuid, p_is_compaction boolean, p_shown text) returns void
+  plpgsql volatile; -- body 30eb12a0, comment d675321d
 create function _told_text(p_turn_id uuid, p_is_compaction boolean, p_max_chars integer) returns text
   plpgsql stable; -- body 49177db7, comment 41935ece
 create function _told_whole(p_told text[]) returns text
@@ -2896,6 +2991,10 @@ create function _tree_lanes(p_work_item_id uuid, p_from integer, p_to integer) r
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 79b167fa, comment a96c5394
 create function _tree_turns(p_work_item_id uuid, p_around turns) returns TABLE(id uuid, parent_turn_id uuid, last_turn_id uuid, turns integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, lane_id uuid, is_on_main boolean, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, weight integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 578d4cd3, comment fa4fe7de
+create function _trust_classes() returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment e715f191
+create function _trust_label(p_trust text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment c0325fb2
 create function _try_json(p_text text) returns jsonb
   plpgsql immutable; -- body 00d1d742, comment 1efaff02
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
@@ -2907,7 +3006,7 @@ create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT 
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b23a6756, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body 57ef0ceb, comment eefb5094
+  plpgsql volatile; -- body e073060b, comment eefb5094
 create function _turn_heard(p_turn turns) returns void
   plpgsql volatile; -- body e11e04c1, comment 05726ec1
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
@@ -2915,7 +3014,7 @@ create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
 create function _turn_of_session(p_session sessions, p_turn_id uuid) returns void
   plpgsql stable; -- body 1733fd4c, comment c9da8b04
 create function _turn_settled(p_turn_id uuid) returns turns
-  plpgsql stable; -- body 3faa6fde, comment 1b85df7b
+  plpgsql stable; -- body e325a26f, comment f9711d0f
 create function _turn_sizes_store(p_turn turns) returns void
   plpgsql volatile; -- body f588ab49, comment 38e526b6
 create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
@@ -2950,6 +3049,8 @@ create function _with_cut(p_cuts elisions[], p_cut elisions) returns elisions[]
   sql immutable parallel safe; -- body d41d8cd9, comment a1681f44
 create function _with_images(p_blocks text) returns text
   plpgsql stable; -- body 108116b2, comment 2315206a
+create function _without_digest(p_content json) returns json
+  sql immutable; -- body e558977f, comment 74463425
 create function _without_slot(p_item work_items, p_state text, p_reason text, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns work_items
   plpgsql immutable; -- body b2d480fb, comment b5094ba5
 create function _without_thinking(p_content json) returns text
@@ -2973,7 +3074,7 @@ create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
   plpgsql stable; -- body 03a8e469, comment c83752b2
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql volatile; -- body af7a1632, comment 40e417aa
+  plpgsql volatile; -- body af7a1632, comment 82e68817
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   plpgsql volatile; -- body 4e9a8c37, comment 43804190
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -3029,7 +3130,7 @@ create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interva
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body fa8690d2, comment 3c46da5c
 create function journal_export(p_work_item_id uuid) returns jsonb
-  sql stable; -- body f53008b5, comment e671cb9b
+  sql stable; -- body 63907a49, comment 2bef13e8
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 1c6b3f12, comment 78669319
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
@@ -3073,7 +3174,9 @@ create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL:
 create function ledger_read_formatted(p_work_item_id uuid) returns text
   plpgsql stable; -- body 9078a7ab, comment d8e4b1ac
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
-  sql stable; -- body 93a4f668, comment e5ad222a
+  sql stable; -- body ba2f57be, comment bbf3552b
+create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
+  plpgsql volatile; -- body ce1613bc, comment 42ef43b4
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[]) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body e26fa6ae, comment 36e6be3a
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
@@ -3083,7 +3186,7 @@ create function markdown_codeblocks(p_text text) returns jsonb
 create function markdown_file_references(p_text text) returns jsonb
   sql immutable; -- body 24f17ac2, comment 2a0bfdc5
 create function message_lints_save(p_message_id uuid, p_lints jsonb) returns integer
-  plpgsql volatile; -- body 046c1ece, comment 34b7aa7f
+  plpgsql volatile; -- body f6f8667d, comment 762f9fc6
 create function model_price_save(p_name text, p_input numeric, p_output numeric, p_cache_read numeric DEFAULT NULL::numeric, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body 7a6edc23, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric) returns models
@@ -3094,6 +3197,8 @@ create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment d9ab5f09
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 1dd21280, comment f96f9188
+create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
+  plpgsql volatile; -- body a845e3be, comment bd33ca28
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -3109,13 +3214,15 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment 2ae7fc2b
+  plpgsql volatile; -- body 18869b1d, comment a7b0864c
 create function session_import(p_format text, p_content text) returns jsonb
   plpgsql volatile; -- body 0f1f3b9e, comment 18594ee0
 create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body b8419851, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
   plpgsql volatile; -- body 3c56ade1, comment 7e5249ee
+create function session_work(p_session text) returns uuid
+  plpgsql stable; -- body 74db54f5, comment d60e08e8
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
@@ -3155,7 +3262,7 @@ create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
   plpgsql stable; -- body e7db2a34, comment f4a49049
 create function turn_workspace_set(p_turn_id uuid, p_ref text) returns void
-  plpgsql volatile; -- body 74d39951, comment 3d5ac6d5
+  plpgsql volatile; -- body e5dc2920, comment 09e6c649
 create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT NULL::uuid) returns TABLE(turn_id uuid, iteration integer, status text, thinking text, said text, calls jsonb, updated_at timestamp with time zone)
   sql stable; -- body b74fedd7, comment e378c569
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
@@ -3164,10 +3271,14 @@ create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::tex
   plpgsql volatile; -- body 6bda693a, comment 1df015ea
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
+create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
+  plpgsql volatile security definer acl {postgres=X/postgres}; -- body ca0804a1, comment 166a2f81
+create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
+  plpgsql stable; -- body 8b82985f, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 479131bd, comment 91d10acb
+  plpgsql volatile; -- body 6a90038b, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
@@ -3201,4 +3312,4 @@ create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT f
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid
-  sql stable; -- body 5770d809, comment 43d5f1b4
+  sql stable; -- body 8f0e95b2, comment 760485e0

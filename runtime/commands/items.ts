@@ -104,6 +104,13 @@ export const ledgerAppend = (workItemId: string, type: string, content: string, 
     return exit.ok;
   });
 
+export const ledgerRetract = (workItemId: string, seq: number, reason: string, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const entry = await db.ledgerRetract(idOf(workItemId), seq, reason);
+    print(entry, entryLine(entry), options.json ?? false);
+    return exit.ok;
+  });
+
 export const complete = (workItemId: string, summary: string, options: Settings & { evidence?: string[] }): Promise<number> =>
   withLedger(options, async (db) => {
     const item = await db.workComplete(idOf(workItemId), summary, options.evidence ?? []);

@@ -33,8 +33,8 @@ export const stateColor = (state: string): Color =>
 const entryColor: Record<string, Color> = { error: 'red', finding: 'green', decision: 'green', plan: 'cyan', step: 'cyan' };
 
 /** A ledger entry; without a number where its place is plain. */
-export function entryLine(entry: { seq: number | null; entry_type: string; content: string }, stream: NodeJS.WriteStream = process.stdout): string {
-  const head = `${entry.seq === null ? '' : `[${entry.seq}] `}${entry.entry_type}:`;
+export function entryLine(entry: { seq: number | null; entry_type: string; content: string; retracts?: number | null }, stream: NodeJS.WriteStream = process.stdout): string {
+  const head = `${entry.seq === null ? '' : `[${entry.seq}] `}${entry.entry_type}${entry.retracts ? ` of [${entry.retracts}]` : ''}:`;
   return `${paint(entryColor[entry.entry_type] ?? 'bold', head, stream)} ${visible(entry.content).replaceAll('\n', '\n    ')}`;
 }
 
@@ -92,6 +92,7 @@ export function itemText(item: CountedItem): string {
     `  entries    ${item.ledger_count}`,
     `  created    ${toSeconds(item.created_at)}`,
     ...(item.resolved_at ? [`  resolved   ${toSeconds(item.resolved_at)}`] : []),
+    ...(item.erased_at ? [`  erased     ${toSeconds(item.erased_at)}`] : []),
     ...(typeof summary === 'string' ? [`  outcome    ${visible(summary).replaceAll('\n', '\n             ')}`] : []),
   ].join('\n');
 }

@@ -39,6 +39,7 @@ const onWork: Record<string, Action> = {
   checkpoint: (db, id) => done(db.journal.checkpointCreate(id, 'manual')),
   complete: (db, id, fields) => done(db.console.complete(id, needed(fields, 'summary', 'a summary is needed: what was done?'))),
   feedback: (db, id, fields) => done(db.journal.log(id, 'user_feedback', { message: needed(fields, 'message', 'there is nothing to note'), isInterrupt: false }, 'high')),
+  retract: (db, id, fields) => done(db.ledgerRetract(id, Number(textOf(fields, 'seq')) || 0, needed(fields, 'reason', 'a reason is needed: why is it wrong?'))),
   async elsewhere(db, id, fields) {
     const made = await db.console.resumeIn(id, needed(fields, 'conversation', 'the other conversation needs a name'), Number(textOf(fields, 'tokens')) || 2000);
     return `/work/${made.id}`;

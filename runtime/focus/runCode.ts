@@ -34,6 +34,7 @@ export const executeCode = {
   // Its calls are recorded, each with its own effect: running the code again repeats none of them.
   effect: 'idempotent',
   risk: 'safe',
+  source: 'own_test',
 } as const;
 
 /** Runs a call of the code in the same way as one of the model; false if it was left open. */

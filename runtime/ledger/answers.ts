@@ -125,6 +125,7 @@ export const workItem = z.object({
   run_at: z.string(),
   created_at: z.string(),
   resolved_at: z.string().nullable(),
+  erased_at: z.string().nullable(),
   outcome_data: json.nullable(),
 });
 
@@ -142,6 +143,7 @@ export const entry = z.object({
   entry_type: z.string(),
   content: z.string(),
   keep: z.array(z.string()).nullable(),
+  retracts: z.number().nullable(),
   created_at: z.string(),
 });
 

@@ -224,12 +224,13 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
       select id, deleted_at is not null as is_deleted from ${named('journal_entries')} where id = ${entryId}::uuid`))[0] ?? null,
 
     ledgerPage: (workItemId: string, before: number | null, limit: number) => run(() => sql.type(entry.extend({
-      id: z.string(), attempt: z.number(), is_inherited: z.boolean(), iteration: number, beside: z.array(z.object({ id: z.string(), tool: z.string() })).nullable(),
+      id: z.string(), attempt: z.number(), is_inherited: z.boolean(), iteration: number, trust: text, taken_back: text, beside: z.array(z.object({ id: z.string(), tool: z.string() })).nullable(),
     }))`
-      select l.*, t.iteration,
+      select l.*, t.iteration, r.content as taken_back,
              (select json_agg(json_build_object('id', k.id, 'tool', k.tool_name) order by k.ordinal) from ${named('tool_calls')} k
                where k.turn_id = l.turn_id and k.parent_call_id is null and k.tool_name <> 'ledger_append') as beside
         from ${named('work_ledger')} l left join ${named('turns')} t on t.id = l.turn_id
+        left join ${named('work_ledger')} r on r.work_item_id = l.work_item_id and r.retracts = l.seq
        where l.work_item_id = ${workItemId}::uuid and (${before}::int is null or l.seq < ${before}::int)
        order by l.seq desc limit ${limit}`),
 

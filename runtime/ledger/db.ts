@@ -5,6 +5,7 @@ import { consoleReads } from './console.ts';
 import { control } from './control.ts';
 import { costs } from './cost.ts';
 import { entries } from './entries.ts';
+import { erasure } from './erasure.ts';
 import { iteration } from './iteration.ts';
 import { journalQueries } from './journalQueries.ts';
 import { overview } from './overview.ts';
@@ -32,6 +33,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     ...traces(calls),
     ...upkeep(calls),
     ...costs(calls),
+    ...erasure(calls),
     journal: journalQueries(calls),
     console: consoleReads(calls),
   };

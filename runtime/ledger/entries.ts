@@ -16,6 +16,9 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
   ledgerAppend: (workItemId: string, entryType: string, content: string, idempotencyKey: string = randomUUID()) =>
     row('ledger_append', { p_work_item_id: workItemId, p_entry_type: entryType, p_content: content, p_idempotency_key: idempotencyKey }, entry),
 
+  /** Takes an entry back; the row of the retraction. */
+  ledgerRetract: (workItemId: string, seq: number, reason: string) => row('ledger_retract', [workItemId, seq, reason], entry),
+
   ledgerRead: (workItemId: string, entryType: string | null, lastN: number | null) => rows('ledger_read', [workItemId, entryType, lastN], entry),
 
   ledgerSince: (workItemId: string, seq: number) =>

@@ -33,6 +33,7 @@ export type AbilityDefinition = {
   inputSchema: object;
   effect: string;
   risk: string;
+  source?: string | undefined;
   touches?: readonly object[] | undefined;
 };
 
@@ -68,7 +69,7 @@ export const submit = ({ call, row, rows, one, run, named, invoked }: Calls) => 
   abilityRegister: async ({ touches, ...ability }: AbilityDefinition) =>
     (await row('ability_register', {
       p_name: ability.name, p_description: ability.description, p_input_schema: storableJson(ability.inputSchema), p_effect: ability.effect, p_risk: ability.risk,
-      p_touches: touches ? storableJson(touches) : null,
+      p_touches: touches ? storableJson(touches) : null, p_source: ability.source ?? null,
     }, name)).name,
 
   workSubmit: (s: Submission) => row('work_submit', submission(s), workItem),

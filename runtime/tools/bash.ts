@@ -15,6 +15,7 @@ export const bash = defineTool({
   }),
   effect: 'unsafe',
   risk: 'dangerous',
+  source: 'own_test',
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
       if (input.command.includes('\0')) return failed('a command holds no NUL');

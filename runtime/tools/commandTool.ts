@@ -16,6 +16,7 @@ const commandFile = z.strictObject({
     input: z.looseObject({ type: z.literal('object').default('object') }).default({ type: 'object', properties: {}, additionalProperties: false }),
     effect: z.enum(['pure', 'idempotent', 'unsafe']).default('unsafe'),
     risk: z.enum(['safe', 'moderate', 'dangerous']).default('dangerous'),
+    source: z.enum(['none', 'own_test', 'file', 'other_agent', 'web']).optional(),
     touches: z.array(z.strictObject({
       key: z.string().min(1),
       kind: z.enum(['path', 'url', 'record']).optional(),

@@ -17,6 +17,7 @@ export const editFile = defineTool({
   }),
   effect: 'unsafe',
   risk: 'moderate',
+  source: 'none',
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
       const bytes = await workspace.readFile(input.path, MAX_FILE_BYTES);

@@ -19,6 +19,7 @@ export const globWithin = (milliseconds: number) => defineTool({
   }),
   effect: 'pure',
   risk: 'safe',
+  source: 'file',
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
       const prefix = input.path.replace(/^\.\/?/, '').replace(/\/$/, '');

@@ -28,6 +28,7 @@ export const grepWithin = (milliseconds: number) => defineTool({
   }),
   effect: 'pure',
   risk: 'safe',
+  source: 'file',
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
       const problem = input.glob === undefined ? null : globProblem(input.glob);

@@ -17,6 +17,7 @@ export const readFile = defineTool({
   }),
   effect: 'pure',
   risk: 'safe',
+  source: 'file',
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
       const bytes = await workspace.readFile(input.path, MAX_FILE_BYTES);

@@ -49,6 +49,8 @@ export type Tool<Input = unknown> = {
   inputSchema?: Record<string, unknown>;
   effect: Effect;
   risk: Risk;
+  /** Where its results come from, so that ledger entries say what fed them; default: web, from outside. */
+  source?: 'none' | 'own_test' | 'file' | 'other_agent' | 'web' | undefined;
   /** For journal, checkpoints, overlap warnings and evidence, if the tool's name is not among the known ones. */
   touches?: readonly Touch[] | undefined;
   execute(input: Input, context: ToolContext): Promise<ToolOutcome>;

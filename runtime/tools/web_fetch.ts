@@ -29,6 +29,7 @@ export const webFetch = defineTool({
   }),
   effect: 'pure',
   risk: 'safe',
+  source: 'web',
   async execute(input, context) {
     const signal = AbortSignal.any([context.signal, AbortSignal.timeout(TIMEOUT_MS)]);
     try {

@@ -14,6 +14,7 @@ export const writeFile = defineTool({
   }),
   effect: 'idempotent',
   risk: 'moderate',
+  source: 'none',
   execute: (input, context) =>
     inWorkspace(context, async (workspace) => {
       await workspace.writeFile(input.path, input.content, await workspace.hashFile(input.path));

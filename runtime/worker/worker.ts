@@ -23,6 +23,7 @@ import { startMetrics } from '../telemetry/metrics.ts';
 import { startTraces } from '../telemetry/traces.ts';
 import type { Tool } from '../tools/tool.ts';
 import { connectionsOf } from './connections.ts';
+import { startRetention } from './retention.ts';
 import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
 import { startSweeper } from './sweeper.ts';
@@ -98,6 +99,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   if (!isCodeOffered) log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
 
   const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : () => offerCode(docker, db) });
+  const retention = startRetention(db, log);
   const tended = tendRunner(runner, newRunner, log, stopping.signal);
   const listener = listen(url, ['work_item_completed', 'work_lease_revoked', 'work_watched'], {
     onNotification: (channel, payload) => {
@@ -113,7 +115,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     db,
     async stop() {
       stopping.abort();
-      const swept = sweeper.stop();
+      const swept = Promise.all([sweeper.stop(), retention.stop()]);
       await tended.stop(options.graceSeconds ?? 5);
       await listener.close();
       await swept;
@@ -142,6 +144,6 @@ async function offerCode(docker: Docker | null, db: Db): Promise<boolean> {
 async function registerTools(tools: readonly Tool[], db: Db): Promise<void> {
   for (const tool of tools) {
     const { $schema: _, ...inputSchema } = tool.inputSchema ?? z.toJSONSchema(tool.input, { io: 'input' });
-    await db.abilityRegister({ name: tool.name, description: tool.description, inputSchema, effect: tool.effect, risk: tool.risk, touches: tool.touches });
+    await db.abilityRegister({ name: tool.name, description: tool.description, inputSchema, effect: tool.effect, risk: tool.risk, source: tool.source, touches: tool.touches });
   }
 }

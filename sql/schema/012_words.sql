@@ -7,7 +7,12 @@ create function _ledger_entry_types() returns text[]
   return array['plan', 'finding', 'decision', 'step', 'error', 'note'];
 
 create domain ledger_entry_type as text
-  constraint entry_type_is_known check (value = any (_ledger_entry_types()));
+  constraint entry_type_is_known check (value = 'retraction' or value = any (_ledger_entry_types()));
+
+-- From what an agent can know something, the most trusted first.
+create function _trust_classes() returns text[]
+  language sql immutable parallel safe
+  return array['user', 'own_test', 'file', 'other_agent', 'web'];
 
 create function _budget_resources() returns text[]
   language sql immutable parallel safe
@@ -26,10 +31,11 @@ create domain work_source as text
 create domain message_source as text
   constraint source_is_known check (value = 'engine' or value = any (_work_sources()));
 
-comment on function _ledger_entry_types() is 'The types of ledger entries.';
+comment on function _ledger_entry_types() is 'The types of ledger entries that agents and clients append.';
+comment on function _trust_classes() is 'What can feed an entry, the most trusted first: the task and what people said; commands of the agent''s own; files; other agents; anything from outside.';
 comment on function _budget_resources() is 'The resources that a budget can limit.';
 comment on function _work_sources() is 'Where a work item can come from.';
-comment on domain ledger_entry_type is 'Type of a ledger entry.';
+comment on domain ledger_entry_type is 'Type of a ledger entry. retraction: written by ledger_retract().';
 comment on domain budget_resource is 'Resource that a budget limits.';
 comment on domain work_source is 'Where a work item comes from.';
 comment on domain message_source is 'Who speaks in a user message: a source of work items, or the engine.';

@@ -34,6 +34,8 @@ create table work_items (
   created_at timestamptz not null default _now(),
   started_at timestamptz,
   resolved_at timestamptz,
+  erased_at timestamptz,
+  erased_hash bytea,
   constraint state_is_known check (state in (
     'created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled')),
   constraint finished_items_have_resolved_at check (
@@ -99,4 +101,6 @@ comment on column work_items.focus_id is 'The attempt under way; null: there is 
 comment on column work_items.slot_faculty is 'The faculty of whose max_concurrent slots the item holds one; null: it holds none, or the faculty has no limit.';
 comment on column work_items.ledger_epoch is 'Entries up to this number belong to attempts that were given up: an attempt that starts fresh (recover.mode = "fresh") does not read them.';
 comment on column work_items.heartbeat_ends_at is 'Of a session that another program drives: the program counts as alive until then; see journal_heartbeat().';
+comment on column work_items.erased_at is 'Since when its words are gone, see erasures; null: they are here.';
+comment on column work_items.erased_hash is 'Of an erased item: the salted hash of task, parameters and outcome, see _salted_hash().';
 comment on column work_items.outcome_data is 'The result: {summary, evidence, ...} or {error, ...}.';

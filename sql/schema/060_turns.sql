@@ -84,6 +84,7 @@ create table messages (
   context jsonb,
   metadata jsonb,
   external_id text,
+  erased_hash bytea,
   created_at timestamptz not null default _now(),
   constraint messages_are_ordered unique (turn_id, sequence),
   constraint role_is_known check (role in ('user', 'assistant', 'system', 'tool')),
@@ -119,6 +120,7 @@ create table tool_calls (
   started_at timestamptz,
   completed_at timestamptz,
   wait_ends_at timestamptz,
+  erased_hash bytea,
   constraint code_run_is_an_object check (jsonb_typeof(code_run) = 'object'),
   constraint calls_are_ordered unique nulls not distinct (turn_id, parent_call_id, ordinal),
   constraint effect_is_known check (effect in ('pure', 'idempotent', 'unsafe')),
@@ -133,7 +135,9 @@ create unique index turns_external_id on turns (external_id) where external_id i
 create unique index messages_external_id on messages (external_id) where external_id is not null;
 create unique index tool_calls_external_id on tool_calls (external_id) where external_id is not null;
 create index messages_nudges on messages (turn_id) where metadata ->> 'kind' = 'nudge';
+create index messages_shown on messages using gin ((context -> 'shown') jsonb_path_ops) where context ? 'shown';
 create index messages_time on messages (turn_id, created_at, sequence);
+create index tool_calls_artifact on tool_calls (artifact_hash) where artifact_hash is not null;
 create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
 create index tool_calls_message on tool_calls (message_id) where message_id is not null;
 create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where status = 'uncertain';
@@ -185,6 +189,8 @@ comment on table messages is 'What was said, as the provider''s content blocks, 
 comment on column messages.sequence is 'Order within the turn.';
 comment on column messages.role is 'user or assistant.';
 comment on column messages.content is 'The provider''s content blocks, exactly as they were.';
+comment on column messages.erased_hash is 'Of an erased message: the salted hash of content and sent_content, see _salted_hash().';
+comment on column tool_calls.erased_hash is 'Of an erased call: the salted hash of input, rewritten_input, result and value, see _salted_hash().';
 comment on column messages.metadata is 'What a recorded run says about the message beyond its content.';
 comment on column messages.sent_content is 'What requests send in place of content, where the API would refuse content: blank text left out, calls under their provider_id, a thinking block at the end closed. Null: content is sent. See _response_store().';
 comment on column messages.external_id is 'The caller''s own identifier, unique in this ledger; the same in turns and tool_calls.';

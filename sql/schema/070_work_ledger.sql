@@ -11,6 +11,8 @@ create table work_ledger (
   content text not null,
   data jsonb,
   keep text[],
+  retracts integer,
+  trust text,
   attempt integer not null default 0,
   focus_id uuid,
   turn_id uuid,
@@ -19,6 +21,7 @@ create table work_ledger (
   is_child_work boolean not null default false,
   is_inherited boolean not null default false,
   idempotency_key text,
+  erased_hash bytea,
   created_at timestamptz not null default _now(),
   primary key (work_item_id, seq)
 );
@@ -31,6 +34,8 @@ create table ledger_data_schemas (
 );
 
 create unique index work_ledger_idempotency_key on work_ledger (work_item_id, idempotency_key) where idempotency_key is not null;
+create unique index work_ledger_retracted on work_ledger (work_item_id, retracts) where retracts is not null;
+create index work_ledger_retractions on work_ledger (created_at) where retracts is not null;
 create index work_ledger_created on work_ledger (work_item_id, created_at);
 create index work_ledger_findings on work_ledger (created_at desc) where entry_type = 'finding';
 create index work_ledger_root_findings on work_ledger (created_at desc) where entry_type = 'finding' and not is_child_work;
@@ -41,13 +46,16 @@ create index work_ledger_plans on work_ledger (work_item_id, seq desc) where ent
 
 comment on table work_ledger is
   'What matters about each work item, in order: plans, findings, decisions, completed steps, errors, notes. Append-only; written by ledger_append().';
-comment on column work_ledger.entry_type is 'plan, finding, decision, step, error or note.';
+comment on column work_ledger.entry_type is 'plan, finding, decision, step, error or note; retraction: it takes back an earlier entry, see ledger_retract().';
+comment on column work_ledger.retracts is 'Of a retraction: the entry that it takes back; content says why.';
+comment on column work_ledger.trust is 'The least trusted of what fed the block in which a model wrote the entry: user (only its task and what people said), own_test (output of its commands), file, other_agent, web (anything from outside); see abilities.source. other_agent: an agent with a loop of its own wrote it. Null: a person or a program did.';
 comment on column work_ledger.content is 'The entry, as agents read it.';
 comment on column work_ledger.data is 'The caller''s own JSON beside the text; ledger_data_schema_save() may say what fits.';
 comment on column work_ledger.focus_id is 'The attempt that wrote it; null: no agent of ours did.';
 comment on column work_ledger.turn_id is 'The turn that wrote it; null: no model did.';
 comment on column work_ledger.tool_call_id is 'The call that wrote it; null: no call did.';
 comment on column work_ledger.idempotency_key is 'A second append with the same key returns this entry.';
+comment on column work_ledger.erased_hash is 'Of an erased entry: the salted hash of content, data and keep, see _salted_hash().';
 comment on column work_ledger.seq is '1, 2, 3, ... within the work item, without gaps, in the order of commit.';
 comment on column work_ledger.id is 'For references from outside; to look up an entry, use (work_item_id, seq).';
 comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before the first attempt started.';

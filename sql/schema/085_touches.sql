@@ -30,6 +30,7 @@ create table touches (
 );
 
 create index touches_target on touches (work_item_id, kind, target);
+create index touches_changed on touches (target) where kind = 'path' and action in ('create', 'modify', 'delete');
 
 comment on table touch_rules is 'Which part of a tool''s input names a file, a URL or a record, and what a call does to it. The rules for the tools of well-known agents come with Work Ledger; those that ability_register() adds replace all others for that name.';
 comment on column touch_rules.position is 'Order among the rules of the tool.';

@@ -193,10 +193,18 @@ test('an entry that was logged is deleted, and one from the ledger is not', asyn
   expect(await says(await post(`/entry/${recorded?.id}/delete`, {}))).toMatch(/\(WL001\)/);
 });
 
+test('an entry is taken back, and stays in the log with its mark', async () => {
+  const { done } = crew.ids;
+  const [entry] = (await crew.db.ledgerRead(done, null, 1));
+  expect((await post(`/work/${done}/retract`, { seq: String(entry?.seq), reason: '' })).status).toBe(409);
+  expect((await post(`/work/${done}/retract`, { seq: String(entry?.seq), reason: '<b>Not so</b>' })).status).toBe(200);
+  expect(await text(`/work/${done}/ledger`)).toMatch(/<s>[^<]+<\/s> <span class="warn">taken back: &lt;b&gt;Not so/);
+});
+
 test('a journal is exported whole', async () => {
   const answer = await get(`/work/${crew.ids.done}/export`);
   expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="journal-${crew.ids.done}.json"`);
-  expect(Object.keys((await answer.json()) as object).toSorted()).toEqual(['checkpoints', 'entries', 'session']);
+  expect(Object.keys((await answer.json()) as object).toSorted()).toEqual(['checkpoints', 'entries', 'rows', 'session']);
 });
 
 test('a turn is forked, and the two ways are compared', async () => {
@@ -273,7 +281,7 @@ test('a call result of a megabyte and text that turns round are shown in part, a
   await client.query('set search_path = ledger');
   const item = await longItem(client, 3);
   const hostile = `\\u202E</pre><script>alert(5)</script>${'x'.repeat(1_000_000)}`;
-  await client.query(`set session_replication_role = replica; update tool_calls set result = to_json('${hostile.replace('\\u202E', '\u202E')}'::text) where work_item_id = '${item}'`);
+  await client.query(`alter table tool_calls disable trigger refuse_rewrite; update tool_calls set result = to_json('${hostile.replace('\\u202E', '\u202E')}'::text) where work_item_id = '${item}'; alter table tool_calls enable always trigger refuse_rewrite`);
   const { rows: [call] } = await client.query<{ id: string }>(`select id from tool_calls where work_item_id = '${item}' limit 1`);
   await client.end();
   for (const path of [`/work/${item}`, `/work/${item}/turns`, `/work/${item}/context`, `/work/${item}/context?turn=2`, `/call/${call?.id}`]) {

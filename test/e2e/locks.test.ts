@@ -97,7 +97,7 @@ type Stage = keyof typeof stages;
 const stageOf = (table: string): number => Object.values(stages).findIndex((tables) => (tables as readonly string[]).includes(table));
 
 const hold = (table: string): string => (table === 'an advisory lock'
-  ? `select pg_advisory_xact_lock(hashtextextended(k, 0)) from (select 'slot ledger part' union select 'spawn ledger ' || id from work_items where parent_id is null) s(k)`
+  ? `select pg_advisory_xact_lock(hashtextextended(k, 0)) from (select 'slot ledger part' union select k || id from work_items, unnest('{"spawn ledger ","erase ledger "}'::text[]) k where parent_id is null) s(k)`
   : `lock table ${table} in exclusive mode`);
 
 /** Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the item's lock alone, or the job of an item that it has submitted. */
@@ -230,7 +230,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     const { item, lease } = await asking((await tree()).part);
     return `work_fail(${quoted(item)}, 'no', p_lease => ${quoted(lease)})`;
   } },
-  { name: 'work_fork', comesTo: ['fences', 'foci', 'rows', 'jobs'], holds: ['graphile_worker._private_jobs'], prepare: async () => {
+  { name: 'work_fork', comesTo: ['fences', 'advisory', 'foci', 'rows', 'jobs'], holds: ['graphile_worker._private_jobs'], prepare: async () => {
     const driven = await asking((await tree()).part);
     await answered(driven, text);
     return `work_fork(${quoted(driven.turn)}, 'Another way')`;
@@ -278,6 +278,13 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     await first.run(`select iteration_finish(${args(driven)})`);
     return `tool_call_reject((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
   } },
+  { name: 'work_erase', comesTo: ['fences', 'advisory', 'foci', 'rows'], prepare: async () => {
+    const { root, part } = await tree();
+    const driven = await asking(part);
+    await answered(driven, use('send'));
+    await first.run(`select count(*) from work_cancel(${quoted(root)})`);
+    return `(select count(*) from work_erase(${quoted(root)}))`;
+  } },
   { name: 'ledger_append', comesTo: ['fences'], prepare: async () => `ledger_append(${quoted((await tree()).part)}, 'note', 'x', p_idempotency_key => 'k')` },
 ];
 
@@ -308,9 +315,9 @@ test.each(functions)('$name locks in the one order', async ({ prepare, comesTo, 
 test('every function that changes work, or that a worker calls, is stopped', async () => {
   const all = (await first.run(`
     select array_agg(f.name) from _public_functions() f join pg_proc p on p.pronamespace = 'ledger'::regnamespace and p.proname = f.name
-     where p.provolatile = 'v' and (f.serves = 'workers' or f.subject = 'work')`)) as string[];
-  // One never waits, see below; one locks what the ability does; the others lock nothing but how far an export has come.
-  const elsewhere = ['lease_renew', 'ability_invoke', 'trace_take', 'trace_record', 'work_metrics_take'];
+     where p.provolatile = 'v' and (f.serves = 'workers' or f.subject in ('work', 'erasure'))`)) as string[];
+  // One never waits, see below; one locks what the ability does; the others lock nothing but how far an export has come, or what is kept; and retention locks as work_erase does.
+  const elsewhere = ['retention_policy_save', 'work_retention_run', 'lease_renew', 'ability_invoke', 'trace_take', 'trace_record', 'work_metrics_take'];
   const stopped = new Set([...functions.map(({ name }) => name.split(' ')[0]), ...elsewhere]);
   expect(all.filter((name) => !stopped.has(name))).toEqual([]);
 });

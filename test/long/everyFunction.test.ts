@@ -74,7 +74,7 @@ async function ledgerAtWork(): Promise<Record<string, string>> {
   const over = await begin('work');
   await client.query(`select turn_record('${over.id}', '${over.lease}', '${String(over.said['turn_id'])}', ${json(response())}); select iteration_finish('${over.id}', '${over.lease}')`);
   const child = await one(`select id from work_submit('part', 'A part', p_parent_id => '${calling.id}')`);
-  const handle = await one(`select left(_artifact_store(repeat('line of text ', 1000)), 16)`);
+  const handle = await one(`select left(_artifact_store(null, repeat('line of text ', 1000)), 16)`);
   // An agent that recorded nothing, and whose context must be summarized.
   const summarized = await begin('work');
   for (let n = 0; n < 5; n++) {
@@ -119,6 +119,7 @@ function plausible(): Record<string, string> {
     p_message_id: id('overMessage'), 'artifact_read.p_handle': id('handle'), p_config: json({ name: 'w2', accepts: ['a'], engage: { tools: ['look'], max_turns: 3, system_prompt: 'x', ledger_nudge_interval: 2 }, awareness: { enabled: true, max_running: 3 }, hooks: { timeout: 3 }, budget: { calls: 3 }, orient: { command: 'true' } }),
     ...of(['summary_record'], { ...lease('summarized'), p_turn_id: id('summarizedTurn') }), ...of(['await_child_work', 'check_child_work', 'spawn_child_work'], { p_work_item_id: id('calling') }), ...of(['work_complete', 'work_fail'], lease('asked')),
     p_lints: json([{ line: 1, message: 'x', severity: 'warning' }]), 'ability_invoke.p_name': quoted('ldg:task:get'), 'ability_invoke.p_input': json({ taskId: 'x' }), 'ability_register.p_name': quoted('look2'), 'model_save.p_name': quoted('claude-opus-4-5'), p_block: '1', p_handle: quoted('0123456789abcdef'),
+    'work_erase.p_work_item_id': id('over'), 'ledger_retract.p_seq': '1', 'retention_policy_save.p_age': quoted('1 day'), 'retention_policy_save.p_state': quoted('completed'), 'retention_policy_save.p_keep': quoted('ledger'),
     p_ordinal: '0', p_seconds: '10', p_limit: '5', p_last_n: '3', p_importance: quoted('normal'), p_text: quoted('text'), p_leases: 'array[gen_random_uuid()]', 'lease_renew.p_work_item_ids': 'array[gen_random_uuid()]', 'ledger_count.p_item': `(select w from work_items w where w.id = ${id('free')})`, p_host: quoted('h'), p_pid: '1', p_lease_seconds: '30', p_types: `array['finding']`, p_idempotency_key: quoted('key'), p_dedup_key: quoted('dk'), p_external_id: quoted('ext'),
   };
 }

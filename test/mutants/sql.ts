@@ -53,16 +53,106 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'what is recorded can be changed',
     file: 'sql/api/00_ground/append_only.sql',
-    from: `begin
-  raise exception using
+    from: `  raise exception using
     errcode = 'WL007',
     message = format('%s is append-only`,
-    to: `begin
-  return null;
+    to: `  return null;
   raise exception using
     errcode = 'WL007',
     message = format('%s is append-only`,
     test: 'test/sql/ledger_append/cannot_be_undone.test.sql',
+  },
+  {
+    name: 'whoever has rights to the tables may say that they erase',
+    file: 'sql/api/00_ground/append_only.sql',
+    from: 'if current_user <> (select pg_get_userbyid(relowner)',
+    to: 'if false and current_user <> (select pg_get_userbyid(relowner)',
+    test: 'test/sql/work_erase/leaves_append_only_what_it_is.test.sql',
+  },
+  {
+    name: 'behind an erasure everything may be changed',
+    file: 'sql/api/80_erasure/work_erase.sql',
+    from: '  delete from erasing where xid = pg_current_xact_id();\n',
+    to: '',
+    test: 'test/sql/work_erase/leaves_append_only_what_it_is.test.sql',
+  },
+  {
+    name: 'work under way is erased',
+    file: 'sql/api/80_erasure/work_erase.sql',
+    from: "if p_left <> '{}' then",
+    to: 'if false then',
+    test: 'test/sql/work_erase/refuses_what_is_not_over_or_shared.test.sql',
+  },
+  {
+    name: 'turns that a fork shares are erased',
+    file: 'sql/api/80_erasure/work_erase.sql',
+    from: "elsif p_forks <> '{}' then",
+    to: 'elsif false then',
+    test: 'test/sql/work_erase/refuses_what_is_not_over_or_shared.test.sql',
+  },
+  {
+    name: 'erased work goes on in a fork',
+    file: 'sql/api/00_ground/fence.sql',
+    from: 'if v_at is not null then',
+    to: 'if false then',
+    test: 'test/sql/work_erase/takes_every_word_and_leaves_a_tombstone.test.sql',
+  },
+  {
+    name: 'the salt of erased words stays',
+    file: 'sql/api/80_erasure/work_erase.sql',
+    from: "= p_work_item_id) = 'nothing';",
+    to: "= p_work_item_id) = 'never';",
+    test: 'test/sql/work_erase/keeps_hashes_comparable.test.sql',
+  },
+  {
+    name: 'an artifact goes with the first work that used it',
+    file: 'sql/api/80_erasure/erasable.sql',
+    from: '     and not exists (select from artifact_uses u where u.content_hash = a.content_hash)\n',
+    to: '',
+    test: 'test/sql/work_erase/keeps_artifacts_that_others_use.test.sql',
+  },
+  {
+    name: 'a conversation under way loses what it was told',
+    file: 'sql/api/80_erasure/quotes.sql',
+    from: 'if _is_told_over(v_quote.work_item_id) then',
+    to: 'if true then',
+    test: 'test/sql/work_erase/goes_from_digests_of_others.test.sql',
+  },
+  {
+    name: 'retention takes a tree in which something is not over',
+    file: 'sql/api/80_erasure/work_retention_run.sql',
+    from: 'and c.is_over and c.resolved_at',
+    to: 'and c.resolved_at',
+    test: 'test/sql/work_retention_run/takes_what_is_due_in_small_parts.test.sql',
+  },
+  {
+    name: 'a tree goes although its export failed',
+    file: 'sql/api/80_erasure/work_retention_run.sql',
+    from: `      return jsonb_build_object('is_done', false, 'root_id', p_root_id, 'error', _one_line(sqlerrm, 500));
+`,
+    to: '',
+    test: 'test/sql/work_retention_run/keeps_what_could_not_be_exported.test.sql',
+  },
+  {
+    name: 'a digest tells what was taken back',
+    file: 'sql/api/45_ledger/awareness_entries.sql',
+    from: '                       and not exists (select from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq)\n',
+    to: '',
+    test: 'test/sql/ledger_retract/takes_an_entry_back.test.sql',
+  },
+  {
+    name: 'what was taken back is told to everybody',
+    file: 'sql/api/50_context/orient.sql',
+    from: 'and a.work_item_id = r.work_item_id and a.seq = r.retracts) end',
+    to: ') or true end',
+    test: 'test/sql/ledger_retract/tells_who_was_told.test.sql',
+  },
+  {
+    name: 'the most trusted source of a block counts',
+    file: 'sql/api/45_ledger/ledger_trust.sql',
+    from: 'order by array_position(_trust_classes(), f.class) desc',
+    to: 'order by array_position(_trust_classes(), f.class)',
+    test: 'test/sql/ledger_trust/is_the_least_of_what_fed_the_block.test.sql',
   },
   {
     name: 'an entry takes a number that was not given out',

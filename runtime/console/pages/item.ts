@@ -56,6 +56,7 @@ export async function head(view: View): Promise<Html> {
   one.attempt && one.attempt > 1 ? html`<span>attempt <b>${one.attempt}</b></span>` : ''}${now ? html`<span>iteration <b>${now.iteration}</b></span>` : ''}${one.tokens ? html`<span><b title="${num(one.tokens)}">${k(one.tokens)}</b> tokens${one.cached ? html`, ${percent(one.cached, one.input ?? 0)} from the cache` : ''}</span>` : ''}${
   tree.cost ? html`<span><b>${money(tree.cost)}</b>${tree.items > 1 ? ' with its children' : ''}</span>` : ''}${one.is_pausing ? html`<span class="warn">pauses when its iteration is over</span>` : ''}</p>
 ${view.formToken === null ? html`<p class="actions"><a class="btn" href="/work/${one.id}/export">Export</a></p>` : actions(view, one)}</div>
+${one.erased_at ? html`<p class="meta"><span class="warn">Erased ${at(one.erased_at)}</span> <span>Its words are gone for good; that it was stays.</span></p>` : ''}
 ${typeof outcome === 'string' && outcome !== '' ? html`<p class="outcome" dir="auto">${brief(outcome, 600)}</p>` : ''}`;
 }
 
@@ -106,13 +107,18 @@ export async function budget(view: View): Promise<Html> {
 export async function ledger(view: View): Promise<Html> {
   const entries = await view.db.console.ledgerPage(view.id, null, 12);
   if (entries.length === 0) return panel('Ledger', null, empty('Nothing has been recorded yet.'));
-  return html`<section class="panel" id="ledger" aria-label="Ledger"><header><h2>Ledger</h2><span class="quiet"><a href="/work/${view.id}/ledger">${count(entries[0]?.seq ?? 0, 'entry', 'entries')}</a></span></header><ol class="rows">${entries.map(ledgerEntry)}</ol></section>`;
+  return html`<section class="panel" id="ledger" aria-label="Ledger"><header><h2>Ledger</h2><span class="quiet"><a href="/work/${view.id}/ledger">${count(entries[0]?.seq ?? 0, 'entry', 'entries')}</a></span></header><ol class="rows">${entries.map((entry) => ledgerEntry(view, entry))}</ol></section>`;
 }
 
 type Entry = Awaited<ReturnType<View['db']['console']['ledgerPage']>>[number];
 
-export const ledgerEntry = (entry: Entry): Html => html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${brief(entry.content, 1200)}</div><span class="ev">${
-  entry.is_inherited ? 'from before the fork' : entry.iteration === null ? clock(entry.created_at) : `call ${entry.iteration}`}${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}</span></li>`;
+/** What fed it, as the digest says it. */
+const trusted: Record<string, string> = { user: 'from its task', own_test: 'own test', file: 'from files', other_agent: 'from another agent', web: 'from outside' };
+
+export const ledgerEntry = (view: View, entry: Entry): Html => html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${entry.retracts === null ? '' : html`of <a href="#entry-${entry.retracts}">${entry.retracts}</a>: `}${entry.taken_back === null ? brief(entry.content, 1200) : html`<s>${brief(entry.content, 1200)}</s> <span class="warn">taken back: ${brief(entry.taken_back, 300)}</span>`}</div><span class="ev">${
+  entry.is_inherited ? 'from before the fork' : entry.iteration === null ? clock(entry.created_at) : `call ${entry.iteration}`}${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}${entry.trust === null ? '' : ` · ${trusted[entry.trust] ?? entry.trust}`}</span>${
+  entry.retracts !== null || entry.taken_back !== null || view.formToken === null ? '' : html`<details class="act ev" name="act"><summary class="chip">Take back…</summary>${
+    form(view, `/work/${entry.work_item_id}/retract`, html`<input type="hidden" name="seq" value="${entry.seq}"><p class="says">It stays in the log; agents no longer read it, and those that were told of it are told so.</p><div class="row wrap"><input class="field grow" name="reason" required aria-label="Reason" placeholder="Why it is wrong"><button class="btn danger">Take it back</button></div>`)}</details>`}</li>`;
 
 async function children(view: View): Promise<Html> {
   const all = await view.db.console.children(view.id, 50);

@@ -27,7 +27,7 @@ async function wholeLedger(view: View): Promise<Html> {
   const entries = await view.db.console.ledgerPage(view.id, before, PAGE);
   if (entries.length === 0) return panel('Ledger', null, empty('Nothing has been recorded yet.'));
   const last = entries.at(-1);
-  return panel('Ledger', 'newest first', html`<ol class="rows list" data-list>${entries.map(ledgerEntry)}</ol>${last && last.seq > 1 ? html`<p class="newer"><a href="${address(view, { before: String(last.seq) })}" data-more>older entries</a></p>` : ''}`);
+  return panel('Ledger', 'newest first', html`<ol class="rows list" data-list>${entries.map((entry) => ledgerEntry(view, entry))}</ol>${last && last.seq > 1 ? html`<p class="newer"><a href="${address(view, { before: String(last.seq) })}" data-more>older entries</a></p>` : ''}`);
 }
 
 export const turnsView: Page = {

@@ -1,4 +1,5 @@
--- What is recorded is never changed or deleted. Statement triggers, so that they cost nothing per row; always enabled, so
+-- What is recorded is never changed or deleted, except by the functions that erase a whole tree of work
+-- (api/80_erasure), which leave a tombstone. Statement triggers, so that they cost nothing per row; always enabled, so
 -- that neither a replication role nor a cascade gets past them.
 
 create or replace function _refuse_change()
@@ -7,6 +8,9 @@ create or replace function _refuse_change()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  if tg_op <> 'TRUNCATE' and _is_erasing() then
+    return null;
+  end if;
   raise exception using
     errcode = 'WL007',
     message = format('%s is append-only: %s is refused', tg_table_name, lower(tg_op)),
@@ -14,7 +18,35 @@ begin
 end
 $$;
 
-comment on function _refuse_change() is 'Trigger: refuses the statement with WL007.';
+comment on function _refuse_change() is 'Trigger: refuses the statement with WL007, unless an erasing function runs it.';
+
+create or replace function _is_erasing()
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from erasing where xid = pg_current_xact_id_if_assigned());
+$$;
+
+comment on function _is_erasing() is 'Whether the statement is run by an erasing function: only those put their transaction into erasing, and take it out before they return.';
+
+create or replace function _refuse_erasing()
+  returns trigger
+  language plpgsql
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if current_user <> (select pg_get_userbyid(relowner) from pg_class where oid = tg_relid) then
+    raise exception using
+      errcode = 'WL007',
+      message = 'only work_erase() and work_retention_run() erase what was recorded';
+  end if;
+  return null;
+end
+$$;
+
+comment on function _refuse_erasing() is 'Trigger: nobody but the owner of the ledger, with whose rights the erasing functions run, says that a transaction erases. Raises WL007.';
 
 create or replace function _refuse_rewrite()
   returns trigger
@@ -22,6 +54,9 @@ create or replace function _refuse_rewrite()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  if _is_erasing() then
+    return new;
+  end if;
   if tg_table_name = 'work_items' then
     if old.resolved_at is not null and (old.state, old.resolved_at, old.outcome_data) is distinct from (new.state, new.resolved_at, new.outcome_data) then
       raise exception using
@@ -46,7 +81,7 @@ begin
 end
 $$;
 
-comment on function _refuse_rewrite() is 'Trigger: a settled tool call, a settled turn (except archived_at) and the final state of a work item are written once; a journal entry can only lose its content. Raises WL003, WL007.';
+comment on function _refuse_rewrite() is 'Trigger: a settled tool call, a settled turn (except archived_at) and the final state of a work item are written once; a journal entry can only lose its content. An erasing function may take the words away. Raises WL003, WL007.';
 
 create or replace function _refuse_entry()
   returns trigger
@@ -59,7 +94,9 @@ declare
     when octet_length(new.content) > 16384 then 'content_is_at_most_16_kib'
     when octet_length(new.data::text) > 65536 then 'data_is_at_most_64_kib'
     when new.keep is not null and new.entry_type <> 'step' then 'only_steps_keep'
-    when not cardinality(new.keep) between 1 and 20 then 'keep_names_at_most_20' end;
+    when not cardinality(new.keep) between 1 and 20 then 'keep_names_at_most_20'
+    when (new.entry_type = 'retraction') <> (new.retracts is not null) then 'retractions_name_an_entry'
+    when not new.trust = any (_trust_classes()) then 'trust_is_known' end;
   v_count integer;
 begin
   if v_broken is not null then
@@ -90,16 +127,18 @@ declare
 begin
   foreach v_table in array array[
     'work_ledger', 'messages', 'session_history', 'turn_configs', 'elisions', 'artifacts', 'awareness_shown', 'turn_workspaces',
-    'work_checkpoints', 'message_lints'] loop
+    'work_checkpoints', 'message_lints', 'artifact_uses'] loop
     execute format('create or replace trigger refuse_change before update or delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_change', v_table);
   end loop;
   foreach v_table in array array[
     'work_items', 'fences', 'turns', 'tool_calls', 'compactions', 'inbox', 'approvals', 'hook_runs', 'budgets', 'foci', 'faculties',
-    'sessions', 'journal_entries'] loop
+    'sessions', 'journal_entries', 'erasures'] loop
     execute format('create or replace trigger refuse_delete before delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_delete', v_table);
   end loop;
+  create or replace trigger refuse_erasing before insert or update or truncate on erasing execute function _refuse_erasing();
+  alter table erasing enable always trigger refuse_erasing;
   create or replace trigger refuse_entry before insert on work_ledger for each row execute function _refuse_entry();
   alter table work_ledger enable always trigger refuse_entry;
   -- With these column lists, appends, heartbeats and claims do not fire them.
@@ -111,5 +150,8 @@ begin
     for each row execute function _refuse_rewrite();
   create or replace trigger refuse_rewrite before update on turns
     for each row when (old.completed_at is not null) execute function _refuse_rewrite();
+  foreach v_table in array array['work_items', 'turns', 'tool_calls', 'journal_entries'] loop
+    execute format('alter table %I enable always trigger refuse_rewrite', v_table);
+  end loop;
 end
 $do$;

@@ -190,6 +190,26 @@ $$;
 comment on function ledger_count(work_items) is
   'How many entries the ledger of a work item has: select w.id, w.ledger_count from work_items w. It reads like a column of work_items, where the table has a name before it.';
 
+create or replace function _refuse_erased(p_work_item_id uuid)
+  returns void
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_at timestamptz := (select erased_at from work_items where id = p_work_item_id);
+begin
+  if v_at is not null then
+    raise exception using
+      errcode = 'WL003',
+      message = format('work item %s was erased at %s', p_work_item_id, to_char(v_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')),
+      hint = 'Nothing is added to it and nothing continues from it.';
+  end if;
+end
+$$;
+
+comment on function _refuse_erased(uuid) is 'For functions that write for finished work: raises WL003 where it is erased.';
+
 create or replace trigger fence_follow after update of focus_id, attempts, resolved_at on work_items
   for each row
   when ((old.focus_id, old.attempts, old.resolved_at) is distinct from (new.focus_id, new.attempts, new.resolved_at))

@@ -8,7 +8,8 @@ create or replace function ability_register(
     p_risk text default 'moderate',
     p_function regprocedure default null,
     p_output_schema json default null,
-    p_touches json default null)
+    p_touches json default null,
+    p_source text default null)
   returns abilities
   language plpgsql
   volatile
@@ -41,14 +42,15 @@ begin
   if p_risk is null or p_risk not in ('safe', 'moderate', 'dangerous') then
     perform _raise_invalid(format('"%s" is not a risk', p_risk), 'One of: safe, moderate, dangerous.');
   end if;
+  perform _check_word('a source', coalesce(p_source, 'web'), '{none,own_test,file,other_agent,web}');
   select * into v_ability from abilities where tool_name = _tool_name(p_name);
   if v_ability.is_builtin then
     perform _raise_invalid(format('ability "%s" belongs to Work Ledger', v_ability.name), 'Choose another name.');
   end if;
   v_function := _ability_function(p_function);
   begin
-    insert into abilities (name, description, input_schema, output_schema, effect, risk, implementation, function_name)
-    values (p_name, p_description, p_input_schema, p_output_schema, p_effect, p_risk,
+    insert into abilities (name, description, input_schema, output_schema, effect, risk, source, implementation, function_name)
+    values (p_name, p_description, p_input_schema, p_output_schema, p_effect, p_risk, coalesce(p_source, 'web'),
             case when v_function is null then 'runtime' else 'sql' end, v_function)
     on conflict (name) do update
        set description = excluded.description,
@@ -56,13 +58,14 @@ begin
            output_schema = excluded.output_schema,
            effect = excluded.effect,
            risk = excluded.risk,
+           source = excluded.source,
            implementation = excluded.implementation,
            function_name = excluded.function_name,
            updated_at = _now()
      where (abilities.description, abilities.input_schema::text, abilities.output_schema::text, abilities.effect,
-            abilities.risk, abilities.implementation, abilities.function_name)
+            abilities.risk, abilities.source, abilities.implementation, abilities.function_name)
        is distinct from (excluded.description, excluded.input_schema::text, excluded.output_schema::text, excluded.effect,
-            excluded.risk, excluded.implementation, excluded.function_name)
+            excluded.risk, excluded.source, excluded.implementation, excluded.function_name)
     returning * into v_ability;
   exception when unique_violation then
     perform _raise_invalid(
@@ -77,8 +80,8 @@ begin
 end
 $$;
 
-comment on function ability_register(text, text, json, text, text, regprocedure, json, json) is
-  'Adds a tool to the registry or changes it, and returns its row; a faculty offers the tool by listing it in engage.tools. p_effect: what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_risk: safe, moderate or dangerous; the faculty''s require_approval refers to it. p_function: f(input jsonb) returning text, json or jsonb; it runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item. Without a function the worker must provide the tool (TypeScript). p_touches: what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}]. key: a key of the input, or key.key within objects and lists of objects; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or list of values}, if it depends on another key; form: patch, if the value is a patch for apply_patch, which names its actions itself. p_touches [] means that calls touch nothing, null that the rules for the tool''s name decide (touch_rules). a:b and a_b count as the same name. Registering the same again changes nothing. Raises WL002, 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
+comment on function ability_register(text, text, json, text, text, regprocedure, json, json, text) is
+  'Adds a tool to the registry or changes it, and returns its row; a faculty offers the tool by listing it in engage.tools. p_effect: what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_risk: safe, moderate or dangerous; the faculty''s require_approval refers to it. p_function: f(input jsonb) returning text, json or jsonb; it runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item. Without a function the worker must provide the tool (TypeScript). p_touches: what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}]. key: a key of the input, or key.key within objects and lists of objects; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or list of values}, if it depends on another key; form: patch, if the value is a patch for apply_patch, which names its actions itself. p_touches [] means that calls touch nothing, null that the rules for the tool''s name decide (touch_rules). p_source: where its results come from, so that entries say what fed them (work_ledger.trust): own_test (what the agent itself ran), file, other_agent, web (from outside; the default), none (they tell nothing new). a:b and a_b count as the same name. Registering the same again changes nothing. Raises WL002, 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
 
 create or replace function _ability_function(p_function regprocedure)
   returns text

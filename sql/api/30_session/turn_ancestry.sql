@@ -51,6 +51,7 @@ begin
   elsif p_turn_id is null then
     perform _raise_not_found('turn', p_turn_id);
   end if;
+  perform _refuse_erased((select work_item_id from turns where id = p_turn_id));
   insert into turn_workspaces (turn_id, ref) values (p_turn_id, p_ref);
 exception
   when unique_violation then
@@ -61,7 +62,7 @@ end
 $$;
 
 comment on function turn_workspace_set(uuid, text) is
-  'Notes the state of the files at a turn: p_ref, by which to find them again (a git commit, a snapshot). The agent of a fork from that turn is told it. Once for each turn. Raises WL001, WL002, WL007 (already noted).';
+  'Notes the state of the files at a turn: p_ref, by which to find them again (a git commit, a snapshot). The agent of a fork from that turn is told it. Once for each turn. Raises WL001, WL002, WL003 (erased), WL007 (already noted).';
 
 create or replace function turn_archive(p_turn_id uuid, p_is_archived boolean default true)
   returns turns
@@ -124,8 +125,9 @@ begin
   if v_turn.status <> 'completed' or exists (select from tool_calls where turn_id = p_turn_id and completed_at is null) then
     raise exception using errcode = 'WL008', message = format('turn %s is not over: its response or results of its calls are missing', p_turn_id);
   end if;
+  perform _refuse_erased(v_turn.work_item_id);
   return v_turn;
 end
 $$;
 
-comment on function _turn_settled(uuid) is 'The turn, checked: it is completed and its calls are settled, so a conversation can continue from it. Raises WL001, WL008.';
+comment on function _turn_settled(uuid) is 'The turn, checked: it is completed and its calls are settled, so a conversation can continue from it. Raises WL001, WL003 (erased), WL008.';

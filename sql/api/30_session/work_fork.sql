@@ -36,7 +36,8 @@ begin
   end if;
   v_item := work_submit(v_source.work_type, v_source.description, v_source.params, coalesce(p_faculty, v_source.faculty), v_source.priority,
                         p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir);
-  perform _branch_lock(p_turn_id);
+  perform pg_advisory_xact_lock_shared(_erase_gate(v_source.root_id));
+  perform _refuse_erased(v_source.id), _branch_lock(p_turn_id);
   -- The ledger as it was when the results of that turn had arrived.
   select coalesce(max(l.seq), 0) into v_last
     from work_ledger l
@@ -52,9 +53,10 @@ begin
   returning * into v_item;
   update fences set ledger_count = v_last where work_item_id = v_item.id;
   insert into work_ledger (
-    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited,
+    work_item_id, seq, entry_type, content, data, keep, retracts, trust, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, is_inherited,
     created_at)
-  select v_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, 0, l.focus_id, l.turn_id, l.tool_call_id, l.is_auto, l.is_child_work, true, l.created_at
+  select v_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, l.retracts, l.trust, 0, l.focus_id, l.turn_id, l.tool_call_id,
+         l.is_auto, l.is_child_work, true, l.created_at
     from work_ledger l
    where l.work_item_id = v_source.id and l.seq <= v_last;
   if p_message ~ '\S' then
@@ -79,3 +81,14 @@ end
 $$;
 
 comment on function _branch_lock(uuid) is 'Until the transaction ends, either forks are made at a turn or a step is drafted for it.';
+
+create or replace function _erase_gate(p_root_id uuid)
+  returns bigint
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select hashtextextended(format('erase %s %s', _ledger_schema(), p_root_id), 0);
+$$;
+
+comment on function _erase_gate(uuid) is 'The advisory lock of a tree: shared by those who fork from its turns, alone for the one who erases it.';

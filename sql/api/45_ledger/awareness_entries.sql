@@ -62,7 +62,8 @@ begin
            case w.section when 4 then _ago(w.at, v_now) end,
            case w.section
              when 2 then 'Plan: ' || _one_line((select l.content from work_ledger l
-                                                 where l.work_item_id = w.id and l.entry_type = 'plan' order by l.seq desc limit 1), 240)
+                                                 where l.work_item_id = w.id and l.entry_type = 'plan' and not _is_retracted(l.work_item_id, l.seq)
+                                                 order by l.seq desc limit 1), 240)
              when 4 then 'Outcome: ' || _one_line(w.outcome, 240) end,
            w.id, case w.section when 2 then -1 when 3 then -3 else 0 end, ''
       from (select i.*, row_number() over (partition by i.section order by i.at desc, i.id desc) as n
@@ -128,8 +129,11 @@ declare
   v_errors_read integer := case when v_query is null then v_errors when v_errors > 0 then 200 else 0 end;
 begin
   return query
-    select e.section, e.n, '- ' || _one_line(e.content, 240),
-           case i.state when 'running' then _faculty_label(d.driver) || ', in progress' else _source_label(d.driver, i.work_type) end,
+    select e.section, e.n,
+           '- ' || _one_line(e.content, 240)
+             || coalesce(' [stale: ' || _one_line(_stale_file(e.work_item_id, e.content, e.created_at, e.tool_call_id), 120) || ' has changed since]', ''),
+           case i.state when 'running' then concat_ws(', ', _faculty_label(d.driver), _trust_label(e.trust), 'in progress')
+                        else concat_ws(', ', _source_label(d.driver, i.work_type), _trust_label(e.trust)) end,
            case when i.state <> 'running' then _ago(e.created_at, v_now) end,
            null, e.work_item_id, e.seq, ''
       from (select r.*, row_number() over (partition by r.section order by r.rank desc, r.created_at desc, r.seq desc) as n
@@ -152,16 +156,17 @@ comment on function _awareness_told(uuid, jsonb, uuid, timestamptz) is
   'The digest''s sections on findings and on errors that others recorded after p_since and of which the focus was not told yet; the newest first or, with rank_by = "relevance", those that share most words with the item''s description. Columns as in _awareness_entries().';
 
 create or replace function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamptz, p_max integer)
-  returns table (content text, created_at timestamptz, seq integer, work_item_id uuid)
+  returns table (content text, created_at timestamptz, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
   language sql
   stable
   rows 10
 begin atomic
-  select l.content, l.created_at, l.seq, l.work_item_id
+  select l.content, l.created_at, l.seq, l.work_item_id, l.trust, l.tool_call_id
     from work_ledger l
    where l.entry_type = p_entry_type and not (p_is_root and l.is_child_work) and not l.is_inherited
      and l.created_at > p_since and l.work_item_id is distinct from p_but_id
      and not exists (select from awareness_shown a where a.focus_id = p_focus_id and a.work_item_id = l.work_item_id and a.seq = l.seq)
+     and not exists (select from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq)
    order by l.created_at desc
    limit p_max;
 end;

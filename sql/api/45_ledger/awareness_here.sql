@@ -51,6 +51,7 @@ as $$
            select string_agg(format(E'\n  %s: %s', l.entry_type, _one_line(l.content, 200)), '' order by l.seq)
              from (select * from work_ledger e
                     where e.work_item_id = n.id and e.entry_type in ('plan', 'finding', 'decision', 'error')
+                      and not _is_retracted(e.work_item_id, e.seq)
                     order by e.seq desc
                     limit 3) l), '')
     from near n

@@ -30,13 +30,14 @@ begin
   end if;
   v_fence := _ledger_numbers(p_work_item_id, p_lease, 1);
   insert into work_ledger (
-    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, idempotency_key,
-    created_at)
+    work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, trust,
+    idempotency_key, created_at)
   values (
     p_work_item_id, v_fence.ledger_count, p_entry_type, p_content, p_data, v_keep, v_fence.attempt, v_fence.focus_id,
     nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
     nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
-    coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child, p_idempotency_key, _now())
+    coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child,
+    _ledger_trust_now(p_work_item_id), p_idempotency_key, _now())
   returning * into v_entry;
   if octet_length(p_content) > 4096 then
     perform _ledger_warn(format('entry %s of work item %s', v_entry.seq, p_work_item_id), p_content);
@@ -207,6 +208,7 @@ declare
   v_seqs integer[] := '{}'; -- of each entry, in their order; null: it is not appended yet
   v_count integer;
   v_fence fences;
+  v_trust text;
 begin
   if jsonb_typeof(p_entries) is distinct from 'array' then
     perform _raise_invalid('entries must be an array of {entry_type, content, data, keep}');
@@ -229,19 +231,20 @@ begin
   v_count := cardinality(array_positions(v_seqs, null));
   if v_count > 0 then
     v_fence := _ledger_numbers(p_work_item_id, p_lease, v_count);
+    v_trust := _ledger_trust_now(p_work_item_id);
     v_seqs := array(
       select coalesce(s.seq, v_fence.ledger_count - v_count + count(*) filter (where s.seq is null) over (order by s.n))
         from unnest(v_seqs) with ordinality as s(seq, n)
        order by s.n);
     insert into work_ledger (
-      work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, idempotency_key,
-      created_at)
+      work_item_id, seq, entry_type, content, data, keep, attempt, focus_id, turn_id, tool_call_id, is_auto, is_child_work, trust,
+      idempotency_key, created_at)
     select p_work_item_id, v_seqs[e.n], value ->> 'entry_type', value ->> 'content', value -> 'data',
            case when value ? 'keep' then _names(value -> 'keep') end, v_fence.attempt, v_fence.focus_id,
            nullif(current_setting('work_ledger.turn_id', true), '')::uuid,
            nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid,
            coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child,
-           p_idempotency_key || '/' || e.n, _now()
+           v_trust, p_idempotency_key || '/' || e.n, _now()
       from jsonb_array_elements(p_entries) with ordinality as e(value, n)
      where v_seqs[e.n] > v_fence.ledger_count - v_count;
     if v_fence.is_journal then

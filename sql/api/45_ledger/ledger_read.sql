@@ -45,12 +45,18 @@ create or replace function ledger_read_lines(
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select coalesce(string_agg(format('[%s] %s: %s', seq, entry_type, _indent(content, '    ')), E'\n' order by seq), '(no entries)')
-    from ledger_read(p_work_item_id, p_entry_type, p_last_n);
+  select coalesce(string_agg(format('[%s] %s: %s', e.seq, e.entry_type,
+             coalesce(
+               '(taken back: ' || _one_line(r.content, 240) || ')',
+               _indent(e.content, '    ') || coalesce(' [stale: ' || _one_line(_stale_file(e.work_item_id, e.content, e.created_at, e.tool_call_id), 120) || ' has changed since]', ''))),
+           E'\n' order by e.seq), '(no entries)')
+    from ledger_read(p_work_item_id, p_entry_type, p_last_n) e
+    left join work_ledger r on r.work_item_id = e.work_item_id and r.retracts = e.seq
+   where e.retracts is null;
 $$;
 
 comment on function ledger_read_lines(uuid, text, integer) is
-  'ledger_read() as text for a model: "[seq] type: content" for each entry, further lines of an entry indented. Raises WL001, WL002.';
+  'ledger_read() as text for a model: "[seq] type: content" for each entry, further lines of an entry indented; of an entry that was taken back only why, with one whose file has changed since that it has. Raises WL001, WL002.';
 
 create or replace function ledger_read_formatted(p_work_item_id uuid)
   returns text
@@ -97,10 +103,12 @@ as $$
             from work_ledger w
            where w.work_item_id = p_work_item_id and w.entry_type = h.entry_type and w.seq <= p_until_seq
              and w.seq > (select ledger_epoch from work_items where id = p_work_item_id)
+             and not _is_retracted(p_work_item_id, w.seq, p_until_seq)
              and (w.entry_type <> 'plan'
                or w.seq = (select max(p.seq)
                              from work_ledger p
-                            where p.work_item_id = p_work_item_id and p.entry_type = 'plan' and p.seq <= p_until_seq))) l on true
+                            where p.work_item_id = p_work_item_id and p.entry_type = 'plan' and p.seq <= p_until_seq
+                               and not _is_retracted(p_work_item_id, p.seq, p_until_seq)))) l on true
        group by h.position, h.heading
     ) s;
 $$;

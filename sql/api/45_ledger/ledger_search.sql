@@ -176,7 +176,8 @@ $$;
 
 comment on function _search_ledger() is 'Trigger: adds a ledger entry to search_entries.';
 
-create or replace trigger search_ledger after insert on work_ledger for each row when (not new.is_inherited) execute function _search_ledger();
+create or replace trigger search_ledger after insert on work_ledger
+  for each row when (not new.is_inherited and new.retracts is null) execute function _search_ledger();
 create or replace trigger search_journal after insert on journal_entries for each row execute function _search_entry('journal');
 create or replace trigger search_deleted after update of deleted_at on journal_entries
   for each row when (new.deleted_at is not null) execute function _search_entry('deleted');

@@ -1,7 +1,7 @@
 -- Large results and images: stored once, by their hash, and named by a handle where they are shown. Images are put into a request
 -- only when it is built; they leave the context with their block, and can be read again by their handle.
 
-create or replace function _artifact_store(p_content text)
+create or replace function _artifact_store(p_work_item_id uuid, p_content text, p_media_type text default null)
   returns text
   language plpgsql
   volatile
@@ -10,12 +10,20 @@ as $$
 declare
   v_hash text := _content_hash(p_content);
 begin
-  insert into artifacts (content_hash, content) values (v_hash, p_content) on conflict do nothing;
-  return v_hash;
+  -- One that is there already may be collected just now: the lock of the use's foreign key decides.
+  loop
+    insert into artifacts (content_hash, content, media_type) values (v_hash, p_content, p_media_type) on conflict do nothing;
+    begin
+      insert into artifact_uses (content_hash, work_item_id) select v_hash, p_work_item_id where p_work_item_id is not null on conflict do nothing;
+      return v_hash;
+    exception when foreign_key_violation then
+      null;
+    end;
+  end loop;
 end
 $$;
 
-comment on function _artifact_store(text) is 'Stores a text as an artifact, once, and returns its hash.';
+comment on function _artifact_store(uuid, text, text) is 'Stores a text, or an image in base64, as an artifact, once, and that the work item uses it; returns its hash. p_media_type: of an image.';
 
 create or replace function _excerpt(p_text text, p_max_chars integer)
   returns text
@@ -31,21 +39,23 @@ create or replace function _excerpt(p_text text, p_max_chars integer)
 
 comment on function _excerpt(text, integer) is 'Excerpt of a text stored as an artifact: its first and last characters, in all p_max_chars but at most 8,000, and the handle; a text that is not longer, unchanged.';
 
-create or replace function _image_store(p_media_type text, p_data text)
+create or replace function _image_store(p_work_item_id uuid, p_media_type text, p_data text, p_artifact text default null)
   returns text
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_hash text := _content_hash(p_data);
 begin
-  insert into artifacts (content_hash, content, media_type) values (v_hash, p_data, p_media_type) on conflict do nothing;
-  return _image_block(p_media_type, v_hash);
+  if p_artifact is null then
+    return _image_block(p_media_type, _artifact_store(p_work_item_id, p_data, p_media_type));
+  end if;
+  insert into artifact_uses (content_hash, work_item_id) values (p_artifact, p_work_item_id) on conflict do nothing;
+  return _image_block(p_media_type, p_artifact);
 end
 $$;
 
-comment on function _image_store(text, text) is 'Stores an image (base64) as an artifact, once, and returns the content block that names it.';
+comment on function _image_store(uuid, text, text, text) is
+  'Stores an image (base64) as an artifact, once, and that the work item uses it; returns the content block that names it. p_artifact: the image is there already.';
 
 create or replace function _image_block(p_media_type text, p_hash text)
   returns text

@@ -206,7 +206,7 @@ create or replace function _kept_store(p_cut elisions)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _artifact_store(_cap_text(_result_text(k.result), 33554000))
+  select _artifact_store(p_cut.work_item_id, _cap_text(_result_text(k.result), 33554000))
     from json_array_elements(p_cut.kept -> 'no_room') o
     join tool_calls k on k.id = (o ->> 'call')::uuid;
 $$;

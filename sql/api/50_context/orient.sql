@@ -110,6 +110,45 @@ $$;
 comment on function _awareness_tell(work_items, foci, jsonb, turns) is
   'Every refresh_every iterations, tells the model in a turn what is new elsewhere and was not yet told to this focus. It counts as told when the turn is answered: see _turn_heard().';
 
+create or replace function _retractions_tell(p_item work_items, p_focus foci, p_turn turns)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with news as (
+    select r.work_item_id, r.seq, r.created_at,
+           format('- %s entry %s, "%s": %s',
+                  case when r.work_item_id = p_item.id then 'your own' else _source_label(w.id, w.faculty, w.work_type) end, r.retracts,
+                  _one_line(l.content, 120), _one_line(r.content, 240)) as line
+      from work_ledger r
+      join work_ledger l on l.work_item_id = r.work_item_id and l.seq = r.retracts
+      join work_items w on w.id = r.work_item_id
+     -- A minute for transactions that were open when the focus began.
+     where r.retracts is not null and not r.is_inherited
+       and r.created_at > coalesce((select t.completed_at from turns t where t.id = p_item.fork_turn_id), p_focus.created_at) - interval '1 minute'
+       and case when r.work_item_id = p_item.id then l.focus_id = p_focus.id or r.created_at >= p_focus.created_at
+           else exists (
+             -- A fork was told what is in the turns that it shares.
+             select from awareness_shown a
+              where a.focus_id in (p_focus.id, (select t.focus_id from turns t where t.id = p_item.fork_turn_id))
+                and a.work_item_id = r.work_item_id and a.seq = r.retracts) end
+       and not exists (select from awareness_shown a where a.focus_id = p_focus.id and a.work_item_id = r.work_item_id and a.seq = r.seq)
+     order by r.created_at, r.seq
+     limit 20
+  )
+  insert into messages (turn_id, sequence, role, source, content, context, metadata)
+  select p_turn.id, 790, 'user', 'engine',
+         ('[' || _text_block(E'[engine] Taken back, because it was wrong; do not rely on it:\n'
+           || string_agg(n.line, E'\n' order by n.created_at, n.seq)) || ']')::json,
+         jsonb_build_object('shown', jsonb_agg(jsonb_build_array(n.work_item_id, n.seq, '') order by n.created_at, n.seq)), '{"kind": "retraction"}'
+    from news n
+  having count(*) > 0;
+$$;
+
+comment on function _retractions_tell(work_items, foci, turns) is
+  'Tells the model in a turn which entries were taken back of those that this focus was told or wrote. It counts as told when the turn is answered: see _turn_heard().';
+
 create or replace function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, out said text, out shown jsonb, out digest jsonb)
   language plpgsql
   volatile

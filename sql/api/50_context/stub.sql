@@ -19,6 +19,7 @@ as $$
       from turn t
       join work_ledger l on l.work_item_id = t.work_item_id and l.seq > p_after_seq and l.turn_id = t.id
      where case when l.seq <= t.last_step then t.asked_in else t.block end = p_block
+       and (l.entry_type = 'step' or not _is_retracted(l.work_item_id, l.seq))
   ),
   own as (
     select array_agg(t.id order by t.depth) as turns, exists (select from entry e where e.entry_type = 'step' and e.is_auto) as is_drafted
@@ -26,7 +27,8 @@ as $$
      where t.block = p_block
   )
   select concat_ws(E'\n',
-    (select string_agg(format('[completed step %s: %s]', p_block, _indent(e.content, '  ')), E'\n' order by e.seq)
+    (select string_agg(format('[completed step %s: %s]', p_block,
+              case when _is_retracted(e.work_item_id, e.seq) then '(taken back)' else _indent(e.content, '  ') end), E'\n' order by e.seq)
        from entry e where e.entry_type = 'step'),
     (select string_agg(format('- you were told: %s', _indent(s.said, '  ')), E'\n' order by t.depth, s.n)
        from turn t

@@ -76,7 +76,7 @@ $$;
 
 comment on function _told_block(uuid, integer) is 'What people and other agents said up to p_last_turn_id, for a compaction, which always keeps it; null: nothing was said.';
 
-create or replace function _told_store(p_turn_id uuid, p_is_compaction boolean, p_shown text)
+create or replace function _told_store(p_work_item_id uuid, p_turn_id uuid, p_is_compaction boolean, p_shown text)
   returns void
   language plpgsql
   volatile
@@ -85,10 +85,10 @@ as $$
 declare
   v_told text[] := array(select t.said from _told(p_turn_id, p_is_compaction) t order by t.n);
 begin
-  perform _artifact_store(w.said)
+  perform _artifact_store(p_work_item_id, w.said)
      from unnest(v_told || _told_whole(v_told)) as w(said)
     where strpos(p_shown, left(_content_hash(w.said), 16)) > 0;
 end
 $$;
 
-comment on function _told_store(uuid, boolean, text) is 'Stores as artifacts the messages whose handles are in p_shown.';
+comment on function _told_store(uuid, uuid, boolean, text) is 'Stores as artifacts of a work item the messages whose handles are in p_shown.';

@@ -22,7 +22,7 @@ begin
   p_content := _redact_text(p_content, 'tool_calls', v_row);
   v_content := coalesce(nullif(p_content, ''), case when p_images is null or p_images = '[]' then '(no output)' end);
   v_whole := _cap_text(p_whole, 33554000);
-  v_hash := _artifact_store(v_whole) where v_whole is not null;
+  v_hash := _artifact_store(p_call.work_item_id, v_whole) where v_whole is not null;
   if char_length(v_content) > v_max then
     if v_whole is not null then
       v_content := _cap_text(v_content, v_max);
@@ -30,7 +30,7 @@ begin
       v_content := _cap_text(v_content, v_max); -- read from the ledger, where it can be read again
     else
       v_whole := _cap_text(v_content, 33554000);
-      v_hash := _artifact_store(v_whole);
+      v_hash := _artifact_store(p_call.work_item_id, v_whole);
       v_content := _excerpt(v_whole, v_max);
     end if;
   end if;
@@ -47,11 +47,7 @@ begin
            when p_images is null or p_images = '[]' then to_json(v_content)
            else ('[' || concat_ws(',', _text_block(v_content),
                   (select string_agg(
-                    coalesce(
-                      _image_block(i.value ->> 'media_type', i.value ->> 'artifact'),
-                      _image_store(i.value ->> 'media_type', i.value ->> 'data')),
-                    ','
-                    order by i.n)
+                    _image_store(p_call.work_item_id, i.value ->> 'media_type', i.value ->> 'data', i.value ->> 'artifact'), ',' order by i.n)
                      from jsonb_array_elements(p_images) with ordinality as i(value, n))) || ']')::json
          end,
          completed_at = _now()

@@ -50,7 +50,7 @@ begin
   if v_compaction.is_applied then
     v_cut.tokens_elided := greatest(0, v_compaction.tokens_before - v_after::numeric / v_before * v_compaction.tokens_before) + v_cut.stub_tokens;
     perform _elision_store(v_cut),
-            _told_store(v_cut.last_turn_id, true, v_cut.stubs::text);
+            _told_store(v_cut.work_item_id, v_cut.last_turn_id, true, v_cut.stubs::text);
   end if;
   update turns set elision_id = v_cut.id where id = v_turn.id and v_compaction.is_applied;
   v_turn := _turn_answered(v_turn.id, case when v_compaction.is_applied then 'completed' else 'failed' end, p_response, v_compaction.error);

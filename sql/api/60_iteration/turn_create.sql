@@ -50,14 +50,14 @@ begin
               'hook_runs', (select jsonb_agg(r.id order by r.created_at) from hook_runs r where r.focus_id = p_focus.id and r.hook in ('recover', 'orient')))),
             case when v_last.id is null then '{"kind": "task"}'::jsonb end);
     if v_last.id is null and p_focus.attempt > 1 then
-      perform _told_store(_earlier_head(p_focus.id), false, v_next.say);
+      perform _told_store(p_item.id, _earlier_head(p_focus.id), false, v_next.say);
     end if;
   end if;
   if v_next.digest is not null then
     perform _digest_store(p_focus, p_config, turn, v_next.digest, false);
   end if;
   perform _inbox_deliver(p_item, turn);
-  perform _awareness_tell(p_item, p_focus, p_config, turn);
+  perform _retractions_tell(p_item, p_focus, turn), _awareness_tell(p_item, p_focus, p_config, turn);
   insert into messages (turn_id, sequence, role, source, content, metadata)
   select turn.id, 890, 'user', 'engine', ('[' || _text_block(w.words) || ']')::json, jsonb_build_object('kind', 'stall', 'count', p_focus.round_count)
     from _stall_words(p_focus, v_head, (v_engage ->> 'stall_limit')::integer) as w(words)
@@ -143,12 +143,12 @@ begin
     select * into v_cut from elisions where id = p_compaction.elision_id;
     p_compaction.messages_before := json_array_length(_messages(p_head.id, _elision_chain(p_last.elision_id), '')::json);
     p_compaction.messages_after := json_array_length(_messages(p_head.id, _elision_chain(v_cut.id), '')::json);
-    perform _artifact_store(_result_text(k.result))
+    perform _artifact_store(p_item.id, _result_text(k.result))
        from unnest(_shown_turns(p_head, v_cut)) t
        join tool_calls k on k.turn_id = t.id
       where t.depth < v_cut.max_result_depth and k.effect = coalesce(v_cut.max_result_effect, k.effect) and k.artifact_hash is null
         and _content_chars(k.result) > v_cut.max_result_chars;
-    perform _told_store(v_cut.last_turn_id, true, v_cut.stubs::text);
+    perform _told_store(p_item.id, v_cut.last_turn_id, true, v_cut.stubs::text);
     perform _session_advance(p_focus.session_label, v_turn.id);
   end if;
   insert into compactions select p_compaction.*;

@@ -11,8 +11,9 @@ as $$
     left join lateral (select faculty_hash from foci where work_item_id = w.id order by attempt desc limit 1) f on true
     left join faculties c on c.content_hash = f.faculty_hash
    where w.id = any (p_work_items)
-     and w.resolved_at + make_interval(hours => coalesce((c.config #>> '{engage,workspace_keep_hours}')::integer, 24)) < _now();
+     and (w.erased_at is not null
+       or w.resolved_at + make_interval(hours => coalesce((c.config #>> '{engage,workspace_keep_hours}')::integer, 24)) < _now());
 $$;
 
 comment on function workspaces_over(uuid[]) is
-  'Those of the given work items whose workspace files may be deleted: finished at least engage.workspace_keep_hours ago. Unknown ids are never returned: they may belong to another ledger.';
+  'Those of the given work items whose workspace files may be deleted: erased, or finished at least engage.workspace_keep_hours ago. Unknown ids are never returned: they may belong to another ledger.';

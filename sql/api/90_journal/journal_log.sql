@@ -31,6 +31,7 @@ begin
     perform _journal_value_check(p_entry_type, v_key, v_type, p_content -> v_key);
   end loop;
   perform _check_submitter(p_work_item_id);
+  perform _refuse_erased(p_work_item_id);
   v_content := _journal_shortened(p_content);
   if octet_length(v_content::text) > 65536 then
     perform _raise_invalid(format('a journal entry can have at most 64 KiB, not %s bytes', octet_length(v_content::text)));
@@ -49,7 +50,7 @@ end
 $$;
 
 comment on function journal_log(uuid, text, jsonb, text, uuid) is
-  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, however deep, are shortened to head and tail, and further if the entry would be over 64 KiB. p_importance: low, normal, high or critical. p_id: the same call repeated adds one entry. Returns the journal_entries row. Raises WL001, WL002, 42501.';
+  'Adds an entry to a work item''s journal: select journal_log(''…'', ''decision'', ''{"question": "Which?", "chosenOption": "B", "reasoning": "cheaper"}''). p_content has the keys of its type (_journal_keys()). Strings over 16,000 characters, however deep, are shortened to head and tail, and further if the entry would be over 64 KiB. p_importance: low, normal, high or critical. p_id: the same call repeated adds one entry. Returns the journal_entries row. Raises WL001, WL002, WL003 (erased), 42501.';
 
 create or replace function _journal_keys()
   returns jsonb

@@ -58,10 +58,13 @@ as $$
                'timestamp', _ms(j.created_at), 'content', j.content, 'tokenEstimate', j.token_estimate, 'importance', j.importance)
                order by j.created_at, j.sequence_num, j.id), '[]')
         from journal_read(p_work_item_id) j),
-    'checkpoints', (select coalesce(jsonb_agg(to_jsonb(c) order by c.created_at), '[]') from work_checkpoints c where c.work_item_id = p_work_item_id));
+    'checkpoints', (select coalesce(jsonb_agg(to_jsonb(c) order by c.created_at), '[]') from work_checkpoints c where c.work_item_id = p_work_item_id),
+    'rows', (
+      select jsonb_object_agg(e.relation, e.rows)
+        from (select relation, jsonb_agg("row") as rows from work_export(p_work_item_id) group by relation) e));
 $$;
 
-comment on function journal_export(uuid) is 'A session as one JSON document: {session, entries, checkpoints}. Raises WL001.';
+comment on function journal_export(uuid) is 'A session as one JSON document: {session, entries, checkpoints, rows: {table: [row]}}. rows is all that is stored of it and of everything below it, see work_export(), which has no limit of size; a document of more than some 200 MB cannot be made. Raises WL001.';
 
 create or replace function _journal_until(p_work_item_id uuid, p_since timestamptz, p_limit integer)
   returns timestamptz

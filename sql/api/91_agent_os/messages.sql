@@ -74,8 +74,8 @@ $$;
 
 comment on function _ldg_batch_save(jsonb) is 'Ability ldg:batch:save: saves tasks, messages and calls in the order given, all or none.';
 
-insert into abilities (name, description, input_schema, output_schema, effect, risk, implementation, function_name, is_builtin, position)
-select v.name, v.description, _json_compact(v.input_schema::json)::json, v.output_schema::json, v.effect, 'safe', 'sql',
+insert into abilities (name, description, input_schema, output_schema, effect, risk, source, implementation, function_name, is_builtin, position)
+select v.name, v.description, _json_compact(v.input_schema::json)::json, v.output_schema::json, v.effect, 'safe', 'other_agent', 'sql',
        format('%I.%I', _ledger_schema(), '_' || replace(v.name, ':', '_')), true, v.position
   from (values
     (20, 'ldg:task:save', 'idempotent', 'Save or update a task entity.',

@@ -186,7 +186,7 @@ begin
   select p_turn.id, row_number() over (order by p.n), 'user', case when (p.value ->> 'isByHarness')::boolean then 'event' else p_speaker end,
          ('[' || concat_ws(',',
            case when p.value ->> 'text' ~ '\S' then _text_block(_cap_said(p.value ->> 'text', 3000000)) end,
-           _recorded_images(p.value -> 'images')) || ']')::json,
+           _recorded_images(p_turn.work_item_id, p.value -> 'images')) || ']')::json,
          p_turn.started_at
     from json_array_elements(p_parts) with ordinality as p(value, n)
    where p.value ->> 'text' ~ '\S' or json_array_length(p.value -> 'images') > 0;

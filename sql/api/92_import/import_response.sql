@@ -60,7 +60,7 @@ begin
       attempts, started_at, completed_at, artifact_hash, is_truncated)
     select p_turn.id, c.ordinal - 1, p_turn.work_item_id, v_message, c.wire_id, nullif(c.id, c.wire_id), c.name, c.input, 'unsafe',
            p_turn.started_at, e.status, e.result, e.is_error, e.attempts, e.at, e.at, e.artifact_hash, e.is_truncated
-      from given c, _recorded_end(c.result, c.images, c.is_error, p_is_past, p_turn.started_at) e
+      from given c, _recorded_end(p_turn.work_item_id, c.result, c.images, c.is_error, p_is_past, p_turn.started_at) e
      where c.ordinal > v_known
   )
   select count(*) into v_added from given c where c.ordinal > v_known;
@@ -73,7 +73,7 @@ begin
     update tool_calls k
        set status = e.status, result = e.result, is_error = e.is_error, attempts = e.attempts,
            started_at = e.at, completed_at = e.at, artifact_hash = e.artifact_hash, is_truncated = e.is_truncated
-      from _recorded_calls(p_calls, p_n) c, _recorded_end(c.result, c.images, c.is_error, p_is_past, p_turn.completed_at) e
+      from _recorded_calls(p_calls, p_n) c, _recorded_end(p_turn.work_item_id, c.result, c.images, c.is_error, p_is_past, p_turn.completed_at) e
      where k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1 and k.completed_at is null and e.at is not null;
   end if;
   return v_added;
@@ -124,7 +124,7 @@ $$;
 
 comment on function _recorded_calls(json, integer) is 'The calls of a recorded exchange, numbered from 1; a call without an id gets one made from its position.';
 
-create or replace function _recorded_images(p_images json)
+create or replace function _recorded_images(p_work_item_id uuid, p_images json)
   returns text
   language plpgsql
   volatile
@@ -136,15 +136,15 @@ begin
                 or coalesce(i ->> 'data', '') !~ '^[A-Za-z0-9+/]+=*$' or octet_length(i ->> 'data') > 5242880) then
     perform _raise_invalid('recorded images must be a list of {media_type, data}: image/png, jpeg, gif or webp, in base64 of at most 5 MiB');
   end if;
-  return (select string_agg(_image_store(i.value ->> 'media_type', i.value ->> 'data'), ',' order by i.n)
+  return (select string_agg(_image_store(p_work_item_id, i.value ->> 'media_type', i.value ->> 'data'), ',' order by i.n)
             from json_array_elements(p_images) with ordinality as i(value, n));
 end
 $$;
 
-comment on function _recorded_images(json) is 'Stores the images of a recorded message or result and returns the blocks that name them; null: none. Raises WL002.';
+comment on function _recorded_images(uuid, json) is 'Stores the images of a recorded message or result and returns the blocks that name them; null: none. Raises WL002.';
 
 create or replace function _recorded_end(
-    p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamptz,
+    p_work_item_id uuid, p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamptz,
     out status text, out result json, out is_error boolean, out attempts integer, out at timestamptz, out artifact_hash text, out is_truncated boolean)
   language plpgsql
   volatile
@@ -162,21 +162,21 @@ begin
     return;
   end if;
   if v_whole is not null then
-    artifact_hash := _artifact_store(v_whole);
+    artifact_hash := _artifact_store(p_work_item_id, v_whole);
     p_result := _excerpt(v_whole, 8000);
   end if;
   is_error := p_result is null or p_is_error;
   status := case when is_error then 'failed' else 'completed' end;
   result := to_json(coalesce(p_result, '[engine] The record has no result for this call.'));
   if p_images is not null then
-    result := ('[' || concat_ws(',', case when p_result ~ '\S' then _text_block(p_result) end, _recorded_images(p_images)) || ']')::json;
+    result := ('[' || concat_ws(',', case when p_result ~ '\S' then _text_block(p_result) end, _recorded_images(p_work_item_id, p_images)) || ']')::json;
   end if;
   attempts := 1;
   at := p_at;
 end
 $$;
 
-comment on function _recorded_end(text, json, boolean, boolean, timestamptz) is 'How a recorded call ended. Without a result: open in the newest exchange (p_is_past false), else failed. Of a result over 32 MiB, head and tail become an artifact.';
+comment on function _recorded_end(uuid, text, json, boolean, boolean, timestamptz) is 'How a recorded call ended. Without a result: open in the newest exchange (p_is_past false), else failed. Of a result over 32 MiB, head and tail become an artifact.';
 
 create or replace function _cap_said(p_text text, p_max_bytes integer)
   returns text

@@ -168,7 +168,8 @@ create or replace function _code_ledger_read(p_input jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select coalesce(jsonb_agg(jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type, 'content', e.content) order by e.seq), '[]')::text
-    from ledger_read(_ability_work_item(), p_input ->> 'entry_type', least((p_input ->> 'last_n')::numeric, 100000)::integer) e;
+    from ledger_read(_ability_work_item(), p_input ->> 'entry_type', least((p_input ->> 'last_n')::numeric, 100000)::integer) e
+   where e.retracts is null and not _is_retracted(e.work_item_id, e.seq);
 $$;
 
 comment on function _code_ledger_read(jsonb) is 'Tool ledger_read as code calls it.';
@@ -196,11 +197,13 @@ $$;
 comment on function _code_check_child_work(jsonb) is 'Tool check_child_work as code calls it.';
 
 -- Their descriptions for models are in sql/abilities.json, which the MCP server reads, too: it lists them before it has a database.
-insert into abilities (name, description, input_schema, effect, risk, implementation, function_name, is_builtin, position)
-select a.name, a.description, _json_compact(a.input_schema)::json, a.effect, 'safe', a.implementation,
+insert into abilities (name, description, input_schema, effect, risk, source, implementation, function_name, is_builtin, position)
+select a.name, a.description, _json_compact(a.input_schema)::json, a.effect, 'safe',
+       case when a.name in ('await_child_work', 'check_child_work', 'awareness_digest') then 'other_agent' else 'none' end, a.implementation,
        format('%I.%I', _ledger_schema(), '_ability_' || a.name), true, a.position
   from json_to_recordset($abilities$@abilities@$abilities$) as a(
     position integer, name text, implementation text, effect text, description text, input_schema json)
 on conflict (name) do update
    set description = excluded.description, input_schema = excluded.input_schema, effect = excluded.effect, risk = excluded.risk,
-       implementation = excluded.implementation, function_name = excluded.function_name, is_builtin = true, position = excluded.position;
+       source = excluded.source, implementation = excluded.implementation,
+       function_name = excluded.function_name, is_builtin = true, position = excluded.position;

@@ -40,10 +40,12 @@ comment on column v_children.summary is 'The child''s result, or why it failed.'
 comment on column v_children.is_delivered is 'True: the parent''s agent has been told.';
 
 create or replace view v_ledger with (security_invoker = true) as
-  select l.work_item_id, w.work_type, l.seq, l.entry_type, l.content, l.created_at, l.attempt, l.is_auto
+  select l.work_item_id, w.work_type, l.seq, l.entry_type, l.content, l.created_at, l.attempt, l.is_auto, l.trust,
+         l.retracts, (select r.seq from work_ledger r where r.work_item_id = l.work_item_id and r.retracts = l.seq) as retracted_by
     from work_ledger l
     join work_items w on w.id = l.work_item_id;
 comment on view v_ledger is 'Every ledger entry with its work type: the full story of a work item, by seq.';
+comment on column v_ledger.retracted_by is 'The entry that takes it back, see ledger_retract(); null: none does.';
 
 create or replace view v_decisions with (security_invoker = true) as
   select work_item_id, seq, content, created_at from work_ledger where entry_type = 'decision';

@@ -3,7 +3,7 @@ begin;
 select plan(9);
 
 create temporary table stored as
-  select left(_artifact_store((select string_agg('line ' || n || case when n = 7 then ' needle ' || repeat('x', 2000) else '' end, E'\n' order by n) from generate_series(1, 5000) n)), 16) as handle;
+  select left(_artifact_store(null, (select string_agg('line ' || n || case when n = 7 then ' needle ' || repeat('x', 2000) else '' end, E'\n' order by n) from generate_series(1, 5000) n)), 16) as handle;
 create function pg_temp.read(p_range text, p_pattern text default null) returns text language sql as
   $$ select artifact_read((select handle from stored), p_range, p_pattern) $$;
 

@@ -1,6 +1,6 @@
 -- The files of work that is over may go when its faculty keeps them no longer.
 begin;
-select plan(4);
+select plan(5);
 
 select from faculty_save('{"name": "keeps", "accepts": ["a"], "engage": {"workspace_keep_hours": 2}}');
 select from faculty_save('{"name": "other", "accepts": ["b"]}');
@@ -18,6 +18,11 @@ update work_items set resolved_at = resolved_at - interval '23 hours' where id =
 select is_empty('select workspaces_over((select array_agg(id) from never))', 'where no faculty ever said, files are kept for a day');
 update work_items set resolved_at = resolved_at - interval '2 hours' where id = (select id from never);
 select isnt_empty('select workspaces_over((select array_agg(id) from never))', 'where no faculty ever said, files may go after a day');
+alter table work_items enable always trigger refuse_rewrite;
+create temporary table erased as select id from work_submit('a', 'erased');
+select from work_complete((select id from erased), 'done');
+select from work_erase((select id from erased));
+select isnt_empty('select workspaces_over((select array_agg(id) from erased))', 'of what was erased they may go at once');
 select is_empty('select workspaces_over(null)', 'of no items no files may go');
 
 select * from finish();

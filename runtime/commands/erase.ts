@@ -1,0 +1,95 @@
+// Erasing work by hand or by policy, and exporting it first.
+
+import { createInterface } from 'node:readline/promises';
+
+import { z } from 'zod';
+
+import type { Settings } from '../config.ts';
+import type { Db } from '../ledger/db.ts';
+import type { ErasureLine, RetentionPolicy } from '../ledger/erasure.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { retain } from '../worker/retention.ts';
+import { exit, note, print } from './output.ts';
+import { withLedger } from './withLedger.ts';
+
+export type EraseOptions = Settings & { dryRun?: boolean; yes?: boolean; withForks?: boolean; reason?: string };
+
+/** `what`: the id of a work item, or the label of a session. */
+export const erase = (what: string, options: EraseOptions): Promise<number> =>
+  withLedger(options, async (db) => {
+    const id = await workOf(db, what);
+    const ask = { reason: options.reason ?? 'erased by hand', withForks: options.withForks ?? false };
+    const wouldGo = await db.workErase(id, { ...ask, isDryRun: true });
+    if (options.dryRun || !options.yes) print(wouldGo, eraseText(wouldGo), options.json ?? false);
+    if (options.dryRun) return exit.ok;
+    if (!options.yes && !(await agrees(id))) {
+      note('nothing was erased; --yes erases without asking');
+      return exit.error;
+    }
+    const gone = await db.workErase(id, { ...ask, isDryRun: false });
+    if (options.yes) print(gone, eraseText(gone), options.json ?? false);
+    note(`erased for good: ${gone.filter(({ kind }) => kind === 'item').length} work items`);
+    return exit.ok;
+  });
+
+async function workOf(db: Db, what: string): Promise<string> {
+  if (z.guid().safeParse(what).success) return what;
+  const id = await db.sessionWork(what);
+  if (id === null) throw new UsageError(`the session "${what}" has no turns: there is nothing to erase`);
+  return id;
+}
+
+async function agrees(id: string): Promise<boolean> {
+  if (!process.stdin.isTTY) return false;
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`Erase ${id} and all of this for good? [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+function eraseText(lines: readonly ErasureLine[]): string {
+  const of = (kind: ErasureLine['kind']): ErasureLine[] => lines.filter((line) => line.kind === kind);
+  const tables = of('table');
+  const bytes = tables.reduce((sum, line) => sum + (line.bytes ?? 0), 0);
+  return [
+    ...of('item').map(({ name }) => `goes       ${name}`),
+    ...of('not over').map(({ name }) => `not over   ${name}`),
+    ...of('fork').map(({ name }) => `fork       ${name}  shares its turns: --with-forks`),
+    ...of('quoted in').map(({ name, row_count }) => `quoted in  ${name}  ${row_count} digests`),
+    ...tables.map(({ name, row_count, bytes: size }) => `${String(row_count).padStart(9)}  ${name.padEnd(20)} ${String(size).padStart(12)} bytes`),
+    tables.length === 0 ? 'nothing is left to erase' : `${bytes} bytes of words`,
+  ].join('\n');
+}
+
+/** One JSON document a line: {relation, row}. */
+export const exportWork = (what: string, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    for (const row of await db.workExport(await workOf(db, what))) process.stdout.write(`${JSON.stringify(row)}\n`);
+    return exit.ok;
+  });
+
+export type RetentionOptions = Settings & { state?: string; faculty?: string; keep?: string; export?: string; run?: boolean };
+
+/** `age`: sets a policy, or removes it if it is "never"; without one, shows the policies and what is due. */
+export const retention = (age: string | undefined, options: RetentionOptions): Promise<number> =>
+  withLedger(options, async (db) => {
+    if (age !== undefined) {
+      await db.retentionPolicySave(age === 'never' ? null : age, options.state ?? null, options.faculty ?? null, options.keep ?? 'nothing', options.export ?? null);
+    }
+    if (options.run) {
+      const done = await retain(db, new AbortController().signal, (root, error) => note(`kept ${root}: ${error}`));
+      print(done, `erased ${done.trees} trees, ${done.rows} rows`, options.json ?? false);
+      return exit.ok;
+    }
+    const [policies, due] = await Promise.all([db.retentionPolicies(), db.retentionDue()]);
+    print({ policies, due }, [
+      ...policies.map(policyText),
+      ...(policies.length === 0 ? ['no policy: nothing is erased by itself'] : [`due now: ${due.length === 1000 ? '1000 trees or more' : `${due.length} trees`}`]),
+    ].join('\n'), options.json ?? false);
+    return exit.ok;
+  });
+
+const policyText = ({ state, faculty, age, keep, export_function: exported }: RetentionPolicy): string =>
+  `${(state ?? 'any state').padEnd(10)} ${(faculty ?? 'any faculty').padEnd(16)} after ${age.padEnd(10)} ${keep === 'all' ? 'nothing goes' : keep === 'ledger' ? 'the conversation goes, the ledger stays' : 'all goes'}${exported === null ? '' : `, after ${exported}()`}`;

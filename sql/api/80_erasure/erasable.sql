@@ -1,0 +1,210 @@
+-- Where the words of a work item are, table by table: what takes their place, and how the rows of an item are found.
+
+create or replace function _erasable()
+  returns table (n integer, relation text, of_item text, becomes jsonb, hashed text[])
+  language sql
+  immutable
+  parallel safe
+  rows 25
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with turns_of as (select 'turn_id in (select x.id from turns x where x.work_item_id = $1)' as condition),
+  labels_of as (
+    select '(select f.session_label from foci f where f.work_item_id = $1 union '
+           'select s.label from sessions s join turns x on x.id = s.head_turn_id where x.work_item_id = $1)' as list
+  )
+  select e.n::integer, e.relation, e.of_item, e.becomes::jsonb, e.hashed::text[]
+    from turns_of t
+    cross join labels_of s
+    cross join lateral (values
+      ('turn_streams', 1, t.condition, null, null),
+      ('search_entries', 2, $q$work_item_id = $1 and ($2 = 'nothing' or source in ('journal', 'message'))$q$, null, null),
+      ('message_lints', 3, 'message_id in (select m.id from messages m where m.' || t.condition || ')', null, null),
+      ('session_records', 4, 'session_label in ' || s.list, null, null),
+      ('session_aliases', 5, 'session_label in ' || s.list, null, null),
+      ('turn_workspaces', 6, t.condition, null, null),
+      ('awareness_shown', 7, $q$path <> '' and focus_id in (select f.id from foci f where f.work_item_id = $1)$q$, null, null),
+      ('work_checkpoints', 8, 'work_item_id = $1', null, null),
+      ('touches', 9, 'tool_call_id in (select k.id from tool_calls k where k.' || t.condition || ')', null, null),
+      ('hook_runs', 10, 'work_item_id = $1', $q${"command": "'[erased]'", "output": "case when t.output is not null then '[erased]' end", "error": "case when t.error is not null then '[erased]' end"}$q$, null),
+      ('approvals', 11, 'work_item_id = $1', $q${"input_hash": "''", "reason": "case when t.reason is not null then '[erased]' end"}$q$, null),
+      ('journal_entries', 12, 'work_item_id = $1', $q${"content": "null::jsonb", "deleted_at": "coalesce(t.deleted_at, _now())", "delete_reason": "'[erased]'"}$q$, null),
+      ('inbox', 13, 'work_item_id = $1', $q${"content": "'[erased]'"}$q$, null),
+      ('compactions', 14, 'work_item_id = $1', $q${"instructions": "case when t.instructions is not null then '[erased]' end", "error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end"}$q$, null),
+      ('elisions', 15, 'work_item_id = $1', $q${"stubs": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "kept": "null::json", "summary": "case when t.summary is not null then '[erased]' end"}$q$, null),
+      ('messages', 16, t.condition, $q${"content": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "sent_content": "null::json", "context": "null::jsonb", "metadata": "case when t.metadata ->> 'kind' in ('task', 'digest', 'nudge', 'stall', 'message', 'child_result') then jsonb_build_object('kind', t.metadata -> 'kind') end"}$q$, '{content,sent_content}'),
+      ('tool_calls', 17, t.condition, $q${"input": "'{}'::json", "rewritten_input": "null::json", "result": "case when t.result is not null then '\"[erased]\"'::json end", "value": "null::json", "artifact_hash": "null::text"}$q$, '{input,rewritten_input,result,value}'),
+      ('work_ledger', 18, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "'[erased]'", "data": "null::jsonb", "keep": "null::text[]"}$q$, '{content,data,keep}'),
+      ('turns', 19, 'work_item_id = $1', $q${"error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end", "workspace_path": "null::text"}$q$, null),
+      ('foci', 20, 'work_item_id = $1', $q${"error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end", "compaction_instructions": "null::text", "round_hash": "null::text"}$q$, null),
+      ('sessions', 21, 'label in ' || s.list, $q${"task_description": "case when t.task_description is not null then '[erased]' end"}$q$, null),
+      ('work_items', 22, $q$id = $1 and $2 = 'nothing'$q$, $q${"description": "'[erased]'", "params": "'{}'::jsonb", "outcome_data": "case when t.outcome_data is not null then '{\"summary\": \"[erased]\"}'::jsonb end", "state_reason": "case when t.state_reason is not null then '[erased]' end", "dedup_key": "null::text", "workspace_dir": "null::text"}$q$, '{description,params,outcome_data}')
+    ) as e(relation, n, of_item, becomes, hashed);
+$$;
+
+comment on function _erasable() is
+  'The tables with words of a work item, in the order in which they are erased. of_item: a condition on row t, with the item in $1 and what is kept in $2. becomes: for each column with words, what takes their place; null: the rows go. hashed: the columns whose salted hash stays in erased_hash. What is not named (ids, keys of callers, times, counts, states) stays.';
+
+create or replace function _salted_hash(p_salt uuid, variadic p_parts text[])
+  returns bytea
+  language sql
+  immutable
+  parallel safe
+  return (
+    select sha256(uuid_send(p_salt)
+             || string_agg(int4send(coalesce(octet_length(p.part), -1)) || convert_to(coalesce(p.part, ''), 'UTF8'), ''::bytea order by p.n))
+      from unnest(p_parts) with ordinality as p(part, n));
+
+comment on function _salted_hash(uuid, text[]) is 'SHA-256 of a salt and texts, each behind its length in bytes (-1 for null), so that no other texts have it and, once the salt is gone, none can be guessed from it.';
+
+create or replace function _salt(p_work_item_id uuid)
+  returns uuid
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_salt uuid;
+begin
+  insert into content_salts (work_item_id) values (p_work_item_id) on conflict do nothing;
+  select salt into v_salt from content_salts where work_item_id = p_work_item_id;
+  return v_salt;
+end
+$$;
+
+comment on function _salt(uuid) is 'The salt of a work item''s hashes; made when it is first asked for.';
+
+create or replace function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text)
+  returns text
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case p_joined_by
+           when 'or' then string_agg(format('t.%I::text is distinct from (%s)::text', c.key, c.value), ' or ' order by c.key)
+           when '+' then string_agg(format('coalesce(octet_length(t.%I::text), 0)', c.key), ' + ' order by c.key)
+           else string_agg(format('%I = %s', c.key, c.value), ', ' order by c.key)
+             || coalesce(
+                  ', erased_hash = coalesce(t.erased_hash, _salted_hash($4, '
+                    || (select string_agg(format('t.%I::text', h.name), ', ' order by h.n) from unnest(p_hashed) with ordinality as h(name, n)) || '))', '')
+         end
+    from jsonb_each_text(p_becomes) c;
+$$;
+
+comment on function _erasable_set(text, jsonb, text[], text) is 'From the columns with words of a table: the list of an update ('',''), the condition that there is something to erase (or), or what it takes in bytes (+).';
+
+create or replace function _erase_count(p_item_ids uuid[], p_keep text)
+  returns table (relation text, row_count bigint, bytes bigint)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_e record;
+  v_item uuid;
+  v_rows bigint;
+  v_bytes bigint;
+begin
+  for v_e in select * from _erasable() order by n loop
+    relation := v_e.relation;
+    row_count := 0;
+    bytes := 0;
+    foreach v_item in array p_item_ids loop
+      -- Dynamic, as the tables with words are a list: no other code has to know them all.
+      execute format('select count(*), coalesce(sum(%s), 0) from %I t where (%s) and (%s)',
+          coalesce(_erasable_set(v_e.relation, v_e.becomes, v_e.hashed, '+'), 'pg_column_size(t.*)'), v_e.relation, v_e.of_item,
+          coalesce(_erasable_set(v_e.relation, v_e.becomes, v_e.hashed, 'or'), 'true'))
+         into v_rows, v_bytes using v_item, p_keep;
+      row_count := row_count + v_rows;
+      bytes := bytes + v_bytes;
+    end loop;
+    return next;
+  end loop;
+  return query
+    select 'artifacts', count(*), coalesce(sum(octet_length(a.content)), 0)
+      from artifacts a
+     where exists (select from artifact_uses u where u.content_hash = a.content_hash and u.work_item_id = any (p_item_ids))
+       and not exists (select from artifact_uses u where u.content_hash = a.content_hash and u.work_item_id <> all (p_item_ids));
+end
+$$;
+
+comment on function _erase_count(uuid[], text) is 'What erasing these work items would take from each table: rows, and bytes of words.';
+
+create or replace function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint default null)
+  returns bigint
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_e record;
+  v_salt uuid := _salt(p_work_item_id);
+  v_rows bigint;
+  v_count bigint := 0;
+begin
+  for v_e in select * from _erasable() order by n loop
+    -- Dynamic: see _erase_count().
+    execute case
+        when v_e.becomes is null
+          then format('delete from %1$I t where t.ctid = any (array(select t.ctid from %1$I t where %2$s limit $3))', v_e.relation, v_e.of_item)
+        else format('update %1$I t set %2$s where t.ctid = any (array(select t.ctid from %1$I t where (%3$s) and (%4$s) limit $3))',
+               v_e.relation,
+               _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, ','), v_e.of_item, _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, 'or'))
+      end using p_work_item_id, p_keep, p_limit - v_count, v_salt;
+    get diagnostics v_rows = row_count;
+    v_count := v_count + v_rows;
+    exit when v_count >= p_limit;
+  end loop;
+  if p_limit is null or v_count < p_limit then
+    v_count := v_count + _artifacts_unuse(p_work_item_id, p_limit - v_count);
+  end if;
+  return v_count;
+end
+$$;
+
+comment on function _erase_rows(uuid, text, bigint) is 'Erases at most p_limit rows (null: all) of a work item, and returns how many; fewer than p_limit: none is left.';
+
+create or replace function _artifacts_unuse(p_work_item_id uuid, p_limit bigint)
+  returns bigint
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_hashes text[];
+begin
+  with gone as (
+    delete from artifact_uses t
+     where t.ctid = any (array(select u.ctid from artifact_uses u where u.work_item_id = p_work_item_id limit p_limit))
+    returning t.content_hash
+  )
+  select coalesce(array_agg(content_hash), '{}') into v_hashes from gone;
+  perform _artifacts_collect(v_hashes);
+  return cardinality(v_hashes);
+end
+$$;
+
+comment on function _artifacts_unuse(uuid, bigint) is 'Forgets at most p_limit artifacts that a work item uses (null: all), removes those that no other one uses, and returns how many it forgot.';
+
+create or replace function _artifacts_collect(p_hashes text[])
+  returns bigint
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_hashes text[];
+  v_count bigint;
+begin
+  -- Locked first: whoever uses one meanwhile waits, and stores it anew; whoever has begun to use one holds it.
+  v_hashes := array(select content_hash from artifacts where content_hash = any (p_hashes) order by 1 for update skip locked);
+  delete from artifacts a
+   where a.content_hash = any (v_hashes)
+     and not exists (select from artifact_uses u where u.content_hash = a.content_hash)
+     and not exists (select from tool_calls k where k.artifact_hash = a.content_hash);
+  get diagnostics v_count = row_count;
+  return v_count;
+end
+$$;
+
+comment on function _artifacts_collect(text[]) is 'Removes those of these artifacts that nothing uses, and returns how many.';

@@ -1,0 +1,82 @@
+-- Digests of other work that quote erased work: in other conversations, which are not the erased work's own.
+
+create or replace function _quotes(p_ids uuid[])
+  returns table (message_id uuid, work_item_id uuid)
+  language sql
+  stable
+  rows 20
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select distinct m.id, t.work_item_id
+    from unnest(p_ids) as i(id)
+    join messages m on m.context ? 'shown' and m.context -> 'shown' @> jsonb_build_array(jsonb_build_array(i.id))
+    join turns t on t.id = m.turn_id and t.work_item_id <> all (p_ids);
+$$;
+
+comment on function _quotes(uuid[]) is 'The messages of other work whose digest tells of these items.';
+
+create or replace function _quotes_erase(p_work_item_id uuid)
+  returns integer
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_quote record;
+  v_count integer := 0;
+  v_is_left boolean := false;
+begin
+  for v_quote in select q.* from _quotes(array[p_work_item_id]) q order by q.message_id loop
+    if _is_told_over(v_quote.work_item_id) then
+      update messages m
+         set erased_hash = coalesce(m.erased_hash, _salted_hash(_salt(v_quote.work_item_id), m.content::text, m.sent_content::text)),
+             content = case
+               when m.metadata ->> 'kind' = 'task' then _without_digest(m.content)
+               else ('[' || _text_block('[engine] What other agents were doing stood here; some of it is erased.') || ']')::json end,
+             context = m.context - 'shown'
+       where m.id = v_quote.message_id;
+      v_count := v_count + 1;
+    else
+      v_is_left := true;
+    end if;
+  end loop;
+  -- The files that it and they worked on.
+  delete from awareness_shown where work_item_id = p_work_item_id and path <> '' and not v_is_left;
+  update erasures set quote_count = quote_count + v_count, is_quoted = v_is_left where work_item_id = p_work_item_id;
+  return v_count;
+end
+$$;
+
+comment on function _quotes_erase(uuid) is
+  'Replaces the digests in other work that tell of an erased item; those of work that is not over stay until it is, since the beginning of a conversation under way must not change. Returns how many.';
+
+create or replace function _is_told_over(p_work_item_id uuid)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (select from work_items w where w.id = p_work_item_id and w.resolved_at is not null)
+     and not exists (select from work_items w where w.id = any (_erase_forks(array[p_work_item_id])) and w.resolved_at is null);
+$$;
+
+comment on function _is_told_over(uuid) is 'Whether no conversation goes on from the turns of an item: neither its own nor that of a fork.';
+
+create or replace function _without_digest(p_content json)
+  returns json
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select ('[' || string_agg(
+           case when b.value ->> 'type' = 'text' and b.value ->> 'text' ~ '== AWARENESS ==' then _text_block(
+             -- From the engine's introduction to the end of the text between markers; a digest comes last in its message.
+             regexp_replace(b.value ->> 'text',
+                            '(What else is going on|What is new elsewhere since you were last told), as of [^\n]*:\n\n'
+                              '<(data-[0-9a-f]{12})>\n.*\n</\2>',
+                            '[engine] What other agents were doing stood here; some of it is erased.'))
+           else b.value::text end, ',' order by b.n) || ']')::json
+    from json_array_elements(p_content) with ordinality as b(value, n);
+$$;
+
+comment on function _without_digest(json) is 'The blocks of a message without the digest that it holds.';

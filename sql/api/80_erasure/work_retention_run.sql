@@ -1,0 +1,216 @@
+-- Retention: what the ledger erases by itself, in small transactions that any worker, or a cron job, continues.
+
+create or replace function retention_policy_save(
+    p_age interval,
+    p_state text default null,
+    p_faculty text default null,
+    p_keep text default 'nothing',
+    p_export regprocedure default null)
+  returns retention_policies
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_policy retention_policies;
+begin
+  perform _check_word('a final state', coalesce(p_state, 'completed'), '{completed,failed,dead,cancelled}');
+  perform _check_word('what is kept', p_keep, '{nothing,ledger,all}'), _check_key('a faculty', p_faculty);
+  if p_age is null then
+    delete from retention_policies where state is not distinct from p_state and faculty is not distinct from p_faculty returning * into v_policy;
+    return v_policy;
+  end if;
+  perform _check_span('p_age', p_age);
+  if p_export is not null and (select oidvectortypes(p.proargtypes) from pg_proc p where p.oid = p_export) is distinct from 'uuid' then
+    perform _raise_invalid('an export function takes one uuid: the root of the tree that is about to go');
+  end if;
+  if not (select pg_has_role(session_user, c.relowner, 'usage') or p.proowner = c.relowner
+            from pg_class c, pg_proc p where c.oid = 'retention_policies'::regclass and p.oid = p_export) then
+    raise exception using
+      errcode = 'insufficient_privilege',
+      message = format('%s does not belong to the ledger''s owner, as whom it would run', p_export),
+      hint = 'The owner names functions of others.';
+  end if;
+  insert into retention_policies (state, faculty, age, keep, export_function)
+  values (
+    p_state, p_faculty, p_age, p_keep,
+    (select format('%I.%I', n.nspname, p.proname) from pg_proc p join pg_namespace n on n.oid = p.pronamespace where p.oid = p_export))
+  on conflict (state, faculty) do update
+     set age = excluded.age, keep = excluded.keep, export_function = excluded.export_function, updated_at = _now()
+  returning * into v_policy;
+  return v_policy;
+end
+$$;
+
+comment on function retention_policy_save(interval, text, text, text, regprocedure) is
+  'Says what is erased by itself: select retention_policy_save(''90 days''), or select retention_policy_save(''30 days'', ''failed'', ''engineer'', ''ledger''). p_age: since the last item of a tree ended; null: removes the policy. p_state: completed, failed, dead or cancelled, of the root; null: any. p_faculty: that worked on the root last; null: any. Of several policies that fit, the one that names the faculty counts, then the one that names the state. p_keep: nothing; ledger (task, outcome and ledger entries stay, the conversation goes); all (an exception). p_export: a function f(uuid), called with the root before its tree goes; an error keeps the tree, and it is tried again after an hour. Without a policy nothing is erased. Returns the retention_policies row. Raises WL002, 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
+
+create or replace function work_retention_run(p_is_dry_run boolean default false, p_limit integer default null)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_root uuid;
+  v_item uuid;
+  v_did jsonb;
+begin
+  if p_limit < 1 then
+    perform _raise_invalid(format('p_limit must be 1 or more, not %s', p_limit));
+  elsif p_is_dry_run then
+    return jsonb_build_object('is_done', true, 'due', (
+      select coalesce(jsonb_agg(to_jsonb(d)), '[]') from _retention_due(1000) d));
+  end if;
+  if not pg_try_advisory_xact_lock(hashtextextended('work_retention ' || _ledger_schema(), 0)) then
+    return '{"is_done": true, "is_busy": true}';
+  end if;
+  insert into erasing values (pg_current_xact_id());
+  select work_item_id into v_item from erasures where erased_at is null order by began_at, work_item_id limit 1;
+  if found then
+    v_did := jsonb_build_object('is_done', false, 'rows', _retention_batch(v_item, p_limit));
+  else
+    select d.root_id into v_root from _retention_due(1) d;
+    v_did := case when v_root is null then _retention_tidy(coalesce(p_limit, 200)) else _retention_take(v_root) end;
+  end if;
+  delete from erasing where xid = pg_current_xact_id();
+  return v_did;
+end
+$$;
+
+comment on function work_retention_run(boolean, integer) is
+  'Does the next small part of what retention_policy_save() and work_erase() left to do, in one short transaction: call it until is_done. A part is a tree that is taken (its tombstone written), some 40 ms of erasing (at most p_limit rows), quotes in the digests of other work that is over by now, or artifacts that nothing uses. Trees go as a whole, when all of it is over and old enough and no fork shares its turns. Returns {is_done, rows}, {is_done, root_id, items} or {is_done, root_id, error}. p_is_dry_run: {due: [{root_id, items, resolved_at, keep, policy_id}]}, at most 1,000 trees, and nothing is erased. One at a time; another returns at once with is_busy. Workers call it when they start and once an hour. Raises WL002.';
+
+create or replace function _retention_due(p_limit integer)
+  returns table (root_id uuid, items bigint, resolved_at timestamptz, keep text, policy_id integer)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select w.id, c.items, c.resolved_at, p.keep, p.id
+    from work_items w
+    left join lateral (select f.faculty from foci f where f.work_item_id = w.id order by f.attempt desc limit 1) f on true
+    cross join lateral (
+      select * from retention_policies p
+       where (p.state is null or p.state = w.state) and (p.faculty is null or p.faculty = coalesce(f.faculty, w.faculty))
+       order by p.faculty is not null desc, p.state is not null desc
+       limit 1) p
+    cross join lateral (
+      select count(*) as items, max(i.resolved_at) as resolved_at, bool_and(i.resolved_at is not null) as is_over, array_agg(i.id) as ids
+        from work_items i where i.root_id = w.id) c
+   where w.parent_id is null and w.resolved_at is not null and w.erased_at is null and exists (select from retention_policies)
+     and p.keep <> 'all' and w.resolved_at < _now() - p.age and c.is_over and c.resolved_at < _now() - p.age
+     and not exists (select from retention_runs r where r.root_id = w.id and r.tried_at > _now() - interval '1 hour')
+     and _erase_forks(c.ids) = '{}'
+   order by w.resolved_at
+   limit p_limit;
+$$;
+
+comment on function _retention_due(integer) is 'Trees that a policy lets go now, oldest first.';
+
+create or replace function _retention_take(p_root_id uuid)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_policy retention_policies;
+  v_ids uuid[];
+begin
+  select p.* into v_policy from _retention_due(1) d join retention_policies p on p.id = d.policy_id where d.root_id = p_root_id;
+  -- Before anything is locked: it may take as long as it likes.
+  if v_policy.export_function is not null then
+    begin
+      execute format('select %s($1)', v_policy.export_function) using p_root_id; -- dynamic: a user's function
+    exception when others then
+      insert into retention_runs (root_id, error, tried_at) values (p_root_id, _one_line(sqlerrm, 500), _now())
+      on conflict (root_id) do update set error = excluded.error, tried_at = excluded.tried_at;
+      return jsonb_build_object('is_done', false, 'root_id', p_root_id, 'error', _one_line(sqlerrm, 500));
+    end;
+  end if;
+  v_ids := _erase_lock(p_root_id, false);
+  -- Somebody may have forked it, or added to it, meanwhile: the next run looks again.
+  if _erase_forks(v_ids) = '{}' and not exists (select from work_items w where w.id = any (v_ids) and w.resolved_at is null) then
+    perform _erase_begin(v_ids, v_policy.keep, format('retention: %s, %s, after %s',
+      coalesce(v_policy.state, 'any state'), coalesce(v_policy.faculty, 'any faculty'), v_policy.age));
+    delete from retention_runs where root_id = p_root_id;
+  end if;
+  return jsonb_build_object('is_done', false, 'root_id', p_root_id, 'items', cardinality(v_ids));
+end
+$$;
+
+comment on function _retention_take(uuid) is 'Exports a tree that is due and writes its tombstone; the words go in the batches that follow.';
+
+create or replace function _retention_batch(p_work_item_id uuid, p_limit integer)
+  returns bigint
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_keep text := (select keep from erasures where work_item_id = p_work_item_id);
+  v_until timestamptz := clock_timestamp() + interval '40 milliseconds';
+  v_step integer := least(coalesce(p_limit, 25), 25);
+  v_rows bigint;
+  v_count bigint := 0;
+begin
+  loop
+    v_rows := _erase_rows(p_work_item_id, v_keep, v_step);
+    v_count := v_count + v_rows;
+    if v_rows < v_step then
+      perform _erase_end(p_work_item_id, v_count), _quotes_erase(p_work_item_id);
+      return v_count;
+    end if;
+    exit when v_count >= p_limit or clock_timestamp() > v_until;
+  end loop;
+  update erasures set row_count = row_count + v_count where work_item_id = p_work_item_id;
+  return v_count;
+end
+$$;
+
+comment on function _retention_batch(uuid, integer) is 'Erases for some 40 ms, or p_limit rows, of an item, and ends its erasure with the last one; returns how many rows.';
+
+create or replace function _retention_tidy(p_limit integer)
+  returns jsonb
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_count bigint;
+begin
+  select coalesce(sum(_quotes_erase(e.work_item_id)), 0)
+    into v_count
+    from (select e.work_item_id
+            from erasures e
+           where e.is_quoted and e.erased_at is not null
+             and (not exists (select from _quotes(array[e.work_item_id])) or exists (
+               select from _quotes(array[e.work_item_id]) q where _is_told_over(q.work_item_id)))
+           order by e.began_at
+           limit p_limit) e;
+  if v_count > 0 then
+    return jsonb_build_object('is_done', false, 'rows', v_count);
+  end if;
+  v_count := _artifacts_collect(array(
+    select a.content_hash
+      from artifacts a
+     where a.created_at < _now() - interval '1 hour' and not exists (select from artifact_uses u where u.content_hash = a.content_hash)
+       and not exists (select from tool_calls k where k.artifact_hash = a.content_hash)
+     limit p_limit));
+  with gone as (
+    delete from turn_streams s using turns t where t.id = s.turn_id and t.completed_at < _now() - interval '1 hour' returning 1
+  )
+  select v_count + count(*) into v_count from gone;
+  return jsonb_build_object('is_done', v_count = 0, 'rows', v_count);
+end
+$$;
+
+comment on function _retention_tidy(integer) is 'Collects what belongs to nothing: quotes of erased work in digests of work that is over by now, artifacts that nothing uses, streams of turns that are stored.';
+
+create or replace view v_retention_policies with (security_invoker = true) as
+  select p.*
+    from retention_policies p
+   order by p.faculty, p.state;
+
+comment on view v_retention_policies is 'What is erased by itself, see retention_policy_save().';

@@ -1,0 +1,59 @@
+-- Erasing knows every table and column: what can hold words is erased, and what stays is named here.
+begin;
+select plan(4);
+
+create temporary table word as
+  select c.relname::text as relation, a.attname::text as name
+    from pg_class c
+    join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+   where c.relnamespace = _ledger_schema()::regnamespace and c.relkind = 'r'
+     and (a.atttypid::regtype::text in ('text', 'text[]', 'json', 'jsonb', 'bytea', 'tsvector', 'jsonpath')
+       or a.atttypid::regtype::text ~ 'ledger_entry_type|budget_resource|work_source|message_source');
+
+-- What stays of each table: ids and keys of callers, kinds, states, models, hashes with a salt that is gone.
+create temporary table stays (relation text, names text[]);
+insert into stays values
+  ('work_items', '{work_type,faculty,source,idempotency_key,external_id,state,slot_faculty,erased_hash}'),
+  ('work_ledger', '{entry_type,trust,idempotency_key,erased_hash}'),
+  ('sessions', '{label,persona_id,parent_session_label,origin,origin_session_id,status}'),
+  ('session_history', '{session_label}'),
+  ('foci', '{faculty,faculty_hash,session_label,lease_owner,compaction_trigger,outcome}'),
+  ('turns', '{turn_type,status,config_hash,provider,model,role,stop_reason,response_id,request_id,external_id}'),
+  ('messages', '{role,source,external_id,erased_hash}'),
+  ('tool_calls', '{provider_id,given_id,tool_name,effect,status,code_run,external_id,erased_hash}'),
+  ('elisions', '{max_result_effect}'),
+  ('compactions', '{compaction_type,trigger,model,provider,metadata}'),
+  ('inbox', '{kind}'),
+  ('approvals', '{risk,decision,decided_by}'),
+  ('hook_runs', '{hook,status}'),
+  ('journal_entries', '{entry_type,importance}'),
+  ('model_calls', '{model,error_class,request_id}'),
+  ('budgets', '{resource}'),
+  ('fences', '{lease_hash,submitted_by}'),
+  ('work_usage', '{model}'),
+  ('erasures', '{keep,reason,erased_by}');
+-- Of the ledger, not of any work; and artifacts, which go with the last work that uses them.
+create temporary table elsewhere as
+  select unnest('{models,faculties,turn_configs,workers,abilities,touch_rules,ledger_data_schemas,retention_policies,retention_runs,ledger_roles,artifacts,artifact_uses}'::text[]) as relation;
+
+select is_empty(
+  $$ select relation, name from word
+      where relation not in (select relation from elsewhere)
+        and not exists (select from _erasable() e where e.relation = word.relation and e.becomes is null)
+        and not exists (select from _erasable() e where e.relation = word.relation and e.becomes ? word.name)
+        and not exists (select from stays s where s.relation = word.relation and word.name = any (s.names)) $$,
+  'a column that can hold words is erased, or named as one that stays');
+select is_empty(
+  $$ select e.relation, k from _erasable() e, jsonb_object_keys(e.becomes) k
+      where not exists (select from pg_attribute a where a.attrelid = to_regclass(e.relation) and a.attname = k) $$,
+  'what is erased is there');
+select is_empty(
+  $$ select s.relation, n from stays s, unnest(s.names) n where not exists (select from word w where (w.relation, w.name) = (s.relation, n))
+      and not exists (select from pg_attribute a where a.attrelid = to_regclass(s.relation) and a.attname = n) $$,
+  'what stays is there');
+select is_empty(
+  $$ select e.relation, h from _erasable() e, unnest(e.hashed) h where not e.becomes ? h $$,
+  'what is hashed is what goes');
+
+select * from finish();
+rollback;

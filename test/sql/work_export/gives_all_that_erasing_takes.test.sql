@@ -1,0 +1,21 @@
+-- An export holds every row that erasing takes or leaves as a tombstone, of the item and of everything below it.
+begin;
+select plan(4);
+
+select agent('{"tools": ["look"], "max_result_chars": 2000}');
+select submit('Task');
+create temporary table child as select id from work_submit('analyze', 'Child task', p_parent_id => item());
+select play(jsonb_build_array(jsonb_build_array('["look"]'::jsonb || to_jsonb(array[repeat('much ', 1000)]), '["finding", "A finding"]'::jsonb), '["done"]'::jsonb));
+select from work_cancel((select id from child));
+create temporary table export as select * from work_export(item());
+
+select is_empty(
+  $$ select c.name, c.row_count from work_erase(item(), p_is_dry_run => true) c
+      where c.kind = 'table' and c.row_count > (select count(*) from export e where e.relation = c.name) $$,
+  'no table is missing, and no row');
+select results_eq($$ select "row" ->> 'description' from export where relation = 'work_items' order by 1 $$, array['Child task', 'Task'], 'children are in it');
+select is((select count(*) from export where relation = 'artifacts' and "row" ->> 'content' ~ '^much much'), 1::bigint, 'large results are in it, whole');
+select is((select journal_export(item()) -> 'rows' -> 'messages'), (select jsonb_agg("row") from export where relation = 'messages'), 'the journal''s export has the same rows');
+
+select * from finish();
+rollback;
