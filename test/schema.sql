@@ -410,6 +410,7 @@ create table messages (
 );
 CREATE UNIQUE INDEX messages_external_id ON ledger.messages USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX messages_nudges ON ledger.messages USING btree (turn_id) WHERE ((metadata ->> 'kind'::text) = 'nudge'::text);
+CREATE INDEX messages_shown ON ledger.messages USING gin (((context -> 'shown'::text)) jsonb_path_ops) WHERE (context ? 'shown'::text);
 CREATE INDEX messages_time ON ledger.messages USING btree (turn_id, created_at, sequence);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content, sent_content, metadata ON ledger.messages FOR EACH ROW WHEN ((_may_hold_secret((new.content)::text) OR _may_hold_secret((new.sent_content)::text) OR _may_hold_secret((new.metadata)::text))) EXECUTE FUNCTION _redact_row('content', 'sent_content', 'metadata');
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.messages FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -465,6 +466,26 @@ create table redactions (
   constraint something_was_found CHECK (secrets > 0),
 );
 CREATE INDEX redactions_time ON ledger.redactions USING btree (created_at);
+create table retention_policies (
+  id integer not null generated as identity,
+  state text,
+  faculty text,
+  age interval not null,
+  keep text not null,
+  export_function text,
+  updated_at timestamp with time zone not null default _now(),
+  constraint age_is_not_negative CHECK (age >= '00:00:00'::interval),
+  constraint keep_is_known CHECK (keep = ANY (ARRAY['nothing'::text, 'ledger'::text, 'all'::text])),
+  constraint one_policy_a_kind UNIQUE NULLS NOT DISTINCT (state, faculty),
+  constraint retention_policies_pkey PRIMARY KEY (id),
+  constraint state_is_final CHECK (state = ANY (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])),
+);
+create table retention_runs (
+  root_id uuid not null,
+  error text not null,
+  tried_at timestamp with time zone not null default _now(),
+  constraint retention_runs_pkey PRIMARY KEY (root_id),
+);
 create table search_entries (
   source text not null,
   id uuid not null,
@@ -882,7 +903,7 @@ CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id)
 CREATE TRIGGER redact BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _redact_entry();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_entry BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_entry(); -- enabled A
-CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN ((NOT new.is_inherited)) EXECUTE FUNCTION _search_ledger();
+CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN (((NOT new.is_inherited) AND (new.retracts IS NULL))) EXECUTE FUNCTION _search_ledger();
 create table work_usage (
   work_item_id uuid not null,
   model text not null,
@@ -2050,7 +2071,7 @@ create function _awareness(p_work_item_id uuid, p_settings jsonb, p_focus_id uui
 create function _awareness_entries(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid DEFAULT NULL::uuid) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile set plan_cache_mode=force_generic_plan set enable_seqscan=off set enable_bitmapscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_material=off; -- body 926b7898, comment e420309c
 create function _awareness_items(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone, p_news_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body 5cc612f2, comment 009bdb1c
+  plpgsql volatile; -- body 1f8893a6, comment 009bdb1c
 create function _awareness_settings(p_config jsonb) returns jsonb
   sql stable; -- body 41c72080, comment f4528c53
 create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb, p_turn turns) returns void
@@ -2058,7 +2079,7 @@ create function _awareness_tell(p_item work_items, p_focus foci, p_config jsonb,
 create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id uuid, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 0c075c7b, comment 9e13440c
 create function _awareness_told(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
-  plpgsql volatile; -- body 31f44825, comment d87d2763
+  plpgsql volatile; -- body 5d2d065b, comment d87d2763
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _block_of(p_turn turns) returns integer
@@ -2130,7 +2151,7 @@ create function _call_of(p_item work_items, p_tool_call_id uuid) returns tool_ca
 create function _call_position(p_call tool_calls) returns integer
   sql stable; -- body 50c1b94d, comment cc49b4e1
 create function _call_settle(p_call tool_calls, p_content text, p_is_error boolean, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text) returns void
-  plpgsql volatile; -- body 6b318c2c, comment ff98d0a7
+  plpgsql volatile; -- body 734c46b5, comment ff98d0a7
 create function _call_spans(p_item work_items, p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a9a1221c, comment 33b0c6d1
 create function _call_times(p_call tool_calls, p_approval approvals) returns jsonb
@@ -2285,8 +2306,30 @@ create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_worker
   plpgsql volatile security definer; -- body d997cb78, comment 5205068d
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
-create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid)
+create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
   sql stable; -- body d41d8cd9, comment 57fd4670
+create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
+  sql immutable parallel safe; -- body eb1ac6ee, comment 49b090ea
+create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
+  sql immutable; -- body 9ff16514, comment eb64d90a
+create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
+  plpgsql volatile; -- body 1e7371b0, comment e80209a7
+create function _erase_check(p_left uuid[], p_forks uuid[]) returns void
+  plpgsql immutable; -- body 4f3292d1, comment 7971a634
+create function _erase_count(p_item_ids uuid[], p_keep text) returns TABLE(relation text, row_count bigint, bytes bigint)
+  plpgsql volatile; -- body 724b85f7, comment d534cd84
+create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
+  sql volatile; -- body 0cd01faf, comment e57278fe
+create function _erase_forks(p_ids uuid[]) returns uuid[]
+  sql stable; -- body 34fa01f4, comment 327eb438
+create function _erase_gate(p_root_id uuid) returns bigint
+  sql stable; -- body 3e37d829, comment cf2169d4
+create function _erase_lock(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
+  plpgsql volatile; -- body 5d852391, comment 1bb73e22
+create function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint DEFAULT NULL::bigint) returns bigint
+  plpgsql volatile; -- body 6ce45996, comment a89fb238
+create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
+  plpgsql volatile; -- body e7bcd377, comment 91417b8e
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment a8e20118
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
@@ -2566,11 +2609,15 @@ create function _ledger_entry_check(p_entry_type text, p_content text, p_data js
 create function _ledger_entry_types() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 8bf7021a
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
-  sql stable; -- body 4ac48e2b, comment 83af5a24
+  sql stable; -- body be42fbfb, comment 83af5a24
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
   plpgsql volatile; -- body ad669e17, comment 85f4ac19
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
+create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 006c5425, comment edb110d3
+create function _ledger_trust_now(p_work_item_id uuid) returns text
+  sql stable; -- body d41d8cd9, comment 6c15303c
 create function _ledger_warn(p_entry text, p_content text) returns void
   plpgsql volatile; -- body b719a0cf, comment 5d89353d
 create function _lines(p_texts text[]) returns text[]
@@ -2676,9 +2723,9 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body a69a607a, comment 084746ef
+  sql stable; -- body efe5679e, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 70565917, comment 2217b3b2
+  sql immutable parallel safe; -- body d27a6023, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid)
@@ -2701,8 +2748,8 @@ create function _recorded_calls(p_calls json, p_n integer) returns TABLE(ordinal
   sql stable; -- body 142d5bd1, comment 5afe9ec8
 create function _recorded_count(p_count jsonb) returns integer
   sql immutable; -- body c623e9af, comment 64da477b
-create function _recorded_end(p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
-  plpgsql volatile; -- body f25932b1, comment 44355783
+create function _recorded_end(p_work_item_id uuid, p_result text, p_images json, p_is_error boolean, p_is_past boolean, p_at timestamp with time zone, OUT status text, OUT result json, OUT is_error boolean, OUT attempts integer, OUT at timestamp with time zone, OUT artifact_hash text, OUT is_truncated boolean) returns record
+  plpgsql volatile; -- body efac2846, comment 44355783
 create function _recorded_entries(p_item work_items) returns TABLE(seq bigint, entry_type text, content text)
   sql stable; -- body 8478cc36, comment b2c2fd0a
 create function _recorded_exchanges(p_exchanges json) returns TABLE(id text, after text, at text, model text, "compactSummary" text, text text, thinking json, calls json, usage jsonb, said text, "saidParts" json, "followUp" text, "isFollowUpByHarness" boolean, "followUpParts" json, lints jsonb, ordinality bigint)
@@ -2734,9 +2781,13 @@ create function _redaction_note(p_place text, p_row json, p_before text, p_after
 create function _redacts(p_row json) returns boolean
   sql stable; -- body a6759094, comment ec0c71bd
 create function _refuse_change() returns trigger
-  plpgsql volatile; -- body 25f48503, comment 5fa23c32
+  plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
 create function _refuse_entry() returns trigger
-  plpgsql volatile; -- body d26e041b, comment 577867f4
+  plpgsql volatile; -- body 621684fa, comment 577867f4
+create function _refuse_erased(p_work_item_id uuid) returns void
+  plpgsql stable; -- body 83e9bb5a, comment b0673bec
+create function _refuse_erasing() returns trigger
+  plpgsql volatile; -- body 2941c0d6, comment d765fa44
 create function _refuse_rewrite() returns trigger
   plpgsql volatile; -- body 51a98421, comment deb598bb
 create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
@@ -2875,8 +2926,8 @@ create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns js
   sql immutable parallel safe; -- body d41d8cd9, comment a5cbbbdb
 create function _spawning_faculty(p_child work_items) returns text
   sql stable; -- body d993ad4e, comment e05cddae
-create function _stale_file(p_entry work_ledger) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 42042fec, comment 056bd8c9
+create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 81476f1c, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
   sql stable; -- body c72fff88, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text
@@ -3058,7 +3109,7 @@ create function _without_thinking(p_content json) returns text
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
   plpgsql volatile; -- body f7f86c83, comment 4b519098
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
-  sql stable; -- body 006c06ef, comment 200f4068
+  sql stable; -- body d38abfe3, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_sources() returns text[]
@@ -3067,8 +3118,8 @@ create function _works_for_all() returns boolean
   sql stable; -- body 1ee912fd, comment 39eb9e28
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 97e4c9bd, comment 7bc4a604
-create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json) returns abilities
-  plpgsql volatile; -- body 8f72a35c, comment ec095a8d
+create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text) returns abilities
+  plpgsql volatile; -- body 89522e11, comment dcebeb70
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment cec8c0ba
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
@@ -3134,7 +3185,7 @@ create function journal_export(p_work_item_id uuid) returns jsonb
 create function journal_heartbeat(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 1c6b3f12, comment 78669319
 create function journal_log(p_work_item_id uuid, p_entry_type text, p_content jsonb, p_importance text DEFAULT 'normal'::text, p_id uuid DEFAULT NULL::uuid) returns journal_entries
-  plpgsql volatile; -- body df09fa03, comment bb6467a2
+  plpgsql volatile; -- body 4a321bef, comment aacea715
 create function journal_page(p_work_item_id uuid, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 60, p_types text[] DEFAULT NULL::text[], p_importance text[] DEFAULT NULL::text[], p_query text DEFAULT NULL::text) returns TABLE("position" text, id text, source_id uuid, entry_type text, importance text, created_at timestamp with time zone, content jsonb, token_estimate integer)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9d081bf3, comment 17836edf
 create function journal_read(p_work_item_id uuid, p_since timestamp with time zone DEFAULT '-infinity'::timestamp with time zone, p_limit integer DEFAULT NULL::integer, p_importance text[] DEFAULT NULL::text[]) returns TABLE(id text, session_id uuid, sequence_num bigint, entry_type text, created_at timestamp with time zone, content jsonb, token_estimate integer, importance text)
@@ -3160,9 +3211,9 @@ create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer) returns SETOF uuid
   plpgsql volatile; -- body c0211709, comment 323d2b3b
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body 9471da5d, comment 65f57333
+  plpgsql volatile; -- body 072ce234, comment 65f57333
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile; -- body 45f3fcec, comment 91b12159
+  plpgsql volatile; -- body 27b9ba44, comment 91b12159
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
@@ -3174,9 +3225,9 @@ create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL:
 create function ledger_read_formatted(p_work_item_id uuid) returns text
   plpgsql stable; -- body 9078a7ab, comment d8e4b1ac
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
-  sql stable; -- body ba2f57be, comment bbf3552b
+  sql stable; -- body 30ff5fb2, comment bbf3552b
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
-  plpgsql volatile; -- body ce1613bc, comment 42ef43b4
+  plpgsql volatile; -- body 23eebb72, comment 42ef43b4
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[]) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body e26fa6ae, comment 36e6be3a
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
@@ -3198,7 +3249,7 @@ create function recorded_runs_parse(p_content text) returns jsonb
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb
   plpgsql stable; -- body 1dd21280, comment f96f9188
 create function retention_policy_save(p_age interval, p_state text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_keep text DEFAULT 'nothing'::text, p_export regprocedure DEFAULT NULL::regprocedure) returns retention_policies
-  plpgsql volatile; -- body a845e3be, comment bd33ca28
+  plpgsql volatile; -- body f260174b, comment f86a36a1
 create function session_alias(p_alias text, p_session text, p_reason text DEFAULT 'manual'::text) returns session_aliases
   plpgsql volatile; -- body 816fe130, comment 134b4785
 create function session_archive(p_session text, p_status text DEFAULT 'archived'::text) returns sessions
@@ -3228,7 +3279,7 @@ create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label t
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 095c3f3e, comment 2f3a79be
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
-  plpgsql volatile; -- body 5974dd65, comment f4597818
+  plpgsql volatile; -- body eac68256, comment f4597818
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 1fecc71f, comment 55de344e
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
@@ -3272,7 +3323,7 @@ create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::tex
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
-  plpgsql volatile security definer acl {postgres=X/postgres}; -- body ca0804a1, comment 166a2f81
+  plpgsql volatile; -- body ca0804a1, comment 1ac66e04
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
   plpgsql stable; -- body 8b82985f, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
@@ -3297,6 +3348,8 @@ create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text
   plpgsql volatile; -- body 03b8bcda, comment 4ddbffbc
 create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 34188171, comment fbd6d358
+create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
+  plpgsql volatile; -- body 29d2152e, comment 7273d1a0
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
   plpgsql volatile; -- body 7133707b, comment 19423215
 create function work_roles_drop() returns SETOF name
