@@ -8,7 +8,7 @@ export const secretsWhole = [
   String.raw`|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,}|xox[a-z]-[A-Za-z0-9-]{11,}|xapp-[A-Za-z0-9-]{20,}`,
   String.raw`|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36,}|pypi-[A-Za-z0-9_-]{50,}`,
   String.raw`|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}`,
-  String.raw`|-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?:(?:[^-"]|-(?!----))*-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|(?:(?:\s|\\[nrt])*[A-Za-z0-9+/=]{32,})*)`,
+  String.raw`|-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?:(?:[^-"]|-(?!----))*-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|(?:(?:\s|\\+[nrt])*[A-Za-z0-9+/=]{32,})*)`,
 ].join('');
 
 export const secretsBehind = [
@@ -43,7 +43,7 @@ export function withoutBeginning(text: string): string {
   const [word = ''] = /^["'(*_`]*[A-Za-z]?[a-z]*/.exec(text.slice(start)) ?? [];
   const settled = text.slice(0, start + word.length);
   const key = settled.lastIndexOf('-----BEGIN');
-  return key === -1 || settled.includes('-----END', key) ? settled : settled.slice(0, key);
+  return key === -1 || /-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----/.test(settled.slice(key)) ? settled : settled.slice(0, key);
 }
 
 /** ASCII without the space. */

@@ -123,7 +123,7 @@ test('secrets are in no row, log, span, page or answer, and in no request; what 
   model.requests.forEach(({ body }) => expectNone('a request', body));
   const turns = await database.query<{ body: string }>(`select ledger.context_at(id)::text as body from ledger.turns where work_item_id = '${id}' and status = 'completed'`);
   for (const { body } of turns) expect(model.requests.map((request) => request.body)).toContain(JSON.stringify({ ...(JSON.parse(body) as object), stream: true }));
-  await until(() => otlp.spans.some(({ name }) => name.startsWith('invoke_agent')));
+  await until(() => otlp.spans.some(({ attributes }) => JSON.stringify(attributes['gen_ai.output.messages'] ?? '').includes('Done with')));
   expectNone('a span', JSON.stringify(otlp.spans, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)));
   expect(JSON.stringify(otlp.spans.map(({ attributes }) => attributes))).toContain('[redacted]');
   expect(streamed.size).toBeGreaterThan(0);

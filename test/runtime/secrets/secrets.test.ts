@@ -60,7 +60,7 @@ test('logs and answers lose both, and both are counted', () => {
 
 test.each([
   ['I look at the log before', 'I look at the log before'], ['see https://exa', 'see https'], [`use ${key}`, 'use sk'], [`use ${key} `, `use ${key} `],
-  [`-----BEGIN ${'PRIVATE KEY-----'}\nabc def `, ''], [`-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END ${'PRIVATE KEY-----'} `, `-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END ${'PRIVATE KEY-----'} `],
+  [`-----BEGIN ${'PRIVATE KEY-----'}\nabc def `, ''], [`-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END PRIVATE `, ''], [`-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END ${'PRIVATE KEY-----'} `, `-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END ${'PRIVATE KEY-----'} `],
   ['日本語のテキスト', '日本語のテキスト'], ['', ''],
 ])('of %j, which still arrives, %j is shown', (text, shown) => {
   expect(withoutBeginning(text)).toBe(shown);
