@@ -66,6 +66,8 @@ create index work_items_root_completed on work_items (resolved_at desc) where st
 create index work_items_runnable on work_items (run_at, id) where state in ('queued', 'claimed', 'running', 'waiting');
 create index work_items_slots on work_items (slot_faculty) where slot_faculty is not null;
 create index work_items_queued on work_items (priority desc, run_at) where state = 'queued';
+create index work_items_routed on work_items ((faculty is not null), (coalesce(faculty, work_type)), priority desc, run_at, id) where state = 'queued' and focus_id is null;
+create index work_items_queued_again on work_items (priority desc, run_at, id) where state = 'queued' and focus_id is not null;
 create index work_items_queued_new on work_items (created_at desc, id desc) where state = 'queued';
 create index work_items_root_queued_new on work_items (created_at desc, id desc) where state = 'queued' and parent_id is null;
 create index work_items_root on work_items (root_id);

@@ -17,6 +17,7 @@ async function backlog<T>(count: number, kind: Kind, look: (client: pg.Client) =
     await client.query(`
       set search_path = ledger;
       select from faculty_save('{"name": "worker", "accepts": ["analyze"]}');
+      select from faculty_save('{"name": "few", "accepts": ["few"], "max_concurrent": 1000}');
       insert into graphile_worker._private_tasks (identifier) values (_job_task());
       set session_replication_role = replica; -- no triggers, no keys
       insert into work_items (id, root_id, work_type, description, state, run_at, focus_id, attempts)
@@ -37,15 +38,21 @@ async function backlog<T>(count: number, kind: Kind, look: (client: pg.Client) =
 }
 
 /** What is done, and how many buffers it may read at most, however long the backlog is: indexes grow by a level. */
-const uses: [string, (client: pg.Client) => Promise<string>, number][] = [
-  ['a sweep, which looks at a thousand of them', async () => 'select work_sweep()', 9000],
+const uses: [string, string, number][] = [
+  ['a sweep, which looks at a thousand of them', 'select work_sweep()', 9000],
+  ['a submission', `select work_submit('few', 'Do it')`, 200],
+  ['a claim', `select focus_claim((work_submit('analyze', 'Do it')).id, 'w')`, 600],
+  ['a claim of a slot', `select focus_claim((work_submit('few', 'Do it')).id, 'w')`, 800],
+  ['the most urgent for a slot', `select _slot_next('few')`, 100],
+  ['what nobody takes', 'select * from v_unroutable', 50],
+  ['the end of one that has a slot', `select work_cancel((select id from work_items where slot_faculty = 'few' order by id limit 1))`, 800],
 ];
 
 test.each([['queued', [2000, 100_000]], ['waiting', [2000, 10_000]]] as [Kind, number[]][])('what is done costs the same, however much is %s', async (kind, counts) => {
   for (const count of counts) {
     await backlog(count, kind, async (client) => {
       for (const [what, query, most] of uses) {
-        const { buffers } = await costOf(client, await query(client));
+        const { buffers } = await costOf(client, query);
         expect(buffers, `${what}, beside ${count}`).toBeLessThan(most);
       }
     });

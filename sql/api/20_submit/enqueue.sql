@@ -60,13 +60,7 @@ create or replace function _slot_next(p_faculty text, p_but uuid default null)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select w.id
-    from work_items w
-    left join foci f on f.id = w.focus_id
-   where w.state = 'queued' and w.run_at <= _now() and w.id is distinct from p_but
-     and coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) = p_faculty
-   order by w.priority desc, w.run_at, w.id
-   limit 1;
+  select _queued_for(p_faculty, p_but, 1);
 $$;
 
 comment on function _slot_next(text, uuid) is 'The most urgent queued item of a faculty, other than p_but; null: there is none.';
@@ -79,6 +73,80 @@ create or replace function _job_priority(p_priority integer)
   return -least(greatest(p_priority, -32767), 32767);
 
 comment on function _job_priority(integer) is 'The priority of a job for a work item of this priority; to graphile-worker, lower is more urgent.';
+
+create or replace function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer default null)
+  returns setof uuid
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with found(id, priority, run_at) as (
+    select q.* from _names_of(p_faculty) n
+     cross join lateral (
+       select w.id, w.priority, w.run_at
+         from work_items w
+        where w.state = 'queued' and w.focus_id is null and (w.faculty is not null) = n.is_asked_for and coalesce(w.faculty, w.work_type) = n.name
+          and w.run_at <= _now() and w.id is distinct from p_but and (p_above is null or w.priority > p_above)
+        order by w.priority desc, w.run_at, w.id
+        limit p_limit) q
+    union all
+    -- Between two iterations, or after a wait: the faculty is that of the attempt.
+    (select w.id, w.priority, w.run_at
+       from work_items w
+       join foci f on f.id = w.focus_id
+      where w.state = 'queued' and w.focus_id is not null and f.faculty = p_faculty
+        and w.run_at <= _now() and w.id is distinct from p_but and (p_above is null or w.priority > p_above)
+      order by w.priority desc, w.run_at, w.id
+      limit p_limit)
+  )
+  select id from found order by priority desc, run_at, id limit p_limit;
+$$;
+
+comment on function _queued_for(text, uuid, integer, integer) is 'The p_limit most urgent queued items that are due for a faculty: asked for by its name, of a work type that it takes, or in the middle of an attempt. Without p_but; with p_above, only those of a higher priority. However many are queued for others, they are not looked at.';
+
+create or replace function _names_of(p_faculty text)
+  returns table (is_asked_for boolean, name text)
+  language sql
+  stable
+  rows 5
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select true, p_faculty
+  union all
+  select false, t.work_type
+    from faculties f
+    cross join lateral jsonb_array_elements_text(f.config -> 'accepts') t(work_type)
+   where f.name = p_faculty and f.is_current and (_faculty_for(null, t.work_type)).name = p_faculty;
+$$;
+
+comment on function _names_of(text) is 'By which names items come to a faculty that have no attempt: its own, asked for, and the work types that it is the first to accept. The index work_items_routed has both.';
+
+create or replace function _names_queued()
+  returns table (is_asked_for boolean, name text)
+  language sql
+  stable
+  rows 10
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with recursive found(is_asked_for, name) as (
+    (select w.faculty is not null, coalesce(w.faculty, w.work_type)
+       from work_items w
+      where w.state = 'queued' and w.focus_id is null
+      order by 1, 2
+      limit 1)
+    union all
+    select n.* from found f
+     cross join lateral (
+       select w.faculty is not null, coalesce(w.faculty, w.work_type)
+         from work_items w
+        where w.state = 'queued' and w.focus_id is null and ((w.faculty is not null), coalesce(w.faculty, w.work_type)) > (f.is_asked_for, f.name)
+        order by 1, 2
+        limit 1) n
+  )
+  select * from found;
+$$;
+
+comment on function _names_queued() is 'The names by which queued items without an attempt are to come to faculties, each once: it leaps from one to the next.';
 
 create or replace function _job_task(p_tree_id uuid default null)
   returns text

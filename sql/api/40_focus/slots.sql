@@ -20,12 +20,7 @@ begin
   perform pg_advisory_xact_lock(hashtextextended(format('slot %s %s', _ledger_schema(), p_faculty), 0));
   select count(*) into v_taken from work_items w where w.slot_faculty = p_faculty;
   -- A free slot belongs to the most urgent item, whose job may have run before the slot was free.
-  select count(*) into v_urgent
-    from (select from work_items w
-            left join foci f on f.id = w.focus_id
-           where w.state = 'queued' and w.run_at <= _now() and w.priority > p_item.priority and w.id <> p_item.id
-             and coalesce(f.faculty, (_faculty_for(w.faculty, w.work_type)).name) = p_faculty
-           limit greatest(v_max - v_taken, 0)) u;
+  select count(*) into v_urgent from _queued_for(p_faculty, p_item.id, greatest(v_max - v_taken, 0), p_item.priority);
   if v_taken + v_urgent >= v_max then
     lack := format('waits for %s of faculty "%s"', case v_max when 1 then 'the slot' else format('one of the %s slots', v_max) end, p_faculty);
     next_id := case when v_taken < v_max then _slot_next(p_faculty, p_item.id) end;

@@ -99,8 +99,9 @@ comment on column v_faculty_keys.says is 'What it does.';
 
 create or replace view v_unroutable with (security_invoker = true) as
   select w.id, w.work_type, w.faculty, w.description, w.created_at
-    from work_items w
-   where w.state = 'queued' and w.focus_id is null and (_faculty_for(w.faculty, w.work_type)).name is null;
+    from _names_queued() n
+    join work_items w on w.state = 'queued' and w.focus_id is null and (w.faculty is not null) = n.is_asked_for and coalesce(w.faculty, w.work_type) = n.name
+   where (_faculty_for(case when n.is_asked_for then n.name end, n.name)).name is null;
 comment on view v_unroutable is 'Queued work items that no current faculty accepts; they wait until one is saved that does.';
 
 create or replace view v_missing_tools with (security_invoker = true) as
