@@ -45,6 +45,7 @@ build: extension ## the extension into build/, the npm package into dist/
 	rm -rf dist
 	tsc -p tsconfig.build.json
 	mkdir -p dist/sql && cp -R sql/schema sql/api sql/abilities.json sql/extension.sql sql/work_ledger.control dist/sql/
+	node sql/build.ts --found > dist/sql/found.json
 	cp -R sandbox/python sandbox/seccomp.json sandbox/Dockerfile sandbox/*.sh dist/sandbox/
 	cp -R runtime/console/assets dist/runtime/console/
 	node plv8/build.ts > dist/plv8/functions.sql

@@ -1,9 +1,6 @@
-#!/usr/bin/env node
 // The command line: its commands, and how they end. A command loads what it needs when it is called.
 
 import { existsSync } from 'node:fs';
-import { enableCompileCache } from 'node:module';
-import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
@@ -24,10 +21,6 @@ import type { TraceOptions } from './commands/trace.ts';
 import type { WorkOptions } from './commands/work.ts';
 import type { Settings } from './config.ts';
 import { shownUrl } from './ledger/address.ts';
-
-// Half of a short command's time goes into compiling what it loads. The cache is in a directory of the user's own, because what is found there is run.
-const caches = process.env['XDG_CACHE_HOME'] || join(process.env['HOME'] ?? '', '.cache');
-if (isAbsolute(caches) && existsSync(dirname(caches))) enableCompileCache(join(caches, 'work-ledger'));
 
 function integer(text: string): number {
   if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('Not a whole number.');

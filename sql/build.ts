@@ -1,9 +1,10 @@
 // Builds the extension into build/share/extension/, which PostgreSQL 18 can load as it is (extension_control_path) and
-// PGXS installs elsewhere; and into build/work_ledger-VERSION/, a folder for those who have no npm. With --verify it checks instead what must agree: versions, and released schema files.
+// PGXS installs elsewhere; and into build/work_ledger-VERSION/, a folder for those who have no npm. With --verify it checks instead what must agree: versions, and
+// released schema files. With --found it prints what the npm package need not find again.
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
-import { controlFile, extensionScript, pgTleScript, pgxnMeta, thawed, version } from './extensionSource.ts';
+import { build as buildOf, controlFile, extensionScript, pgTleScript, pgxnMeta, tables, thawed, version } from './extensionSource.ts';
 
 if (process.argv.includes('--verify')) {
   const packageJson = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string };
@@ -13,6 +14,8 @@ if (process.argv.includes('--verify')) {
   ];
   for (const problem of problems) console.error(problem);
   process.exitCode = problems.length > 0 ? 1 : 0;
+} else if (process.argv.includes('--found')) {
+  process.stdout.write(JSON.stringify({ build: buildOf(), tables: tables() }));
 } else {
   const folder = new URL('../build/share/extension/', import.meta.url);
   rmSync(folder, { recursive: true, force: true });

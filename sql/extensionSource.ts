@@ -2,7 +2,7 @@
 // sql/schema/ (run once), sql/api/ (run always), and for the extension sql/extension.sql.
 
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const root = new URL('./', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, root), 'utf8');
@@ -25,7 +25,11 @@ export type BuiltinAbility = { name: string; description: string; input_schema: 
 export const builtinAbilities = (): BuiltinAbility[] => JSON.parse(read('abilities.json')) as BuiltinAbility[];
 
 /** Digests of the sources of tables and, behind the slash, of functions: what tells two ledgers of one version from each other. */
-export const build = (): string => [sqlFiles('schema/'), [...sqlFiles('api/'), 'abilities.json']].map(digestOf).join('/');
+export const build = (): string => inPackage()?.build ?? [sqlFiles('schema/'), [...sqlFiles('api/'), 'abilities.json']].map(digestOf).join('/');
+
+/** What `make build` has found once for the npm package: every command asks for it. Null: these are the sources themselves. */
+const inPackage = (): { build: string; tables: string[] } | null =>
+  existsSync(new URL('found.json', root)) ? (JSON.parse(read('found.json')) as { build: string; tables: string[] }) : null;
 
 function digestOf(files: readonly string[]): string {
   const hash = createHash('sha256');
@@ -39,7 +43,7 @@ function sources(files: readonly string[]): string {
 }
 
 /** The names of the ledger's tables. */
-export const tables = (): string[] => sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create table (\w+)/gm)].map((found) => found[1] ?? ''));
+export const tables = (): string[] => inPackage()?.tables ?? sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create table (\w+)/gm)].map((found) => found[1] ?? ''));
 
 /** What `create extension work_ledger` runs. */
 export function extensionScript(): string {

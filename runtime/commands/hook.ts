@@ -1,76 +1,87 @@
 // What an interactive client reports of its session, and what it is told, at fixed points.
 
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
 
-import { z } from 'zod';
-
+import { storableJson } from '../../plv8/storable.ts';
 import type { Settings } from '../config.ts';
-import type { Db } from '../ledger/db.ts';
+import { checkLedgerOn } from '../install/checkLedger.ts';
+import { findDatabase, schemaOn } from '../install/findLedger.ts';
+import { withConnection } from '../ledger/connection.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';
-import { exit } from './output.ts';
-import { withLedger } from './withLedger.ts';
+import { oneConnection } from '../ledger/oneConnection.ts';
+import type { OneConnection } from '../ledger/oneConnection.ts';
+import { fileSettings } from './configFile.ts';
 
 export type ClientOptions = Settings & { conversation?: string };
 
-/** Safe to call twice at once: a client starts its server and its first hook at the same moment. */
-export const sessionOf = (db: Db, conversation: string): Promise<string> => db.journal.sessionOpen(conversation, `An interactive session in ${conversation}`);
+/** What the session of a conversation is said to be about. */
+export const promptOf = (conversation: string): string => `An interactive session in ${conversation}`;
 
 const HOOK_SECONDS = 15;
 
 /** As Claude Code sends it on stdin; other clients may send less. */
-const hookInput = z.looseObject({
-  cwd: z.string().optional(),
-  prompt: z.string().optional(),
-  tool_name: z.string().optional(),
-  tool_input: z.record(z.string(), z.unknown()).optional(),
-  tool_response: z.unknown().optional(),
-  trigger: z.string().optional(),
-});
-type HookInput = z.infer<typeof hookInput>;
+type HookInput = { cwd?: string; prompt?: string; tool_name?: string; tool_input?: Record<string, unknown>; tool_response?: unknown };
+
+function hookInput(given: string): HookInput {
+  const input: unknown = given.trim() === '' ? {} : JSON.parse(given);
+  if (!isObject(input)) throw new UsageError('a hook reads a JSON object from its input');
+  for (const name of ['cwd', 'prompt', 'tool_name'] as const) if (!['string', 'undefined'].includes(typeof input[name])) throw new UsageError(`${name} is not a text`);
+  if (input['tool_input'] !== undefined && !isObject(input['tool_input'])) throw new UsageError('tool_input is not an object');
+  return input;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const fileTools = new Map([['Read', 'read'], ['Write', 'create'], ['Edit', 'modify'], ['MultiEdit', 'modify'], ['NotebookEdit', 'modify']]);
 
-const hooks: Record<string, (db: Db, sessionId: string, input: HookInput) => Promise<string>> = {
+const hooks: Record<string, (ledger: OneConnection, sessionId: string, input: HookInput) => Promise<string>> = {
   /** Context for the beginning of a session: where the work stands, and what others do in this directory and its repository. */
-  'session-start': async (db, sessionId, { cwd }) => {
-    await db.journal.sessionStatus(sessionId, 'active');
-    const entries = await db.journal.read(sessionId, 0, 2, null);
-    const packet = entries.length > 1 ? await db.journal.exportForResumption(sessionId, 3000) : '';
-    return [packet, await db.awarenessHere(sessionId, repositoryOf(cwd ?? process.cwd()))].filter((part) => part !== '').join('\n\n');
+  'session-start': async (ledger, sessionId, { cwd }) => {
+    await ledger.rows('journal_session_status', sessionId, 'active');
+    const entries = await ledger.rows('journal_read', sessionId, '-infinity', 2);
+    const packet = entries.length > 1 ? await packetOf(ledger, sessionId) : '';
+    return [packet, await ledger.text('awareness_here', 'awareness_here', sessionId, repositoryOf(cwd ?? process.cwd()))].filter((part) => part !== '').join('\n\n');
   },
-  'user-prompt': async (db, sessionId, { prompt }) => {
-    await db.journal.sessionStatus(sessionId, 'active'); // another client in this directory may have ended meanwhile
-    if (prompt !== undefined && prompt.trim() !== '') await db.journal.log(sessionId, 'user_feedback', { message: prompt }, 'high');
+  'user-prompt': async (ledger, sessionId, { prompt }) => {
+    await ledger.rows('journal_session_status', sessionId, 'active'); // another client in this directory may have ended meanwhile
+    if (prompt !== undefined && prompt.trim() !== '') await log(ledger, sessionId, 'user_feedback', { message: prompt }, 'high');
     return '';
   },
-  'post-tool-use': async (db, sessionId, { tool_name: tool, tool_input: input = {}, tool_response: response }) => {
+  'post-tool-use': async (ledger, sessionId, { tool_name: tool, tool_input: input = {}, tool_response: response }) => {
     if (tool === undefined || /^mcp__(?:plugin_work-ledger_)?work-ledger__/.test(tool)) return '';
     const operation = fileTools.get(tool);
     const path = input['file_path'] ?? input['notebook_path'];
     if (operation !== undefined && typeof path === 'string') {
-      await db.journal.log(sessionId, operation === 'read' ? 'file_read' : 'file_written', { filePath: path, operation }, operation === 'read' ? 'low' : 'normal');
+      await log(ledger, sessionId, operation === 'read' ? 'file_read' : 'file_written', { filePath: path, operation }, operation === 'read' ? 'low' : 'normal');
       return '';
     }
     const output = typeof response === 'string' ? response : JSON.stringify(response ?? null);
-    await db.journal.log(sessionId, 'tool_result', { toolName: tool, success: true, output: output.slice(0, 2000), truncated: output.length > 2000 }, 'low');
+    await log(ledger, sessionId, 'tool_result', { toolName: tool, success: true, output: output.slice(0, 2000), truncated: output.length > 2000 }, 'low');
     return '';
   },
-  'pre-compact': async (db, sessionId) => {
-    await db.journal.checkpointCreate(sessionId, 'automatic');
-    return db.journal.exportForResumption(sessionId, 3000);
+  'pre-compact': async (ledger, sessionId) => {
+    await ledger.rows('checkpoint_create', sessionId, 'automatic');
+    return packetOf(ledger, sessionId);
   },
-  stop: async (db, sessionId) => {
-    await db.journal.checkpointCreate(sessionId, 'automatic');
+  stop: async (ledger, sessionId) => {
+    await ledger.rows('checkpoint_create', sessionId, 'automatic');
     return '';
   },
-  'session-end': async (db, sessionId) => {
-    await db.journal.checkpointCreate(sessionId, 'automatic');
-    await db.journal.sessionStatus(sessionId, 'paused');
+  'session-end': async (ledger, sessionId) => {
+    await ledger.rows('checkpoint_create', sessionId, 'automatic');
+    await ledger.rows('journal_session_status', sessionId, 'paused');
     return '';
   },
 };
+
+/** Where the work stands, for a model that goes on with it. */
+const packetOf = (ledger: OneConnection, sessionId: string): Promise<string> => ledger.text('export_for_resumption', 'export_for_resumption', sessionId, 3000);
+
+const log = (ledger: OneConnection, sessionId: string, entryType: string, content: object, importance: string): Promise<unknown> =>
+  ledger.rows('journal_log', sessionId, entryType, storableJson(content), importance, randomUUID());
 
 /** The root of the repository that the directory is in; else the directory. */
 function repositoryOf(directory: string): string {
@@ -84,19 +95,38 @@ function repositoryOf(directory: string): string {
 export async function hook(name: string, options: ClientOptions): Promise<number> {
   const run = hooks[name];
   if (!run) throw new UsageError(`there is no hook "${name}": one of ${Object.keys(hooks).join(', ')}`);
-  setTimeout(() => process.exit(exit.ok), HOOK_SECONDS * 1000).unref(); // the client may have stopped waiting for it
+  setTimeout(() => process.exit(0), HOOK_SECONDS * 1000).unref(); // the client may have stopped waiting for it
   try {
-    const given = await text(process.stdin);
-    const input = hookInput.parse(given.trim() === '' ? {} : JSON.parse(given));
-    await withLedger(options, async (db) => {
+    process.stdin.setEncoding('utf8');
+    const input = hookInput((await process.stdin.toArray()).join(''));
+    const { url } = await findDatabase(options);
+    await withConnection({ connectionString: url }, async (client) => {
+      const schema = await schemaOn(client, options);
+      await checkLedgerOn(client, schema);
+      const ledger = oneConnection(client, schema);
       const conversation = options.conversation ?? input.cwd ?? process.cwd();
-      const sessionId = await sessionOf(db, conversation);
-      await db.journal.heartbeat(sessionId);
-      const said = await run(db, sessionId, input);
+      const sessionId = await ledger.text('journal_session_open', 'id', conversation, promptOf(conversation));
+      await ledger.rows('journal_heartbeat', sessionId);
+      const said = await run(ledger, sessionId, input);
       if (said !== '') process.stdout.write(`${said}\n`);
     });
   } catch (error) {
     process.stderr.write(`work-ledger: ${messageOf(error)}\n`);
   }
-  return exit.ok;
+  return 0;
+}
+
+/** The hook that a command line asks for, read without the parser of all commands; null: that one has something to say about it. */
+export async function plainHook(words: readonly string[]): Promise<(() => Promise<number>) | null> {
+  const text = { type: 'string' } as const;
+  try {
+    const { values, positionals: [name, ...more] } = parseArgs({ args: [...words], allowPositionals: true, options: { 'conversation': text, 'database-url': text, 'schema': text, 'json': { type: 'boolean' } } });
+    if (name === undefined || more.length > 0 || !(name in hooks)) return null;
+    const file = await fileSettings({ isTyped: false });
+    const databaseUrl = values['database-url'] || process.env['DATABASE_URL'] || file.databaseUrl;
+    const schema = values.schema || process.env['WORK_LEDGER_SCHEMA'] || file.schema;
+    return () => hook(name, { ...(databaseUrl && { databaseUrl }), ...(schema && { schema }), ...(values.conversation !== undefined && { conversation: values.conversation }) });
+  } catch {
+    return null;
+  }
 }

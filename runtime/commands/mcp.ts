@@ -113,8 +113,9 @@ export async function seatAt(db: Db, updates: Updates, identity: Identity): Prom
     if ((await db.workItem(workItemId)) === null) throw new UsageError(`there is no work item ${workItemId}`);
     return { db, updates, workItemId, leave: async () => {} };
   }
-  const [{ sessionOf }, { keepAlive }] = await Promise.all([import('./hook.ts'), import('../ledger/journal.ts')]);
-  const workItemId = await sessionOf(db, identity.conversation);
+  const [{ promptOf }, { keepAlive }] = await Promise.all([import('./hook.ts'), import('../ledger/journal.ts')]);
+  // Safe to call twice at once: a client starts its server and its first hook at the same moment.
+  const workItemId = await db.journal.sessionOpen(identity.conversation, promptOf(identity.conversation));
   const letGo = keepAlive(db, workItemId); // as long as the client has its server
   return { db, updates, workItemId, leave: async () => letGo() };
 }

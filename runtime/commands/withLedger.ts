@@ -1,17 +1,18 @@
 // Opens the ledger for a command.
 
 import type { Settings } from '../config.ts';
-import { checkLedger, NoLedger } from '../install/checkLedger.ts';
-import { findLedger } from '../install/findLedger.ts';
+import { checkLedger, checkLedgerOn, NoLedger } from '../install/checkLedger.ts';
+import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
+import { withConnection } from '../ledger/connection.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { note } from './output.ts';
 
 /** Throws unless this program can work with the ledger there. An embedded database gets one from the first command that wants it. */
-export async function checkPlace({ url, schema, isEmbedded }: Place): Promise<void> {
+export async function checkPlace({ url, schema, isEmbedded }: Place, check = (): Promise<void> => checkLedger(url, schema)): Promise<void> {
   try {
-    await checkLedger(url, schema);
+    await check();
   } catch (error) {
     if (!(error instanceof NoLedger) || !isEmbedded || schema !== 'work_ledger') throw error;
     await (await import('../install/installLedger.ts')).installLedger(url, schema);
@@ -21,9 +22,13 @@ export async function checkPlace({ url, schema, isEmbedded }: Place): Promise<vo
 
 /** The caller closes it. */
 export async function openLedger(settings: Settings, maximumPoolSize = 3): Promise<{ db: Db; url: string }> {
-  const place = await findLedger(settings);
-  await checkPlace(place);
-  return { db: await openDb(place.url, place.schema, { maximumPoolSize }), url: place.url };
+  const { url, isEmbedded } = await findDatabase(settings);
+  const schema = await withConnection({ connectionString: url }, async (client) => {
+    const found = await schemaOn(client, settings);
+    await checkPlace({ url, schema: found, isEmbedded }, () => checkLedgerOn(client, found));
+    return found;
+  });
+  return { db: await openDb(url, schema, { maximumPoolSize }), url };
 }
 
 /** Opens the ledger for the duration of one command. */

@@ -1,9 +1,10 @@
 // Which ledger the database has, and whether this program can work with it: compared with its own sources, read-only.
 
-import type pg from 'pg';
-
 import { build, tables, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
+
+/** What is asked of a connection; pg.Client has it. */
+type Asking = { query<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<{ rows: Row[] }>; escapeIdentifier(name: string): string };
 
 /** The existing ledger was installed from other sources than this program's; the message says what to do. */
 export class OtherLedger extends Error {
@@ -29,8 +30,13 @@ export type Standing = {
 export const QUEUE_MIGRATION = 20;
 
 /** Throws OtherLedger if the ledger, or for a worker graphile-worker's schema, is missing or from other sources. Reads only. */
-export async function checkLedger(url: string, schema: string, { isWorker = false } = {}): Promise<void> {
-  const found = await standing(url, schema);
+export async function checkLedger(url: string, schema: string, options: { isWorker?: boolean } = {}): Promise<void> {
+  await withConnection({ connectionString: url }, (client) => checkLedgerOn(client, schema, options));
+}
+
+/** The same, by a connection that is open. */
+export async function checkLedgerOn(client: Asking, schema: string, { isWorker = false } = {}): Promise<void> {
+  const found = await standingOn(client, schema);
   if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${schema}". Install one: ${installCommand(schema)}`);
   if (!isOurs(found)) throw otherLedger(found, schema);
   if (isWorker && found.queue !== null && found.queue < QUEUE_MIGRATION) {
@@ -39,32 +45,32 @@ export async function checkLedger(url: string, schema: string, { isWorker = fals
 }
 
 /** What the database has under that name. */
-export async function standing(url: string, schema: string): Promise<Standing> {
-  return withConnection({ connectionString: url }, async (client) => {
-    const quoted = client.escapeIdentifier(schema);
-    const ask = async <Row extends pg.QueryResultRow>(query: string, ...values: unknown[]): Promise<Row> => (await client.query<Row>(query, values)).rows[0] as Row;
-    const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; form: Standing['form']; queue: 'none' | 'seen' | 'hidden'; free: string }>(`
-      select to_regclass($1 || '.work_ledger') is not null as is_there,
-             array(select t from unnest($3::text[]) t where to_regclass(format('%s.%I', $1::text, t)) is null) as missing_tables,
-             to_regprocedure($1 || '.work_ledger_version()') is not null as has_version,
-             to_regprocedure($1 || '.work_ledger_build()') is not null as has_build,
-             case when exists (select from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger' and n.nspname = $2)
-                  then 'extension' else 'script' end as form,
-             case when to_regnamespace('graphile_worker') is null then 'none'
-                  when not has_schema_privilege('graphile_worker', 'usage') then 'hidden'
-                  when to_regclass('graphile_worker.migrations') is null then 'none'
-                  when not has_table_privilege('graphile_worker.migrations', 'select') then 'hidden'
-                  else 'seen' end as queue,
-             (select format('%s_%s', $2::text, i) from generate_series(2, 1000) i
-               where not exists (select from pg_namespace where nspname = format('%s_%s', $2::text, i)) order by i limit 1) as free`, quoted, schema, tables());
-    const call = async (isThere: boolean, name: string): Promise<string> => (isThere ? (await ask<{ value: string }>(`select ${quoted}.${name}() as value`)).value : 'unknown');
-    return {
-      form: found.form,
-      ledger: found.is_there ? { missingTables: found.missing_tables, version: await call(found.has_version, 'work_ledger_version'), build: await call(found.has_build, 'work_ledger_build') } : null,
-      queue: found.queue === 'none' ? 0 : found.queue === 'hidden' ? null : (await ask<{ id: number }>('select coalesce(max(id), 0) as id from graphile_worker.migrations')).id,
-      free: found.free,
-    };
-  });
+export const standing = (url: string, schema: string): Promise<Standing> => withConnection({ connectionString: url }, (client) => standingOn(client, schema));
+
+async function standingOn(client: Asking, schema: string): Promise<Standing> {
+  const quoted = client.escapeIdentifier(schema);
+  const ask = async <Row extends Record<string, unknown>>(query: string, ...values: unknown[]): Promise<Row> => (await client.query<Row>(query, values)).rows[0] as Row;
+  const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; form: Standing['form']; queue: 'none' | 'seen' | 'hidden'; free: string }>(`
+    select to_regclass($1 || '.work_ledger') is not null as is_there,
+           array(select t from unnest($3::text[]) t where to_regclass(format('%s.%I', $1::text, t)) is null) as missing_tables,
+           to_regprocedure($1 || '.work_ledger_version()') is not null as has_version,
+           to_regprocedure($1 || '.work_ledger_build()') is not null as has_build,
+           case when exists (select from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger' and n.nspname = $2)
+                then 'extension' else 'script' end as form,
+           case when to_regnamespace('graphile_worker') is null then 'none'
+                when not has_schema_privilege('graphile_worker', 'usage') then 'hidden'
+                when to_regclass('graphile_worker.migrations') is null then 'none'
+                when not has_table_privilege('graphile_worker.migrations', 'select') then 'hidden'
+                else 'seen' end as queue,
+           (select format('%s_%s', $2::text, i) from generate_series(2, 1000) i
+             where not exists (select from pg_namespace where nspname = format('%s_%s', $2::text, i)) order by i limit 1) as free`, quoted, schema, tables());
+  const made = { version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`, build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'` };
+  return {
+    form: found.form,
+    ledger: found.is_there ? { missingTables: found.missing_tables, ...(await ask<{ version: string; build: string }>(`select ${made.version} as version, ${made.build} as build`)) } : null,
+    queue: found.queue === 'none' ? 0 : found.queue === 'hidden' ? null : (await ask<{ id: number }>('select coalesce(max(id), 0) as id from graphile_worker.migrations')).id,
+    free: found.free,
+  };
 }
 
 /** Whether it was made from this program's sources. */

@@ -1,5 +1,7 @@
 // Where the ledger is: flags beat environment beats the embedded default.
 
+import type pg from 'pg';
+
 import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
 import { withConnection } from '../ledger/connection.ts';
@@ -9,17 +11,26 @@ export type Place = { url: string; schema: string; isEmbedded: boolean };
 
 /** The database and the schema of the ledger in it; starts the embedded database if no other is named. */
 export async function findLedger(settings: Settings): Promise<Place> {
+  const { url, isEmbedded } = await findDatabase(settings);
+  return { url, schema: givenSchema(settings) ?? (await withConnection({ connectionString: url }, (client) => schemaOn(client, settings))), isEmbedded };
+}
+
+/** The database alone. */
+export async function findDatabase(settings: Settings): Promise<Omit<Place, 'schema'>> {
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
   if (given && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(given)) throw new UsageError(`"${shownUrl(given)}" is not the address of a database, such as postgresql://user@host:5432/database`);
   const url = given && given !== '' ? given : (await (await import('./embedded.ts')).ensureEmbedded()).url;
-  const schema = settings.schema || process.env['WORK_LEDGER_SCHEMA'] || (await extensionSchema(url)) || 'work_ledger';
-  return { url, schema, isEmbedded: !given };
+  return { url, isEmbedded: !given };
 }
 
-/** The schema of the extension work_ledger, if it is installed. */
-async function extensionSchema(url: string): Promise<string | null> {
-  const found = await withConnection({ connectionString: url }, (client) => client.query<{ schema: string }>(
+/** The schema of the ledger: the one that is given, else that of the extension work_ledger, if it is installed. */
+export async function schemaOn(client: pg.Client, settings: Settings): Promise<string> {
+  const given = givenSchema(settings);
+  if (given !== undefined) return given;
+  const found = await client.query<{ schema: string }>(
     `select n.nspname as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger'`,
-  ));
-  return found.rows[0]?.schema ?? null;
+  );
+  return found.rows[0]?.schema ?? 'work_ledger';
 }
+
+const givenSchema = (settings: Settings): string | undefined => settings.schema || process.env['WORK_LEDGER_SCHEMA'] || undefined;

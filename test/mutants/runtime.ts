@@ -226,7 +226,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'a client whose hooks run has crashed all the same',
     file: 'runtime/commands/hook.ts',
-    from: `      await db.journal.heartbeat(sessionId);
+    from: `      await ledger.rows('journal_heartbeat', sessionId);
 `,
     to: '',
     test: 'test/e2e/mcp.test.ts',
@@ -419,9 +419,9 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a project says where a client\'s hooks go',
-    file: 'runtime/main.ts',
-    from: 'isTyped: ![\'hook\', \'mcp\'].includes(called.name())',
-    to: 'isTyped: true',
+    file: 'runtime/commands/hook.ts',
+    from: 'fileSettings({ isTyped: false })',
+    to: 'fileSettings({ isTyped: true })',
     test: 'test/e2e/commands.test.ts',
     title: 'settings come from flags',
   },

@@ -13,7 +13,7 @@ import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
 import { recorder } from '../../recorder.ts';
 
-const main = fileURLToPath(new URL('../../../runtime/main.ts', import.meta.url));
+const start = fileURLToPath(new URL('../../../runtime/start.ts', import.meta.url));
 
 let database: TestDatabase;
 let directory: string;
@@ -31,7 +31,7 @@ async function loads(args: readonly string[]): Promise<{ exitCode: number; packa
   const file = join(directory, 'loaded');
   const env = { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, WORK_LEDGER_DATA_DIR: join(directory, 'data'), LOADED: file };
   const exitCode = await new Promise<number>((resolve) => {
-    const child = execFile(process.execPath, ['--import', recorder, main, ...args], { env }, (error) => resolve(typeof error?.code === 'number' ? error.code : 0));
+    const child = execFile(process.execPath, ['--import', recorder, start, ...args], { env }, (error) => resolve(typeof error?.code === 'number' ? error.code : 0));
     child.stdin?.end();
   });
   const urls = (await readFile(file, 'utf8')).split('\n');
@@ -51,9 +51,12 @@ test.each([
   ['submit --type task something', ofALedger],
   ['digest', ofALedger],
   ['trace 00000000-0000-0000-0000-000000000000', ofALedger, 1],
-  ['hook session-start', ofALedger],
-  ['hook post-tool-use', ofALedger],
-  ['hook stop', ofALedger],
+  // A client waits for its hooks at each prompt: no parser of all commands, no pool, no schemas of rows.
+  ...['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop', 'session-end'].map((name): [string, string[]] => [`hook ${name}`, ['pg']]),
+  ['hook --conversation one stop', ['pg']],
+  ['hook nothing', ofALedger, 2],
+  ['list', ofALedger],
+  ['logs 00000000-0000-0000-0000-000000000000', ofALedger, 1],
   ['import test/fixtures/claudeCode.jsonl', ofALedger],
   ['mcp', ['@modelcontextprotocol/server', 'commander', 'zod']],
 ] as [string, string[], number?][])('%s', async (line, packages, exitCode = 0) => {

@@ -1,0 +1,28 @@
+// The SQL functions by one open connection, for programs that somebody waits for: no pool, no schemas of rows, nothing is repeated.
+
+import type pg from 'pg';
+
+import { storableText } from '../../plv8/storable.ts';
+
+type Row = Record<string, unknown>;
+type Argument = string | number | null;
+export type OneConnection = ReturnType<typeof oneConnection>;
+
+/** Calls functions of the ledger in `schema`, by position; the types of a function's parameters decide how a text is read. */
+export function oneConnection(client: pg.Client, schema: string) {
+  const rows = async (name: string, ...args: Argument[]): Promise<Row[]> => {
+    const given = args.map((_, n) => `$${n + 1}`).join(', ');
+    const values = args.map((value) => (typeof value === 'string' ? storableText(value) : value));
+    return (await client.query<Row>(`select * from ${client.escapeIdentifier(schema)}.${client.escapeIdentifier(name)}(${given})`, values)).rows;
+  };
+  return {
+    /** The rows that a function returns. */
+    rows,
+    /** The text that it returns, or that the first row has in this column. */
+    text: async (name: string, column: string, ...args: Argument[]): Promise<string> => {
+      const value = (await rows(name, ...args))[0]?.[column];
+      if (typeof value !== 'string') throw new Error(`${name}() of the ledger returned no text`);
+      return value;
+    },
+  };
+}
