@@ -44,11 +44,14 @@ export type WorkerOptions = {
   /** How long a stopping worker waits for iterations to end by themselves. */
   graceSeconds?: number;
   onDelta?: (workItemId: string, text: string) => void;
-  /** The daemon for agents' code and workspaces; default: that of DOCKER_HOST or of this machine. Null: none. */
-  docker?: Docker | null;
+  /** The daemon for agents' code and workspaces, as dockerode has it; default: that of DOCKER_HOST or of this machine. Null: none. */
+  docker?: DockerDaemon | null;
   /** The work item at the root of the only tree that it works on, see work_keep(); default: whatever is queued. */
   treeId?: string;
 };
+
+/** dockerode's Docker, in words that ask nobody for dockerode's types. */
+type DockerDaemon = { ping(): Promise<unknown>; getContainer(id: string): object; getVolume(name: string): object };
 
 export type Worker = {
   /** Its own connections, also for queries of the program that started it. */
@@ -69,7 +72,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
   const db = await openDb(url, schema, { maximumPoolSize: concurrency });
   const heart = await openDb(url, schema, { maximumPoolSize: 1 });
-  const docker = options.docker === undefined ? new Docker() : options.docker;
+  const docker = options.docker === undefined ? new Docker() : (options.docker as Docker | null);
   const containers = docker === null ? null : openContainers(docker, db, log);
   const close = async (): Promise<void> => {
     await traces?.stop();
