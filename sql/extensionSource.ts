@@ -38,12 +38,15 @@ function digestOf(files: readonly string[]): string {
 }
 
 function sources(files: readonly string[]): string {
-  const values = { version: version(), build: build(), abilities: JSON.stringify(builtinAbilities()) };
-  return files.map((file) => `-- ${file}\n\n${read(file).replaceAll(/@(version|build|abilities)@/g, (_, name: keyof typeof values) => values[name])}`).join('\n');
+  const values = { version: version(), build: build(), abilities: JSON.stringify(builtinAbilities()), indexes: indexes().join("', '") };
+  return files.map((file) => `-- ${file}\n\n${read(file).replaceAll(/@(version|build|abilities|indexes)@/g, (_, name: keyof typeof values) => values[name])}`).join('\n');
 }
 
 /** The names of the ledger's tables. */
 export const tables = (): string[] => inPackage()?.tables ?? sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create table (\w+)/gm)].map((found) => found[1] ?? ''));
+
+/** The names of its indexes, without those that belong to keys. */
+const indexes = (): string[] => sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create (?:unique )?index (\w+)/gm)].map((found) => found[1] ?? ''));
 
 /** What `create extension work_ledger` runs. */
 export function extensionScript(): string {

@@ -2274,6 +2274,8 @@ create function _doctor_server() returns TABLE(severity text, code text, work_it
   sql stable; -- body 00431283, comment 770e636f
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body dd1c9b86, comment a5d95813
+create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body 4a5201d7, comment 4ae897fe
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body c47a6fb4, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2464,6 +2466,8 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
   sql stable; -- body 132669fa, comment e14ad098
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
+create function _index_names() returns text[]
+  sql immutable; -- body 8b6c1aa2, comment 49026c17
 create function _input_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 87b565df
 create function _interrupt(p_item work_items) returns void
@@ -3335,7 +3339,7 @@ create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEF
 create function work_ledger_build() returns text
   sql immutable parallel safe; -- body names the sources, comment 2ffec68a
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body b12d5fa0, comment f114f65a
+  sql stable; -- body 9101edac, comment 66600b50
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox

@@ -488,6 +488,20 @@ export const sqlMutants: readonly Mutant[] = [
     to: '',
     test: 'test/sql/work_sweep/goes_on_where_the_last_one_stopped.test.sql',
   },
+  {
+    name: 'the doctor takes any isolation',
+    file: 'sql/api/95_views/doctor_speed.sql',
+    from: "not in ('read committed', 'read uncommitted')",
+    to: 'is null',
+    test: 'test/sql/work_ledger_doctor/names_what_slows_work.test.sql',
+  },
+  {
+    name: 'the doctor misses no index',
+    file: 'sql/api/95_views/doctor_speed.sql',
+    from: "where to_regclass(format('%I.%I', _ledger_schema(), n.name)) is null",
+    to: 'where false',
+    test: 'test/sql/work_ledger_doctor/names_what_slows_work.test.sql',
+  },
   // The end of a focus
   {
     name: 'open approvals outlive their focus',

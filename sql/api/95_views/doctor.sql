@@ -1,4 +1,4 @@
--- What would lose or stall work, found by looking: the server, the workers, the work, the settings. Reads what is under way or
+-- What would lose, stall or slow work, found by looking: the server, the workers, the work, the settings. Reads what is under way or
 -- waiting, never what is over.
 
 create or replace function work_ledger_doctor()
@@ -19,7 +19,9 @@ as $$
         union all
         select * from _doctor_invariants()
         union all
-        select * from _doctor_settings()) f(severity, code, work_item_id, says, remedy)
+        select * from _doctor_settings()
+        union all
+        select * from _doctor_speed()) f(severity, code, work_item_id, says, remedy)
   ),
   checked(place, code, is_fine) as (values
     (1, 'postgres', 'PostgreSQL ' || current_setting('server_version')),
@@ -36,7 +38,12 @@ as $$
     (12, 'cooldowns', 'no model rests'),
     (13, 'invariants', 'counters, attempts and slots of all open items agree'),
     (14, 'tools', 'every tool that a faculty names is registered'),
-    (15, 'settings', 'every setting can have its effect'))
+    (15, 'settings', 'every setting can have its effect'),
+    (16, 'isolation', 'what waited for a lock sees what was committed meanwhile'),
+    (17, 'vacuum', 'what is deleted and updated is cleaned up'),
+    (18, 'transactions', 'no transaction is open for long'),
+    (19, 'indexes', 'every index is there and usable'),
+    (20, 'listener', 'workers hear at once of what concerns them'))
   select coalesce(f.severity, 'fine'), c.code, f.work_item_id,
          case when f.code is null then c.is_fine when f.nth = 20 and f.n > 20 then format('%s, and %s more like it', f.says, f.n - 20) else f.says end, f.remedy
     from checked c
@@ -45,7 +52,7 @@ as $$
 $$;
 
 comment on function work_ledger_doctor() is
-  'What would lose or stall work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, waiting, cooldowns, invariants, tools, settings. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
+  'What would lose, stall or slow work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, waiting, cooldowns, invariants, tools, settings; and what slows work down: isolation, vacuum, transactions, indexes, listener. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
 
 create or replace function _doctor_server()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)

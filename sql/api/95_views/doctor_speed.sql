@@ -1,0 +1,68 @@
+-- Findings of work_ledger_doctor() on what slows work, and gets slower by itself: settings, vacuum and what holds it back, indexes,
+-- workers that do not listen.
+
+create or replace function _doctor_speed()
+  returns table (severity text, code text, work_item_id uuid, says text, remedy text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select 'error', 'isolation', null::uuid,
+         format('default_transaction_isolation is %s: what waited for a lock does not see what was committed meanwhile, and fails', current_setting('default_transaction_isolation')),
+         format('alter database %I set default_transaction_isolation = ''read committed'';', current_database())
+   where current_setting('default_transaction_isolation') not in ('read committed', 'read uncommitted')
+  union all
+  select 'warning', 'vacuum', null, format('%s is off: tables grow, and estimates of plans are of long ago', s.name), format('Set %s = on.', s.name)
+    from pg_settings s
+   where s.name in ('autovacuum', 'track_counts') and s.setting = 'off'
+  union all
+  select 'warning', 'vacuum', null, format('autovacuum leaves table %s alone', c.relname), format('alter table %s reset (autovacuum_enabled);', c.oid::regclass)
+    from pg_class c
+   where c.relnamespace = _ledger_schema()::regnamespace and 'autovacuum_enabled=false' = any (c.reloptions)
+  union all
+  select 'warning', 'vacuum', null, format('table %s has %s dead rows beside %s living ones', t.relname, t.n_dead_tup, t.n_live_tup),
+         format('vacuum %s; if they stay, a transaction that is open holds it back.', t.relid::regclass)
+    from pg_stat_user_tables t
+   where (t.schemaname = _ledger_schema() or t.schemaname = 'graphile_worker' and t.relname = '_private_jobs')
+     and t.n_dead_tup > greatest(10000, 2 * t.n_live_tup)
+  union all
+  select 'warning', 'transactions', null,
+         format('process %s (%s) has been in a transaction since %s: nothing that is deleted or updated since can be cleaned up',
+                a.pid, concat_ws(', ', a.usename, nullif(a.application_name, ''), a.state), to_char(a.xact_start, 'YYYY-MM-DD HH24:MI')),
+         'Let its program commit; idle_in_transaction_session_timeout ends those that forget to.'
+    from pg_stat_activity a
+   where a.datname = current_database() and a.pid <> pg_backend_pid() and a.backend_type = 'client backend' and a.xact_start < _now() - interval '10 minutes'
+  union all
+  select 'warning', 'transactions', null, format('the prepared transaction %s waits since %s', x.gid, to_char(x.prepared, 'YYYY-MM-DD HH24:MI')),
+         'Whoever prepared it has to end it: commit prepared, or roll it back.'
+    from pg_prepared_xacts x
+   where x.database = current_database() and x.prepared < _now() - interval '10 minutes'
+  union all
+  select 'error', 'indexes', null, format('index %s is not usable', i.indexrelid::regclass), format('reindex index %s;', i.indexrelid::regclass)
+    from pg_index i
+    join pg_class c on c.oid = i.indrelid
+   where c.relnamespace = _ledger_schema()::regnamespace and not (i.indisvalid and i.indisready)
+  union all
+  select 'error', 'indexes', null, format('there is no index %s', n.name), 'Something dropped it: take its definition from sql/schema/ of this version.'
+    from unnest(_index_names()) n(name)
+   where to_regclass(format('%I.%I', _ledger_schema(), n.name)) is null
+  union all
+  select 'warning', 'listener', null, format('%s workers are alive, and nobody listens: they hear of cancellations and messages only when they look', k.n),
+         'LISTEN has to reach this server: give workers an address that is not a pooler''s.'
+    from (select count(*) as n from v_workers w where w.is_alive) k
+   where k.n > 0 and pg_has_role('pg_read_all_stats', 'usage')
+     and not exists (select from pg_stat_activity a where a.datname = current_database() and a.application_name = 'work-ledger listener');
+$$;
+
+comment on function _doctor_speed() is 'Findings of work_ledger_doctor() on isolation, vacuum, transactions, indexes and listeners.';
+
+create or replace function _index_names()
+  returns text[]
+  language sql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select array['@indexes@'];
+$$;
+
+comment on function _index_names() is 'The indexes that sql/schema/ makes, without those of keys.';
