@@ -24,8 +24,8 @@ export type View = {
 };
 
 export type Part = (view: View) => Promise<Html>;
-/** What a part is made from: of its work item (in the address, or `watched`), of the ledger, or the time, because it says how long something has lasted. */
-export type Input = ItemInput | LedgerInput | 'every 10 s' | 'every 30 s';
+/** What a part is made from: of its work item (in the address, or `watched`), of the ledger, the time, because it says how long something has lasted, or what is found out for this page alone. */
+export type Input = ItemInput | LedgerInput | 'every 10 s' | 'every 30 s' | ((view: View) => Promise<string>);
 export type Page = {
   pattern: RegExp;
   /** Which link of the sidebar it belongs to. */
@@ -49,10 +49,11 @@ const ofLedger = new Set<Input>(['underWay', 'queue', 'over', 'asks', 'workers',
 export async function versionsOf(page: Page, view: View): Promise<Map<string, string>> {
   const inputs = Object.entries(page.inputs);
   const all = inputs.flatMap(([, names = []]) => names);
-  const id = all.some((name) => !ofLedger.has(name) && !name.startsWith('every')) ? (page.itemOf ? await page.itemOf(view) : view.id) : null;
+  const own = new Map(await Promise.all(all.filter((input) => typeof input === 'function').map(async (input): Promise<[Input, string]> => [input, await input(view)])));
+  const id = all.some((name) => typeof name !== 'function' && !ofLedger.has(name) && !name.startsWith('every')) ? (page.itemOf ? await page.itemOf(view) : view.id) : null;
   const [item, ledger] = await Promise.all([id ? view.db.console.itemInputs(id) : {}, all.some((name) => ofLedger.has(name)) ? view.db.console.ledgerInputs() : {}]);
   const known: Record<string, string | null> = { ...item, ...ledger, 'every 10 s': slot(10), 'every 30 s': slot(30) };
-  return new Map(inputs.map(([part, names = []]) => [part, digest([view.formToken, ...names.map((name) => known[name] ?? '')])]));
+  return new Map(inputs.map(([part, names = []]) => [part, digest([view.formToken, ...names.map((name) => (typeof name === 'function' ? own.get(name) : known[name]) ?? '')])]));
 }
 
 const slot = (seconds: number): string => String(Math.floor(Date.now() / 1000 / seconds));

@@ -90,6 +90,11 @@ const resumable = z.object({
 const replayed = z.object({ model_calls: z.number(), input_tokens: figure, cached_input_tokens: figure, extra_output_tokens: figure, peak_tokens: figure, cuts: z.number(), cost: figure });
 const replayedTurn = z.object({ turn_id: z.string(), input_tokens: z.number(), cached_tokens: number, is_cut: z.boolean() });
 
+/** Null: any. */
+export type Filter = { faculty: string | null; since: string | null };
+
+const MOST_COUNTED = 2000;
+
 export function consoleReads({ call, row, rows, run, one, named, invoked }: Calls) {
   /** f: the newest attempt at w. */
   const newestFocus = sql.fragment`left join lateral (select * from ${named('foci')} f where f.work_item_id = w.id order by f.attempt desc limit 1) f on true`;
@@ -210,6 +215,13 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
 
     journalPage: (workItemId: string, filter: { before: string | null; types: readonly string[] | null; importance: readonly string[] | null; query: string | null }, limit: number) =>
       rows('journal_page', [workItemId, filter.before, limit, filter.types && sql.array(filter.types, 'text'), filter.importance && sql.array(filter.importance, 'text'), filter.query], journalRow),
+
+    /** How many entries of each type the journal has; null: more than are counted. */
+    journalCounts: async (workItemId: string) => {
+      const counts = await run(() => sql.type(z.object({ entry_type: z.string(), n: z.number() }))`
+        select entry_type, count(*)::int as n from (select entry_type from ${named('work_journal')} where work_item_id = ${workItemId}::uuid limit ${MOST_COUNTED + 1}) j group by 1`);
+      return counts.reduce((all, { n }) => all + n, 0) > MOST_COUNTED ? null : new Map(counts.map(({ entry_type, n }) => [entry_type, n]));
+    },
 
     /** Where a turn's request is shown: its item, and the session whose timeline has it. */
     turnAt: async (turnId: string) => (await run(() => sql.type(z.object({ id: z.string(), work_item_id: z.string(), session: text }))`
@@ -356,7 +368,18 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
       select f.session_label as label
         from ${named('work_items')} w ${newestFocus} where w.id = ${workItemId}::uuid`))[0]?.label ?? null,
 
-    search: (query: string, before: string | null, limit: number, sources: readonly string[] | null) => rows('ledger_search', [query, before, limit, null, sources && sql.array(sources, 'text')], hit),
+    search: (query: string, before: string | null, limit: number, filter: Filter & { source: string | null }) =>
+      rows('ledger_search', [query, before, limit, null, filter.source === null ? null : sql.array([filter.source], 'text'), filter.faculty, filter.since], hit),
+
+    /** Another text when something was written that a search finds, as far as the newest of all that was written tells. */
+    newestHit: async (query: string) => (await one(() => sql.type(z.object({ newest: text }))`
+      with q as materialized (select ${named('_search_query')}(${query}) as words)
+      select concat_ws('/',
+               (select s.id from (select * from ${named('search_entries')} order by id desc limit 500) s, q where s.words @@ q.words order by s.id desc limit 1),
+               (select w.id from (select id, resolved_at from ${named('work_items')} where state = 'completed' order by resolved_at desc limit 50) w
+                  join ${named('search_entries')} s on s.id = w.id and s.source = 'outcome', q where s.words @@ q.words order by w.resolved_at desc limit 1)) as newest`)).newest ?? '',
+
+    faculties: () => run(() => sql.type(z.object({ name: z.string() }))`select name from ${named('faculties')} where is_current order by name`),
 
     /** Whom a digest can be looked at as: the newest open items. */
     readers: (limit: number) => run(() => sql.type(z.object({ id: z.string(), description: z.string(), faculty: text }))`
@@ -369,10 +392,11 @@ export function consoleReads({ call, row, rows, run, one, named, invoked }: Call
         join ${named('foci')} r on r.id = a.focus_id join ${named('turns')} t on t.id = a.turn_id
        group by 1, 2, 3, l.created_at order by l.created_at desc limit ${limit}`),
 
-    findings: (type: string, before: string | null, limit: number) => run(() => sql.type(z.object({ id: z.string(), work_item_id: z.string(), seq: z.number(), entry_type: z.string(), content: z.string(), created_at: z.string(), description: z.string() }))`
+    findings: (type: string, before: string | null, limit: number, filter: Filter) => run(() => sql.type(z.object({ id: z.string(), work_item_id: z.string(), seq: z.number(), entry_type: z.string(), content: z.string(), created_at: z.string(), description: z.string() }))`
       select l.id, l.work_item_id, l.seq, l.entry_type, left(l.content, 1000) as content, l.created_at, left(w.description, 120) as description
         from ${named('work_ledger')} l join ${named('work_items')} w on w.id = l.work_item_id
        where l.entry_type = ${type} and not l.is_inherited and (${before}::timestamptz is null or l.created_at < ${before}::timestamptz)
+         and (${filter.since}::timestamptz is null or l.created_at >= ${filter.since}::timestamptz) and (${filter.faculty}::text is null or ${named('_worked_by')}(w.id) = ${filter.faculty})
        order by l.created_at desc limit ${limit}`),
 
     approve: (toolCallId: string, inputHash: string) => row('tool_call_approve', [toolCallId, inputHash], z.object({ work_item_id: z.string() })),

@@ -219,10 +219,29 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await client.query('set search_path = ledger');
     const item = await longItem(client, 30);
     await client.query(`alter table turns disable trigger refuse_rewrite; update turns set started_at = started_at - interval '1 day' * (depth % 3), model = 'claude-sonnet-5-5', duration_ms = 1000 + depth, input_tokens = 10, output_tokens = 10, call_count = 1 where work_item_id = '${item}'; alter table turns enable always trigger refuse_rewrite`);
-    await client.end();
     await go(`/work/${item}/cost`);
     await page.locator('[data-plot="latency"] canvas').waitFor();
     expect(await page.locator('[data-plot="cost"]').isVisible()).toBe(false); // these turns have no price
+    await client.query(`select from model_price_save('claude-opus-4-5', 5, 25)`);
+    await client.end();
+    await go(`/work/${item}/cost`);
+    await page.locator('[data-plot="cost"] canvas').waitFor();
+    expect(await page.locator('[data-plot="latency"] canvas').isVisible()).toBe(true);
+    // Ten turns a day, each of ten tokens in and ten out.
+    const days = page.locator('[data-days] tbody tr');
+    expect(await days.evaluateAll('(rows) => rows.map((row) => Number(row.dataset.cost))')).toEqual([0.003, 0.003, 0.003]);
+    // Something other than the grid is drawn, in the colour of the first model, and its axis tells the figures apart.
+    const drawn = await page.locator('[data-plot="cost"] canvas').evaluate(`(canvas) => {
+      const probe = document.createElement('canvas').getContext('2d');
+      probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--c-words').trim();
+      probe.fillRect(0, 0, 1, 1);
+      const [r, g, b] = probe.getImageData(0, 0, 1, 1).data;
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4) if (data[i] === r && data[i + 1] === g && data[i + 2] === b && data[i + 3] === 255) count++;
+      return count;
+    }`);
+    expect(drawn).toBeGreaterThan(100);
   });
 
   test('a thousand entries are walked by keyboard, and at most 300 rows are in the page', async () => {

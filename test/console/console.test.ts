@@ -337,6 +337,43 @@ test('an open page is told of the parts that changed, and of no others', async (
   expect(Object.keys(after).filter((name) => after[name] !== before[name] && !timed.includes(name))).toEqual(['journal']);
 });
 
+test('a search that is open is run again when what it finds was written, and not otherwise', async () => {
+  const versionOf = async (path: string): Promise<string | undefined> => /data-part="results" data-version="([^"]+)"/.exec(await text(path))?.[1];
+  const before = await versionOf('/knowledge?q=marmot');
+  await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'A hedgehog crossed the road');
+  expect(await versionOf('/knowledge?q=marmot')).toBe(before);
+  await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'The marmot is awake');
+  expect(await versionOf('/knowledge?q=marmot')).not.toBe(before);
+  const item = await crew.db.workSubmit({ workType: 'untaken', description: 'To be completed' });
+  const between = await versionOf('/knowledge?q=marmot');
+  await crew.db.console.complete(item.id, 'Two marmots were counted');
+  expect(await versionOf('/knowledge?q=marmot')).not.toBe(between);
+});
+
+test('knowledge is filtered by faculty and by time', async () => {
+  const { ids } = crew;
+  const results = (query: string): Promise<string> => text(`/knowledge/part/results?${query}`);
+  expect(await results('faculty=reviewer')).toContain('toCents() in src/money.js truncates');
+  expect(await results('faculty=operator')).not.toContain('toCents() in src/money.js truncates');
+  const old = await crew.db.workSubmit({ workType: 'untaken', description: 'An old one' });
+  await database.query(`set session_replication_role = replica; insert into work_ledger (work_item_id, seq, entry_type, content, created_at) values ('${old.id}', 1, 'decision', 'Never paint the lighthouse', now() - interval '3 days'); insert into search_entries select 'ledger', id, work_item_id, 'lighthouse'::tsvector, created_at from work_ledger where work_item_id = '${old.id}'; reset session_replication_role`);
+  for (const [path, isThere] of [['kind=decision', true], ['kind=decision&since=7d', true], ['kind=decision&since=1d', false], ['kind=decision&since=7d&faculty=engineer', false]] as const) {
+    expect([path, (await results(path)).includes('paint the lighthouse')]).toEqual([path, isThere]);
+  }
+  for (const [path, isThere] of [['q=lighthouse', true], ['q=lighthouse&since=1d', false], ['q=toCents&faculty=reviewer', true], ['q=toCents&faculty=operator', false]] as const) {
+    expect([path, (await results(path)).includes('class="hit"')]).toEqual([path, isThere]);
+  }
+  expect(await text(`/knowledge?faculty=reviewer&since=7d&as=${ids.review}`)).toMatch(/<option value="reviewer" selected>/);
+});
+
+test('the types of a journal are offered with how many entries they have', async () => {
+  const item = await crew.db.workSubmit({ workType: 'untaken', description: 'Counted' });
+  for (let n = 0; n < 3; n++) await crew.db.journal.log(item.id, 'user_feedback', { message: `Word ${n}`, isInterrupt: false }, 'high');
+  const page = await text(`/work/${item.id}`);
+  expect(page).toMatch(/type=user_feedback">[\w ]+<span class="n">3<\/span>/);
+  expect(page).not.toContain('type=tool_rejected');
+});
+
 test('a page of an item is not larger because the item is', async () => {
   const client = new pg.Client(database.url);
   await client.connect();

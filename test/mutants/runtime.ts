@@ -546,6 +546,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a read-only console has no forms',
   },
   {
+    name: 'a search is run again whatever was written',
+    file: 'runtime/console/pages/knowledge.ts',
+    from: "if (q === '') return (await",
+    to: 'return (await',
+    test: 'test/console/console.test.ts',
+    title: 'a search that is open is run again when what it finds was written',
+  },
+  {
     name: 'nothing is watched where nothing can be written',
     file: 'runtime/ledger/entries.ts',
     from: 'if (sqlState(error) !== READ_ONLY) throw error;',
@@ -564,7 +572,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'an open page is told of parts whose inputs did not change',
     file: 'runtime/console/page.ts',
-    from: "...names.map((name) => known[name] ?? '')",
+    from: "...names.map((name) => (typeof name === 'function' ? own.get(name) : known[name]) ?? '')",
     to: '...Object.values(known)',
     test: 'test/console/console.test.ts',
     title: 'of the parts that changed, and of no others',

@@ -27,7 +27,7 @@ async function draw(place) {
     const data = [days.map((day) => Date.parse(`${day}T12:00:00`) / 1000), ...models.map((model) => days.map((day) => figure(day, model)))];
     one.closest('figure').hidden = data.slice(1).flat().every((v) => v === null); // without prices there is no cost
     const series = models.map((label, i) => ({ label, stroke: colour(colours[i % colours.length]), width: 2, spanGaps: true, points: { size: 6 } }));
-    const said = (v) => (unit === '$' ? `$${v < 1 ? v.toFixed(2) : v}` : `${v}${unit}`);
+    const said = (v) => (unit === '$' ? `$${Number(v.toPrecision(3))}` : `${v}${unit}`);
     const plot = new Plot({ width: Math.max(240, one.clientWidth), height: 160, legend: { show: models.length > 1, live: false }, cursor: { drag: { x: false, y: false } }, scales: { y: { range: (_, __, most) => [0, (most || 1) * 1.1] } },
       axes: [{ ...axis, grid: { show: false } }, { ...axis, size: 52, values: (_, ticks) => ticks.map(said) }], series: [{}, ...series] }, data);
     one.replaceChildren(plot.root);

@@ -29,6 +29,7 @@ export function address(view: View, changes: Record<string, string>): string {
 export async function journal(view: View): Promise<Html> {
   const { query } = view;
   const [type, importance, q, before] = ['type', 'importance', 'q', 'before'].map((name) => query.get(name) || null);
+  const counting = view.db.console.journalCounts(view.id);
   const rows = await view.db.console.journalPage(view.id, {
     before: before ?? null, query: q ?? null,
     types: type ? [type] : null,
@@ -37,10 +38,12 @@ export async function journal(view: View): Promise<Html> {
   const entries = rows.filter((row) => row.id !== null);
   const last = rows.at(-1);
   const older = last && (entries.length === PAGE || last.id === null) ? address(view, { before: last.position }) : null;
-  const chip = (label: string, changes: Record<string, string>, isOn: boolean): Html => html`<a class="chip" href="${address(view, { before: '', ...changes })}"${isOn ? html` aria-current="true"` : ''}>${label}</a>`;
+  const counts = await counting;
+  const chip = (label: string, changes: Record<string, string>, isOn: boolean, n?: number): Html => html`<a class="chip" href="${address(view, { before: '', ...changes })}"${isOn ? html` aria-current="true"` : ''}>${label}${n === undefined ? '' : html` <span class="n">${num(n)}</span>`}</a>`;
+  const offered = types.filter((one) => counts === null || counts.has(one) || one === type);
   return html`<section class="panel" aria-label="Journal"><header><h2>Journal</h2><span class="quiet">newest first${before ? html` · <a class="accent" href="${address(view, { before: '' })}">to the newest</a>` : ''}</span></header>
 <form class="body stack" method="get" role="search"><input class="field" type="search" name="q" value="${q ?? ''}" placeholder="Search this journal" aria-label="Search this journal">${type ? html`<input type="hidden" name="type" value="${type}">` : ''}${importance ? html`<input type="hidden" name="importance" value="${importance}">` : ''}
-<div class="chips">${chip('all', { type: '', importance: '' }, !type && !importance)}${chip('important', { type: '', importance: 'high' }, importance === 'high')}${types.map((one) => chip(labelOf(one), { type: one, importance: '' }, type === one))}</div></form>
+<div class="chips">${chip('all', { type: '', importance: '' }, !type && !importance)}${chip('important', { type: '', importance: 'high' }, importance === 'high')}${offered.map((one) => chip(labelOf(one), { type: one, importance: '' }, type === one, counts === null ? undefined : counts.get(one) ?? 0))}</div></form>
 <div class="rows"><p class="newer" data-newer hidden><button class="btn ghost" type="button"></button></p>${entries.length === 0 ? html`<p class="empty">${q || type || importance || before ? 'No entry like that.' : 'Nothing has been journaled yet.'}</p>` : html`<ol class="list" data-list data-entries>${entries.map((row) => entry(view, row))}</ol>`}
 ${older ? html`<p class="newer"><a href="${older}" data-more>${last?.id === null ? 'none among the newest 5,000: look further back' : 'older entries'}</a></p>` : ''}</div></section>`;
 }

@@ -81,7 +81,9 @@ begin
   has_head := p_after is null;
   has_end := p_limit is null or v_after + p_limit >= v_number;
   first_id := case when v_after > v_cut then (_turn_of_call(p_turn.parent_turn_id, v_after)).id end;
-  last_id := case when v_after >= v_number then null when has_end then p_turn.parent_turn_id else (_turn_of_call(p_turn.parent_turn_id, v_after + p_limit)).id end;
+  last_id := case when v_after >= v_number then null
+                  when has_end then p_turn.parent_turn_id
+                  else (_turn_of_call(p_turn.parent_turn_id, v_after + p_limit)).id end;
   has_end := has_end and coalesce(v_after < v_number, true);
   before := case when has_head then 0 else v_head + _said_before(p_turn.id, v_after + 1) - _said_before(p_turn.id, v_cut + 1) end;
   total := v_head + (select s.said from turn_sizes s where s.turn_id = p_turn.id) - _said_before(p_turn.id, v_cut + 1);

@@ -32,8 +32,10 @@ begin
       select p, c.turn from chain c join turns p on p.id = (c.turn).parent_turn_id
     ),
     parts as (
-      -- Where the next turn is in the same block, no step closed one. What a turn exchanged was said after it and before the next told anything.
-      select case when (c.next).block = (c.turn).block and (c.next).focus_id = (c.turn).focus_id then (c.turn).block else _block_of(c.turn) end as block,
+      -- Where the next turn is in the same block, no step closed one. What a turn exchanged was said after it and before the next
+      -- told anything.
+      select case when (c.next).block = (c.turn).block and (c.next).focus_id = (c.turn).focus_id then (c.turn).block
+                  else _block_of(c.turn) end as block,
              (c.turn).depth > v_last_depth as is_shown,
              bool_or((c.turn).depth < v_cut.max_result_depth and v_cut.max_result_effect is not null) as is_shortened,
              count(*)::integer as turns, sum(n.said - s.said - o.chars)::bigint as chars
@@ -72,23 +74,31 @@ begin
          order by not p.block between c.first_block and c.last_block, c.depth limit 1) e on true
       left join compactions k on k.elision_id = e.id
     union all
-    select f.block, 'kept', f.turns, _tokens(f.chars, v_model),
-           format(
-             '%s: %s', f.target,
-             case when (v_cut.kept ->> 'is_named')::boolean then 'named by the newest step' else 'read lately and not changed since' end)
-      from (select min(_block_of(t)) as block, count(distinct t.id)::integer as turns,
-                   sum(char_length(_kept_call(k)))::bigint as chars, o.value ->> 'target' as target
-              from json_array_elements(v_cut.kept -> 'kept') o
-              cross join json_array_elements_text(o -> 'calls') c
-              join tool_calls k on k.id = c::uuid
-              join turns t on t.id = k.turn_id
-             group by o.value ->> 'target') f
+    select f.block, 'kept', f.turns, _tokens(f.chars, v_model), f.why from _explain_kept(v_cut) f
      order by 1, 2, 5;
 end
 $$;
 
 comment on function explain_turn(uuid) is
   'How a turn''s request shows each block, one row each: block; shown: verbatim, stub, the type of compaction that replaced it (ledger, summary, sliding_window, selective, floor), or kept for what of it stays verbatim after the stubs; turns and estimated_tokens: what it holds; why. A block that a compaction cut in two has a row for each part. Raises WL001.';
+
+create or replace function _explain_kept(p_cut elisions)
+  returns table (block integer, turns integer, chars bigint, why text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select min(_block_of(t)), count(distinct t.id)::integer, sum(char_length(_kept_call(k)))::bigint,
+         format('%s: %s', o.value ->> 'target',
+           case when (p_cut.kept ->> 'is_named')::boolean then 'named by the newest step' else 'read lately and not changed since' end)
+    from json_array_elements(p_cut.kept -> 'kept') o
+    cross join json_array_elements_text(o.value -> 'calls') c
+    join tool_calls k on k.id = c.value::uuid
+    join turns t on t.id = k.turn_id
+   group by o.value ->> 'target';
+$$;
+
+comment on function _explain_kept(elisions) is 'What of the blocks that left stays verbatim after a cut, by what it is about.';
 
 create or replace function context_cost(p_work_item_id uuid)
   returns table (
