@@ -847,6 +847,7 @@ CREATE INDEX work_items_open ON ledger.work_items USING btree (created_at DESC, 
 CREATE UNIQUE INDEX work_items_open_dedup_key ON ledger.work_items USING btree (dedup_key) WHERE ((dedup_key IS NOT NULL) AND (state <> ALL (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])));
 CREATE INDEX work_items_parent ON ledger.work_items USING btree (parent_id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX work_items_queued ON ledger.work_items USING btree (priority DESC, run_at) WHERE (state = 'queued'::text);
+CREATE INDEX work_items_queued_again ON ledger.work_items USING btree (priority DESC, run_at, id) WHERE ((state = 'queued'::text) AND (focus_id IS NOT NULL));
 CREATE INDEX work_items_queued_new ON ledger.work_items USING btree (created_at DESC, id DESC) WHERE (state = 'queued'::text);
 CREATE INDEX work_items_resolved ON ledger.work_items USING btree (resolved_at) WHERE ((parent_id IS NULL) AND (resolved_at IS NOT NULL) AND (erased_at IS NULL));
 CREATE INDEX work_items_resumable ON ledger.work_items USING btree (created_at DESC) WHERE ((state = ANY (ARRAY['paused'::text, 'dead'::text])) OR ((state = 'created'::text) AND (work_type = 'journal'::text)));
@@ -854,6 +855,7 @@ CREATE INDEX work_items_root ON ledger.work_items USING btree (root_id);
 CREATE INDEX work_items_root_completed ON ledger.work_items USING btree (resolved_at DESC) WHERE ((state = 'completed'::text) AND (parent_id IS NULL));
 CREATE INDEX work_items_root_queued_new ON ledger.work_items USING btree (created_at DESC, id DESC) WHERE ((state = 'queued'::text) AND (parent_id IS NULL));
 CREATE INDEX work_items_root_running ON ledger.work_items USING btree (created_at DESC) WHERE ((state = 'running'::text) AND (parent_id IS NULL));
+CREATE INDEX work_items_routed ON ledger.work_items USING btree (((faculty IS NOT NULL)), COALESCE(faculty, work_type), priority DESC, run_at, id) WHERE ((state = 'queued'::text) AND (focus_id IS NULL));
 CREATE INDEX work_items_runnable ON ledger.work_items USING btree (run_at, id) WHERE (state = ANY (ARRAY['queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text]));
 CREATE INDEX work_items_running ON ledger.work_items USING btree (created_at DESC) WHERE (state = 'running'::text);
 CREATE INDEX work_items_slots ON ledger.work_items USING btree (slot_faculty) WHERE (slot_faculty IS NOT NULL);
@@ -1589,8 +1591,8 @@ create view v_slots with (security_invoker=true) as
     s.used,
     GREATEST(s.slots - s.used, 0) AS free,
     ( SELECT count(*)::integer AS count
-           FROM work_items w
-          WHERE w.state = 'queued'::text AND w.focus_id IS NULL AND (_faculty_for(w.faculty, w.work_type)).name = f.name) AS queued
+           FROM _names_of(f.name) n(is_asked_for, name)
+             JOIN work_items w ON w.state = 'queued'::text AND w.focus_id IS NULL AND (w.faculty IS NOT NULL) = n.is_asked_for AND COALESCE(w.faculty, w.work_type) = n.name) AS queued
    FROM faculties f
      CROSS JOIN LATERAL ( SELECT (f.config ->> 'max_concurrent'::text)::integer AS slots,
                 CASE
@@ -1645,13 +1647,18 @@ create view v_turn_tools with (security_invoker=true) as
      LEFT JOIN faculties y ON y.content_hash = f.faculty_hash
      LEFT JOIN turn_configs c ON c.content_hash = t.config_hash;
 create view v_unroutable with (security_invoker=true) as
- SELECT id,
-    work_type,
-    faculty,
-    description,
-    created_at
-   FROM work_items w
-  WHERE state = 'queued'::text AND focus_id IS NULL AND (_faculty_for(faculty, work_type)).name IS NULL;
+ SELECT w.id,
+    w.work_type,
+    w.faculty,
+    w.description,
+    w.created_at
+   FROM _names_queued() n(is_asked_for, name)
+     JOIN work_items w ON w.state = 'queued'::text AND w.focus_id IS NULL AND (w.faculty IS NOT NULL) = n.is_asked_for AND COALESCE(w.faculty, w.work_type) = n.name
+  WHERE (_faculty_for(
+        CASE
+            WHEN n.is_asked_for THEN n.name
+            ELSE NULL::text
+        END, n.name)).name IS NULL;
 create view v_usage with (security_invoker=true) as
  SELECT work_item_id,
     count(*) AS turns,
@@ -2348,6 +2355,8 @@ create function _execute_span_id(p_work_item_id uuid, p_attempt integer) returns
   sql immutable parallel safe; -- body d41d8cd9, comment d8256285
 create function _exit_code(p_said text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 26caca2b
+create function _explain_kept(p_cut elisions) returns TABLE(block integer, turns integer, chars bigint, why text)
+  sql stable; -- body 3cb1af85, comment 8c2fa2e2
 create function _faculty_check(p_config jsonb) returns void
   plpgsql immutable; -- body 294a7240, comment b013347e
 create function _faculty_complete(p_given jsonb) returns jsonb
@@ -2467,7 +2476,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 8b6c1aa2, comment 49026c17
+  sql immutable; -- body 0ec0e230, comment 49026c17
 create function _input_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 87b565df
 create function _interrupt(p_item work_items) returns void
@@ -2656,6 +2665,10 @@ create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
   plpgsql immutable; -- body ddc08b2f, comment a9bea203
+create function _names_of(p_faculty text) returns TABLE(is_asked_for boolean, name text)
+  sql stable; -- body 09de5b9b, comment f0ef4b5a
+create function _names_queued() returns TABLE(is_asked_for boolean, name text)
+  sql stable; -- body ee8c3b20, comment acd775be
 create function _nearest(p_word text, p_words text[]) returns text
   sql immutable; -- body f3f78ff5, comment 780c8e58
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
@@ -2711,7 +2724,7 @@ create function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_b
 create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_has_head boolean, p_has_end boolean) returns TABLE(place integer, "position" integer, rank integer, ordinal integer, part text, role text, turn_id uuid, content text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 21619148, comment 5887e2e3
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
-  plpgsql stable; -- body 887e7da5, comment 38a0de0d
+  plpgsql stable; -- body 9f916a73, comment 38a0de0d
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
   sql immutable; -- body 798fa083, comment 04a36be1
 create function _path_plain(p_path text) returns text
@@ -2732,6 +2745,8 @@ create function _public_functions() returns TABLE(serves text, subject text, nam
   sql immutable parallel safe; -- body d27a6023, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
+create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
+  sql stable; -- body 65c2e100, comment b74d3b64
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid)
   sql stable; -- body a809b856, comment 93075467
 create function _quotes_erase(p_work_item_id uuid) returns integer
@@ -2913,9 +2928,9 @@ create function _shown_result(p_call tool_calls, p_content json) returns TABLE(k
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6e03b526, comment 6197e74d
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
-  sql stable; -- body 66486223, comment ec0e606e
+  sql stable; -- body 0a057187, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
-  plpgsql volatile; -- body 348efc21, comment cd8cee87
+  plpgsql volatile; -- body a79adc32, comment cd8cee87
 create function _source_label(p_faculty text, p_work_type text) returns text
   plpgsql immutable parallel safe; -- body 13ddde47, comment 6723dc2a
 create function _spaced(p_text text) returns text
@@ -3092,6 +3107,8 @@ create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body b494c3ee, comment 2d8630f3
+create function _warm_up() returns void
+  plpgsql volatile; -- body 6e60db47, comment 73dc42a0
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
   plpgsql volatile; -- body 6ab728c3, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
@@ -3118,6 +3135,8 @@ create function _work_line(p_text text, p_max_chars integer) returns text
   sql immutable; -- body 321794d5, comment 6e2fd456
 create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
+create function _worked_by(p_work_item_id uuid) returns text
+  sql stable; -- body 3e087065, comment dd1c9f39
 create function _works_for_all() returns boolean
   sql stable; -- body 1ee912fd, comment 39eb9e28
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
@@ -3161,7 +3180,7 @@ create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) retur
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body e75ba3c2, comment 3e673dfb
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable; -- body d330ecf7, comment a7dfef04
+  plpgsql stable; -- body 98d74596, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   sql volatile; -- body d80c3fcd, comment d5e05a24
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
@@ -3232,8 +3251,8 @@ create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT
   sql stable; -- body 30ff5fb2, comment bbf3552b
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
   plpgsql volatile; -- body 23eebb72, comment 42ef43b4
-create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[]) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
-  plpgsql stable; -- body e26fa6ae, comment 36e6be3a
+create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
+  plpgsql stable; -- body 2516c316, comment 4f09e171
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile; -- body 238cf0ee, comment 3608d909
 create function markdown_codeblocks(p_text text) returns jsonb

@@ -19,10 +19,11 @@ export type Db = Awaited<ReturnType<typeof openDb>>;
 
 /** Opens the ledger in `schema` of the database at `url`. Close it with `close()`. */
 export async function openDb(url: string, schema: string, options: { maximumPoolSize?: number } = {}) {
-  const { pool, calls } = await openPool(url, schema, options.maximumPoolSize ?? 10);
+  const { pool, calls, warm } = await openPool(url, schema, options.maximumPoolSize ?? 10);
   return {
     pool,
     schema,
+    warm,
     close: () => pool.end(),
     ...submit(calls),
     ...iteration(calls),

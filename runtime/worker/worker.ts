@@ -94,6 +94,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     await patiently(() => sayConnections(db, connectionsOf(concurrency, [traces, counting].filter((one) => one !== null).length), log));
     await patiently(() => registerTools(options.tools, db));
     isCodeOffered = await patiently(() => offerCode(docker, db));
+    // Who works on one tree only has its first iteration to do, not to wait for.
+    if (treeId === null) void db.warm().catch((error: unknown) => log.debug({ err: error }, 'connections not warmed'));
     runner = await patiently(newRunner);
   } catch (error) {
     await close();

@@ -46,9 +46,9 @@ const use = { content: [{ type: 'tool_use', name: 'look', input: {} }] };
 const done = { content: [{ type: 'text', text: 'Done.' }] };
 
 /** A worker with one slot, where each item looks once and is done. */
-async function start(): Promise<void> {
+async function start(concurrency = 1): Promise<void> {
   model = await startScriptedModel(scriptOf([use, done]));
-  worker = await startWorker({ url: database.url, schema: 'ledger', tools: [look], log: pino({ level: 'silent' }), concurrency: 1, model: createModelClient({ apiKey: 'k', baseURL: model.url }), docker: null });
+  worker = await startWorker({ url: database.url, schema: 'ledger', tools: [look], log: pino({ level: 'silent' }), concurrency, model: createModelClient({ apiKey: 'k', baseURL: model.url }), docker: null });
   await db.facultySave({ name: 'worker', accepts: ['part'], engage: { tools: ['look'] } });
 }
 
@@ -57,6 +57,12 @@ const asked = (): (string | undefined)[] => model.requests.map(({ body }) => /# 
 const over = (id: string) => until(async () => ((await db.workItem(id))?.resolved_at ? true : null));
 const claims = async (id: string): Promise<number | undefined> =>
   (await database.query<{ n: number }>(`select lease_generation as n from ledger.foci where work_item_id = '${id}'`))[0]?.n;
+
+test('the connections of a worker are there and warm before there is work', async () => {
+  await start(3);
+  await until(async () => (await database.query(`select from pg_stat_activity where query like '%_warm_up%' and query not like '%pg_stat%' and datname = current_database()`)).length === 3);
+  expect(await database.query('select from ledger.work_items')).toHaveLength(0);
+});
 
 test('an item that nobody waits behind is claimed once, and its last job goes with it', async () => {
   await start();

@@ -61,6 +61,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'of an iteration that the database does not even let begin',
   },
   {
+    name: 'connections stay cold',
+    file: 'runtime/worker/worker.ts',
+    from: 'if (treeId === null) void db.warm()',
+    to: 'if (treeId === null && url === schema) void db.warm()',
+    test: 'test/e2e/goesOn.test.ts',
+    title: 'the connections of a worker',
+  },
+  {
     name: 'a worker that is to stop goes on',
     file: 'runtime/focus/runFocus.ts',
     from: 'runtime.leases.isEnding ? null : {',

@@ -650,6 +650,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/iteration_finish/goes_on_under_the_same_lease.test.sql',
   },
   {
+    name: 'a dry run stays',
+    file: 'sql/api/60_iteration/warm_up.sql',
+    from: `  raise exception using errcode = 'WLDRY';`,
+    to: '',
+    test: 'test/sql/warm_up/writes_nothing.test.sql',
+  },
+  {
     name: 'an unsafe call begins with its response',
     file: 'sql/api/60_iteration/open_calls.sql',
     from: `and k.status = 'pending' and k.effect <> 'unsafe'`,

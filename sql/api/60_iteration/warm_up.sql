@@ -1,0 +1,46 @@
+-- A dry run of a few iterations: whoever calls it has the functions of an iteration compiled and their statements planned in this
+-- connection. On a cold one that is most of what the first request waits for.
+
+create or replace function _warm_up()
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_name text := 'warm-up ' || gen_random_uuid();
+  v_item uuid;
+  v_lease uuid;
+  v_stage json;
+  v_call json;
+begin
+  perform faculty_save(jsonb_build_object('name', v_name, 'engage', jsonb_build_object(
+    'tools', (select coalesce(jsonb_agg(a.name order by a.name), '[]') from abilities a where a.implementation = 'runtime' and a.risk = 'safe'))));
+  v_item := (work_submit('warm-up', 'Nobody sees this', p_faculty => v_name)).id;
+  v_lease := focus_claim(v_item, v_name) ->> 'lease';
+  v_stage := iteration_begin(v_item, v_lease);
+  -- After five executions a plan may be kept for all arguments.
+  for v_iteration in 1 .. 6 loop
+    v_stage := turn_record(v_item, v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object(
+      'stop_reason', 'tool_use', 'usage', json_build_object('input_tokens', 1, 'output_tokens', 1),
+      'content', (select json_agg(json_build_object('type', 'tool_use', 'id', format('%s_%s', v_iteration, c.name), 'name', c.name, 'input', c.input))
+                    from (select 'ledger_append' as name, json_build_object('entry_type', case v_iteration when 1 then 'plan' else 'step' end, 'content', 'Done') as input
+                          union all
+                          (select a.name, '{"path": "a"}' from abilities a where a.implementation = 'runtime' and a.risk = 'safe' order by a.name limit 1)) c)), true);
+    for v_call in select value from json_array_elements(v_stage -> 'calls') loop
+      if v_call ->> 'implementation' = 'runtime' then
+        perform tool_call_begin(v_item, v_lease, (v_call ->> 'id')::uuid),
+                tool_call_settle(v_item, v_lease, (v_call ->> 'id')::uuid, 'seen');
+      else
+        perform tool_call_execute(v_item, v_lease, (v_call ->> 'id')::uuid);
+      end if;
+    end loop;
+    v_stage := iteration_finish(v_item, v_lease, v_iteration, 0) -> 'next';
+  end loop;
+  raise exception using errcode = 'WLDRY';
+exception when sqlstate 'WLDRY' then
+  null; -- all of it is rolled back; what is compiled and planned stays
+end
+$$;
+
+comment on function _warm_up() is 'Plays iterations of an item and rolls them back: it writes nothing, rings for nobody, and leaves its connection with everything that an iteration needs compiled and planned.';
