@@ -119,11 +119,12 @@ as $$
   with news as (
     select r.work_item_id, r.seq, r.created_at,
            format('- %s entry %s, "%s": %s',
-                  case when r.work_item_id = p_item.id then 'your own' else _source_label(w.id, w.faculty, w.work_type) end, r.retracts,
+                  case when r.work_item_id = p_item.id then 'your own' else _source_label(d.driver, w.work_type) end, r.retracts,
                   _one_line(l.content, 120), _one_line(r.content, 240)) as line
       from work_ledger r
       join work_ledger l on l.work_item_id = r.work_item_id and l.seq = r.retracts
       join work_items w on w.id = r.work_item_id
+     cross join lateral _driver(w.id, w.faculty) d
      -- A minute for transactions that were open when the focus began.
      where r.retracts is not null and not r.is_inherited
        and r.created_at > coalesce((select t.completed_at from turns t where t.id = p_item.fork_turn_id), p_focus.created_at) - interval '1 minute'

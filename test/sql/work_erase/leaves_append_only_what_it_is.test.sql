@@ -29,11 +29,12 @@ begin
   foreach v_schema in array array['public', 'work_test', _ledger_schema()] loop
     execute format('grant usage on schema %I to somebody', v_schema);
     execute format('grant all on all tables in schema %I to somebody', v_schema);
+    execute format('grant execute on all functions in schema %I to somebody', v_schema);
   end loop;
 end
 $$;
 set local role somebody;
-select throws_ok($$ insert into erasing values (pg_current_xact_id()) $$, 'WL007', null, 'with every right to the tables nobody says that they erase');
+select throws_ok($$ insert into erasing values (pg_current_xact_id()) $$, 'WL007', null, 'with every right to tables and functions nobody says that they erase');
 select throws_ok($$ update work_ledger set content = 'x' $$, 'WL007', null, 'or changes an entry');
 select throws_ok($$ delete from messages $$, 'WL007', null, 'or removes a message');
 reset role;
