@@ -2852,7 +2852,7 @@ create function _retention_take(p_root_id uuid) returns jsonb
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body 52f08b6e, comment bcccb582
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns) returns void
-  sql volatile; -- body a372156f, comment cf2dc8e8
+  sql volatile; -- body 2f4e2d4d, comment cf2dc8e8
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ea88ef1, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -3248,7 +3248,7 @@ create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL:
 create function ledger_read_formatted(p_work_item_id uuid) returns text
   plpgsql stable; -- body 9078a7ab, comment d8e4b1ac
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
-  sql stable; -- body 30ff5fb2, comment bbf3552b
+  sql stable; -- body fa23584b, comment bbf3552b
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
   plpgsql volatile; -- body 23eebb72, comment 42ef43b4
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)

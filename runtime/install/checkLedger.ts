@@ -1,10 +1,12 @@
 // Which ledger the database has, and whether this program can work with it: compared with its own sources, read-only.
 
+import type pg from 'pg';
+
 import { build, tables, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 
-/** What is asked of a connection; pg.Client has it. */
-type Asking = { query<Row extends Record<string, unknown>>(text: string, values: unknown[]): Promise<{ rows: Row[] }>; escapeIdentifier(name: string): string };
+/** What is asked of a connection. */
+type Asking = Pick<pg.ClientBase, 'query' | 'escapeIdentifier'>;
 
 /** The existing ledger was installed from other sources than this program's; the message says what to do. */
 export class OtherLedger extends Error {
