@@ -20,7 +20,7 @@ select is(pg_temp.of('indexes'), 'error: index turns_parent is not usable; error
 select is((select remedy from work_ledger_doctor() where says like 'index turns_parent%'), format('reindex index %s;', 'turns_parent'::regclass), 'and what to do about it');
 
 select is(pg_temp.of('listener'), 'fine: workers hear at once of what concerns them', 'without workers nobody has to listen');
-select lease_renew('w', '{}', 'here', 7, null, 4);
+select lease_renew('w', '{}', '{}', 'here', 7, null, 4);
 select is(pg_temp.of('listener'), 'warning: 1 workers are alive, and nobody listens: they hear of cancellations and messages only when they look', 'a worker whose listener does not reach the server');
 
 select * from finish();
