@@ -923,6 +923,7 @@ create table workers (
   version text not null,
   tree_id uuid,
   concurrency integer,
+  role name not null default SESSION_USER,
   started_at timestamp with time zone not null default _now(),
   seen_at timestamp with time zone not null default _now(),
   constraint workers_pkey PRIMARY KEY (id),
@@ -2277,6 +2278,8 @@ create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_dige
   sql volatile; -- body fe7c43a4, comment 3967c2a1
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 39e189ff, comment 32c72798
+create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body bafd2d58, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 00431283, comment 770e636f
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -3358,7 +3361,7 @@ create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEF
 create function work_ledger_build() returns text
   sql immutable parallel safe; -- body names the sources, comment 2ffec68a
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 9101edac, comment 66600b50
+  sql stable; -- body 03b4ae81, comment 66600b50
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox

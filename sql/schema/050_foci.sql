@@ -10,6 +10,7 @@ create table workers (
   version text not null,
   tree_id uuid,
   concurrency integer,
+  role name not null default session_user,
   started_at timestamptz not null default _now(),
   seen_at timestamptz not null default _now()
 );
@@ -66,6 +67,7 @@ comment on column workers.id is 'graphile-worker''s pool id, under which it lock
 comment on column workers.host is 'The machine''s name.';
 comment on column workers.pid is 'Its process there.';
 comment on column workers.version is 'The version of Work Ledger that it runs.';
+comment on column workers.role is 'The database role as which it is logged in.';
 comment on column workers.seen_at is 'Its newest heartbeat.';
 comment on column workers.concurrency is 'Work items that the worker drives at once, at most; null: it did not say.';
 comment on column workers.tree_id is 'Root of the tree that this worker keeps for itself: it works on no other tree, and no other worker works on this one while it lives. Null: it takes any queued item. See work_keep().';

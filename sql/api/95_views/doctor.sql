@@ -15,6 +15,8 @@ as $$
         union all
         select * from _doctor_workers()
         union all
+        select * from _doctor_roles()
+        union all
         select * from _doctor_work()
         union all
         select * from _doctor_invariants()
@@ -29,21 +31,22 @@ as $$
     (3, 'durability', 'what is committed survives a crash of the server'),
     (4, 'connections', 'there are connections left'),
     (5, 'privileges', format('role %s may read every table of schema %s', current_user, _ledger_schema())),
-    (6, 'versions', format('every worker is of version %s', work_ledger_version())),
-    (7, 'workers', 'there is a worker for what is due'),
-    (8, 'leases', 'no lease has expired'),
-    (9, 'jobs', 'no job is dead'),
-    (10, 'routing', 'every queued item has a faculty'),
-    (11, 'waiting', 'nothing has waited for a person or a budget for an hour'),
-    (12, 'cooldowns', 'no model rests'),
-    (13, 'invariants', 'counters, attempts and slots of all open items agree'),
-    (14, 'tools', 'every tool that a faculty names is registered'),
-    (15, 'settings', 'every setting can have its effect'),
-    (16, 'isolation', 'what waited for a lock sees what was committed meanwhile'),
-    (17, 'vacuum', 'what is deleted and updated is cleaned up'),
-    (18, 'transactions', 'no transaction is open for long'),
-    (19, 'indexes', 'every index is there and usable'),
-    (20, 'listener', 'workers hear at once of what concerns them'))
+    (6, 'roles', 'no worker has more privileges than the ledger needs'),
+    (7, 'versions', format('every worker is of version %s', work_ledger_version())),
+    (8, 'workers', 'there is a worker for what is due'),
+    (9, 'leases', 'no lease has expired'),
+    (10, 'jobs', 'no job is dead'),
+    (11, 'routing', 'every queued item has a faculty'),
+    (12, 'waiting', 'nothing has waited for a person or a budget for an hour'),
+    (13, 'cooldowns', 'no model rests'),
+    (14, 'invariants', 'counters, attempts and slots of all open items agree'),
+    (15, 'tools', 'every tool that a faculty names is registered'),
+    (16, 'settings', 'every setting can have its effect'),
+    (17, 'isolation', 'what waited for a lock sees what was committed meanwhile'),
+    (18, 'vacuum', 'what is deleted and updated is cleaned up'),
+    (19, 'transactions', 'no transaction is open for long'),
+    (20, 'indexes', 'every index is there and usable'),
+    (21, 'listener', 'workers hear at once of what concerns them'))
   select coalesce(f.severity, 'fine'), c.code, f.work_item_id,
          case when f.code is null then c.is_fine when f.nth = 20 and f.n > 20 then format('%s, and %s more like it', f.says, f.n - 20) else f.says end, f.remedy
     from checked c
@@ -135,6 +138,29 @@ end
 $$;
 
 comment on function _doctor_workers() is 'Findings of work_ledger_doctor() on workers, leases and jobs.';
+
+create or replace function _doctor_roles()
+  returns table (severity text, code text, work_item_id uuid, says text, remedy text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select 'warning', 'roles', null::uuid, format('worker %s is logged in as %s, %s', k.id, k.role::text collate "default", w.which),
+         'Make roles with work_roles_create(), and run workers as a member of the worker''s.'
+    from workers k
+    join pg_roles r on r.rolname = k.role
+    cross join lateral (
+      select format('a superuser of %s more databases', count(*)) as which
+        from pg_database d where r.rolsuper and not d.datistemplate and d.datname not in (current_database(), 'postgres')
+      having count(*) > 0
+      union all
+      select format('who owns %s, too', string_agg(n.nspname::text collate "default", ', ' order by n.nspname))
+        from pg_namespace n
+       where n.nspowner = r.oid and not r.rolsuper and n.nspname !~ '^pg_' and n.nspname not in (_ledger_schema()::name, 'graphile_worker', 'public')
+      having count(*) > 0) w;
+$$;
+
+comment on function _doctor_roles() is 'Findings of work_ledger_doctor() on workers that may do more to the server than the ledger needs.';
 
 create or replace function _doctor_work()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)
