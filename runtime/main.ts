@@ -324,7 +324,8 @@ command('fork <turn> [text]', 'go on from a turn on a branch of its own, and pri
   });
 
 command('import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories')
-  .action(async (paths: string[], options: Settings) => {
+  .option('--keep-secrets', 'store what looks like a secret as it is')
+  .action(async (paths: string[], options: Settings & { keepSecrets?: boolean }) => {
     exitCode = await (await import('./commands/import.ts')).importFiles(paths, options);
   });
 

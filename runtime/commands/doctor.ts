@@ -2,10 +2,13 @@
 
 import Docker from 'dockerode';
 
+import { commandUser } from '../../sandbox/commandUser.ts';
 import type { Settings } from '../config.ts';
 import { checkLedger, OtherLedger } from '../install/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { openDb } from '../ledger/db.ts';
+import { messageOf } from '../ledger/errors.ts';
+import type { FacultyNeeds } from '../ledger/overview.ts';
 import { dockerProblems, hasOwnModel } from './needs.ts';
 import { exit, print } from './output.ts';
 
@@ -27,6 +30,7 @@ export async function doctor(options: Settings): Promise<number> {
       { check: 'ledger', severity: 'fine', detail: `${await db.version()} in schema ${place.schema}` },
       ...found.map(({ code, says, ...rest }) => ({ check: code, detail: says, ...rest })),
       await lookAtDocker(await dockerProblems(needs)),
+      ...(await lookAtCommands(needs)),
       process.env['ANTHROPIC_API_KEY']
         ? { check: 'model key', severity: 'fine', detail: 'ANTHROPIC_API_KEY is set' }
         : { check: 'model key', severity: needs.some(hasOwnModel) ? 'warning' : 'error', detail: 'ANTHROPIC_API_KEY is not set: work and run need it for faculties without a base_url or api_key_env' },
@@ -42,6 +46,28 @@ function say(checks: readonly Check[], options: Settings): number {
   const line = (c: Check): string => `${mark[c.severity]}  ${c.check.padEnd(12)} ${[c.work_item_id, c.detail].filter(Boolean).join(': ')}${c.remedy ? ` (${c.remedy})` : ''}`;
   print(checks, checks.map(line).join('\n'), options.json ?? false);
   return checks.some((c) => c.severity === 'error') ? exit.error : exit.ok;
+}
+
+/** What commands of agents can reach on this machine, where they run beside the worker; and what cannot be kept from them. */
+async function lookAtCommands(faculties: readonly FacultyNeeds[]): Promise<Check[]> {
+  const onHost = faculties.filter(({ engage }) => engage.workspace === 'host');
+  if (onHost.length === 0) return [];
+  const directories = [...new Set(onHost.map(({ engage }) => engage.workspace_dir ?? process.cwd()))];
+  const how = await Promise.all(directories.map((directory) => lookAtDirectory(directory)));
+  return [...how, { check: 'secrets', severity: 'fine', detail: 'not kept from commands of workspace = "host": files that their user may read (work-ledger.toml, .mcp.json, ~/.pgpass); what acts for that user elsewhere (a Docker socket, crontab, login scripts)' }];
+}
+
+async function lookAtDirectory(directory: string): Promise<Check> {
+  const check = 'secrets';
+  const user = await commandUser(directory).catch((error: unknown) => messageOf(error));
+  if (typeof user === 'string') return { check, severity: 'error', detail: user };
+  const where = `commands in ${directory}`;
+  if (user.kind === 'another') return { check, severity: 'fine', detail: `${where} run as ${user.name}, who cannot read the worker` };
+  if (user.kind === 'same') {
+    return { check, severity: 'warning', detail: `${where} can read the worker's memory and the environment of the shell that started it (${user.why})`, remedy: 'let the worker be root, so that they run as another user, or use workspace = "container"' };
+  }
+  if (user.why === null) return { check, severity: 'fine', detail: `${where} run in a user namespace: they cannot read the worker, nor the shell that started it` };
+  return { check, severity: 'warning', detail: `${where} run as root: they cannot read the worker, but write whatever root may (${user.why})`, remedy: 'give the directory to another user, or name one in WORK_LEDGER_COMMANDS_AS' };
 }
 
 /** Docker is optional where no faculty needs it: without it there is no code and there are no workspaces in containers. Older versions were never tested. */

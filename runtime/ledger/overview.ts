@@ -42,7 +42,7 @@ export type Happened = z.infer<typeof happened>;
 const facultyNeeds = z.object({
   name: z.string(),
   engage: z.looseObject({
-    workspace: z.string(), workspace_image: z.string(), tools: z.array(z.string()), code_execution: z.boolean(), code_execution_image: z.string(),
+    workspace: z.string(), workspace_dir: z.string().nullable(), workspace_image: z.string(), tools: z.array(z.string()), code_execution: z.boolean(), code_execution_image: z.string(),
     base_url: z.string().nullish(), api_key_env: z.string().nullish(),
   }),
 });

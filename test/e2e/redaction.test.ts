@@ -16,6 +16,7 @@ import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startOtlpReceiver } from '../otlpReceiver.ts';
 import type { OtlpReceiver } from '../otlpReceiver.ts';
+import { claudeSession } from '../importer.ts';
 import { call, done, startTeam } from '../team.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 import type { WorkerProcess } from '../workerProcess.ts';
@@ -25,9 +26,10 @@ const random = (): string => crypto.randomUUID().replaceAll('-', '');
 /** Known to the worker alone, by the name of a variable; has no form of its own. */
 const known = `canary.${random().slice(0, 12)}"${random().slice(0, 6)}7`;
 /** Known by their form. */
-const formed = `sk-${'ant-api03-'}${random()}`;
+const formed = ['sk', 'ant', 'api03', random()].join('-');
 const password = `pw${random().slice(0, 10)}`;
-const pem = `-----BEGIN ${'PRIVATE KEY-----'}\n${random()}${random()}\n-----END ${'PRIVATE KEY-----'}`;
+const dashes = '-----';
+const pem = `${dashes}BEGIN PRIVATE KEY${dashes}\n${random()}${random()}\n${dashes}END PRIVATE KEY${dashes}`;
 const all = `${known} ${formed} postgresql://me:${password}@db.example/app ${pem}`;
 /** What is searched for: as it is, and as JSON, shells and logs write it. */
 const traces = [known, known.slice(0, 19), JSON.stringify(known).slice(1, -1), formed.slice(0, 30), password, pem.split('\n')[1] ?? ''];
@@ -151,6 +153,18 @@ test('a faculty with redact = false keeps what has a form', async () => {
   await ended(id);
   expect(await readFile(join(directory, 'kept'), 'utf8')).toBe(formed);
   expect(await database.query(`select from ledger.tool_calls where work_item_id = '${id}' and input::text like '%${formed}%'`)).toHaveLength(1);
+});
+
+test('an import keeps no secret, unless it is told to', async () => {
+  for (const keeps of [false, true]) {
+    const text = claudeSession(1).join('\n').replaceAll('I look at 1.', `I look at ${formed}.`).replaceAll('session-1', `session-${keeps}`);
+    const file = join(directory, `${keeps}.jsonl`);
+    await writeFile(file, text);
+    expect(await cli('import', file, ...(keeps ? ['--keep-secrets'] : []))).toContain('1 turns');
+    const [said] = await database.query<{ content: string }>(`select m.content::text as content from ledger.messages m join ledger.turns t on t.id = m.turn_id
+      join ledger.work_items w on w.id = t.work_item_id where w.params ->> 'conversationId' = 'claude-code:session-${keeps}' and m.role = 'assistant'`);
+    expect(said?.content).toContain(keeps ? formed : 'I look at [redacted].');
+  }
 });
 
 test('where the worker that heard a secret is gone, a call with it is not run with something else: the model is told', async () => {

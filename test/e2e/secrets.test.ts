@@ -117,7 +117,7 @@ test.skipIf(!isRoot)('root keeps a directory that is more than a workspace, and 
   const within = join(closed, 'within');
   await new HostWorkspace(closed).writeFile('within/file', 'x');
   expect(await commandUser(within)).toMatchObject({ kind: 'namespace', why: expect.stringMatching(/^the user \w+ cannot enter /) });
-  expect((await new HostWorkspace(within).run(`${looking.replace('reach.mjs', reach)}`, { timeoutSeconds: 300, signal: new AbortController().signal, maxBytes: 10_000_000 })).stdout).toContain('"found":[]');
+  expect((await new HostWorkspace(within).run(looking.replace('reach.mjs', reach), { timeoutSeconds: 300, signal: new AbortController().signal, maxBytes: 10_000_000 })).stdout).toContain('"found":[]');
   expect((await stat(within)).uid).toBe(0);
 });
 
@@ -134,6 +134,17 @@ test('an ordinary user\'s agent finds nothing either, although its commands are 
   expect(reached.looked.processes).toBeGreaterThan(2);
   expect(made).toBe(String(uid));
   expect(own).not.toContain(secret);
+});
+
+test('the doctor says as whom commands run, and what cannot be kept from them', async () => {
+  await db.facultySave({ name: 'on the host', engage: { workspace: 'host', workspace_dir: '/etc' } });
+  const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+  const { stdout } = await promisify(execFile)(process.execPath, [main, 'doctor', '--json'], { env: { ...process.env, DATABASE_URL: database.url } }).catch((error: unknown) => error as { stdout: string });
+  const says = (JSON.parse(stdout) as { check: string; severity: string; detail: string }[]).filter(({ check }) => check === 'secrets');
+  expect(says.find(({ detail }) => detail.startsWith('commands in /etc run'))).toMatchObject(isRoot
+    ? { severity: 'warning', detail: 'commands in /etc run as root: they cannot read the worker, but write whatever root may (/etc belongs to root and is not only a workspace)' }
+    : { severity: 'fine', detail: 'commands in /etc run in a user namespace: they cannot read the worker, nor the shell that started it' });
+  expect(says.at(-1)?.detail).toMatch(/^not kept from commands of workspace = "host": files that their user may read/);
 });
 
 describe.skipIf(noDocker !== null)('in a container', () => {

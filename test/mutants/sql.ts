@@ -1349,4 +1349,41 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/e2e/roles.test.ts',
     title: 'new versions of the functions keep what roles may do',
   },
+
+  // What is a secret by its form
+  {
+    name: 'entries keep secrets',
+    file: 'sql/api/00_ground/redact.sql',
+    from: 'if _may_hold_secret(new.content)',
+    to: 'if false',
+    test: 'test/sql/redactions/leave_every_row.test.sql',
+  },
+  {
+    name: 'a thought is redacted',
+    file: 'sql/api/00_ground/redact.sql',
+    from: `case when b.value ->> 'type' in ('thinking', 'redacted_thinking') then`,
+    to: `case when b.value ->> 'type' in ('redacted_thinking') then`,
+    test: 'test/sql/redactions/leave_every_row.test.sql',
+  },
+  {
+    name: 'an artifact is hashed before it is redacted',
+    file: 'sql/api/60_iteration/call_settle.sql',
+    from: `p_whole := _redact_text(p_whole, 'tool_calls', v_row);`,
+    to: '',
+    test: 'test/sql/redactions/leave_every_row.test.sql',
+  },
+  {
+    name: 'a faculty cannot keep what looks like a secret',
+    file: 'sql/api/00_ground/redact.sql',
+    from: `select (f.config ->> 'redact')::boolean`,
+    to: 'select true',
+    test: 'test/sql/redactions/can_be_switched_off.test.sql',
+  },
+  {
+    name: 'an append with a secret cannot be repeated',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: '_redacted(p_content), _redacted(p_keep::text)',
+    to: 'p_content, p_keep::text',
+    test: 'test/sql/redactions/leave_every_row.test.sql',
+  },
 ];

