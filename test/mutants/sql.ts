@@ -183,6 +183,23 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/fences/follow_their_items.test.sql',
   },
   {
+    name: 'each claim writes the item',
+    file: 'sql/api/40_focus/focus_claim.sql',
+    from: `   where id = p_item.id
+     and (state, state_reason, run_at, focus_id, slot_faculty, started_at)
+         is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.focus_id, p_item.slot_faculty, p_item.started_at);`,
+    to: '   where id = p_item.id;',
+    test: 'test/sql/fences/are_all_that_an_iteration_updates.test.sql',
+  },
+  {
+    name: 'each end of a lease writes the item',
+    file: 'sql/api/40_focus/lease.sql',
+    from: `   where id = p_item.id
+     and (state, state_reason, run_at, slot_faculty) is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.slot_faculty);`,
+    to: '   where id = p_item.id;',
+    test: 'test/sql/fences/are_all_that_an_iteration_updates.test.sql',
+  },
+  {
     name: 'a fence does not know that its item is over',
     file: 'sql/api/00_ground/fence.sql',
     from: 'is_over = new.resolved_at is not null,',
