@@ -24,9 +24,11 @@ begin
     v_stage := turn_record(v_item, v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object(
       'stop_reason', 'tool_use', 'usage', json_build_object('input_tokens', 1, 'output_tokens', 1),
       'content', (select json_agg(json_build_object('type', 'tool_use', 'id', format('%s_%s', v_iteration, c.name), 'name', c.name, 'input', c.input))
-                    from (select 'ledger_append' as name, json_build_object('entry_type', case v_iteration when 1 then 'plan' else 'step' end, 'content', 'Done') as input
+                    from (select 'ledger_append' as name,
+                                 json_build_object('entry_type', case v_iteration when 1 then 'plan' else 'step' end, 'content', 'Done') as input
                           union all
-                          (select a.name, '{"path": "a"}' from abilities a where a.implementation = 'runtime' and a.risk = 'safe' order by a.name limit 1)) c)), true);
+                          (select a.name, '{"path": "a"}' from abilities a
+                            where a.implementation = 'runtime' and a.risk = 'safe' order by a.name limit 1)) c)), true);
     for v_call in select value from json_array_elements(v_stage -> 'calls') loop
       if v_call ->> 'implementation' = 'runtime' then
         perform tool_call_begin(v_item, v_lease, (v_call ->> 'id')::uuid),
