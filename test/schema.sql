@@ -612,7 +612,7 @@ CREATE INDEX tool_calls_in_flight ON ledger.tool_calls USING btree (created_at) 
 CREATE INDEX tool_calls_measured ON ledger.tool_calls USING btree (completed_at) WHERE (tool_name = ANY (ARRAY['execute_code'::text, 'await_child_work'::text]));
 CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WHERE (message_id IS NOT NULL);
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
-CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE (status = 'uncertain'::text);
+CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE is_error;
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF input, rewritten_input, result, value ON ledger.tool_calls FOR EACH ROW WHEN ((_may_hold_secret((new.input)::text) OR _may_hold_secret((new.rewritten_input)::text) OR _may_hold_secret((new.result)::text) OR _may_hold_secret((new.value)::text))) EXECUTE FUNCTION _redact_row('input', 'rewritten_input', 'result', 'value');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.tool_calls FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -2169,7 +2169,7 @@ create function _call_whole(p_call tool_calls) returns text
 create function _called(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 168ec19b, comment 7187dc5b
 create function _calls_begin(p_turn turns, p_config jsonb) returns void
-  plpgsql volatile; -- body ea4a8c6e, comment 89e3d9dc
+  plpgsql volatile; -- body cca79ee3, comment 5ef1f3f2
 create function _calls_give_up(p_after interval) returns integer
   sql volatile; -- body 8b1193b7, comment c6a3cdb9
 create function _calls_held(p_turn_id uuid) returns uuid[]
@@ -2648,6 +2648,8 @@ create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
   sql stable; -- body 21d55d4d, comment 6bac9df2
+create function _may_begin(p_ability abilities, p_config jsonb) returns boolean
+  plpgsql immutable; -- body e4c32c74, comment 907790fb
 create function _may_hold_secret(p_text text) returns boolean
   plpgsql immutable parallel safe; -- body 977588b3, comment 61078c23
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
@@ -2711,7 +2713,7 @@ create function _open_item(p_work_item_id uuid) returns work_items
 create function _order_kept(p_call tool_calls, p_implementation text) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2f69d070, comment 4813d544
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
-  plpgsql volatile; -- body 44a4b193, comment de701c2c
+  plpgsql volatile; -- body 4aae9a3b, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dd8dfecd, comment 857179a3
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
@@ -2743,7 +2745,7 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body efe5679e, comment 084746ef
+  sql stable; -- body ea829a58, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
   sql immutable parallel safe; -- body d27a6023, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
@@ -2838,8 +2840,8 @@ create function _request_sizes(p_turn turns, OUT task integer, OUT digest intege
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 83d3611f, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
   plpgsql stable; -- body 0faf19e9, comment eab36145
-create function _response_store(p_turn turns, p_content json) returns void
-  plpgsql volatile; -- body 7d423139, comment c0c13306
+create function _response_store(p_turn turns, p_content json, p_begins boolean DEFAULT false) returns void
+  plpgsql volatile; -- body 887f4841, comment 70dbaa24
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
@@ -3333,7 +3335,7 @@ create function turn_ancestry(p_turn_id uuid) returns SETOF turns
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
   plpgsql volatile; -- body cc7f83e1, comment 81afad2a
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
-  plpgsql volatile; -- body f86e0cf1, comment c0ddcb4d
+  plpgsql volatile; -- body 9cbc606e, comment c0ddcb4d
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
   plpgsql volatile; -- body c4cddfe7, comment 103f7986
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)

@@ -140,7 +140,8 @@ create index messages_time on messages (turn_id, created_at, sequence);
 create index tool_calls_artifact on tool_calls (artifact_hash) where artifact_hash is not null;
 create index tool_calls_work_item on tool_calls (work_item_id, provider_id);
 create index tool_calls_message on tool_calls (message_id) where message_id is not null;
-create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where status = 'uncertain';
+-- Not by status: a call that begins changes nothing that an index looks at, so that its row stays within its page (HOT).
+create index tool_calls_uncertain on tool_calls (work_item_id, created_at desc) where is_error;
 create index tool_calls_open on tool_calls (turn_id) where completed_at is null;
 create index tool_calls_in_flight on tool_calls (created_at) where external_id is not null and completed_at is null;
 create index tool_calls_created on tool_calls (work_item_id, created_at);

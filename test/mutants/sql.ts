@@ -676,15 +676,15 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an unsafe call begins with its response',
     file: 'sql/api/60_iteration/open_calls.sql',
-    from: `and k.status = 'pending' and k.effect <> 'unsafe'`,
-    to: `and k.status = 'pending'`,
+    from: ` and p_ability.effect <> 'unsafe'`,
+    to: '',
     test: 'test/sql/turn_record/begins_what_may_run_again.test.sql',
   },
   {
     name: 'a call begins before the hook that decides about it',
     file: 'sql/api/60_iteration/open_calls.sql',
-    from: `if p_config #>> '{hooks,before_tool}' is not null then`,
-    to: `if false then`,
+    from: `    and p_config #>> '{hooks,before_tool}' is null and not`,
+    to: `    and not`,
     test: 'test/sql/turn_record/begins_what_may_run_again.test.sql',
   },
   {

@@ -19,7 +19,7 @@ begin
      where f.work_item_id = p_item.id and f.attempt < p_focus.attempt;
     select string_agg(format('- %s %s', k.tool_name, _one_line(_call_input(k)::text, 200)), E'\n' order by k.created_at)
       into v_uncertain
-      from (select * from tool_calls where work_item_id = p_item.id and status = 'uncertain' order by created_at desc limit 20) k;
+      from (select * from tool_calls where work_item_id = p_item.id and is_error and status = 'uncertain' order by created_at desc limit 20) k;
   end if;
   select string_agg(_hook_words(h.hook, coalesce(_cap_text(_hook_said(h, 'context'), 100000), format('(it %s)', h.error))), E'\n\n' order by h.hook)
     into v_hooks

@@ -51,24 +51,38 @@ create or replace function _calls_begin(p_turn turns, p_config jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if p_config #>> '{hooks,before_tool}' is not null then
-    return;
+  if (select count(*) from tool_calls where turn_id = p_turn.id and completed_at is null) > 1 then
+    update tool_calls
+       set status = 'running', attempts = attempts + 1, started_at = _now()
+     where id in (
+       select k.id
+         from tool_calls k
+         join abilities a on a.tool_name = k.tool_name and _may_begin(a, p_config)
+        where k.turn_id = p_turn.id and k.parent_call_id is null and k.status = 'pending'
+          and _begins_behind(k) = '{}' and _order_kept(k, a.implementation) = '{}'
+        order by k.ordinal
+        limit (p_config #>> '{engage,max_parallel_tools}')::integer);
   end if;
-  update tool_calls
-     set status = 'running', attempts = attempts + 1, started_at = _now()
-   where id in (
-     select k.id
-       from tool_calls k
-       join abilities a on a.tool_name = k.tool_name and a.implementation = 'runtime' and a.name <> 'execute_code'
-      where k.turn_id = p_turn.id and k.parent_call_id is null and k.status = 'pending' and k.effect <> 'unsafe'
-        and _begins_behind(k) = '{}' and _order_kept(k, a.implementation) = '{}'
-      order by k.ordinal
-      limit (p_config #>> '{engage,max_parallel_tools}')::integer);
 end
 $$;
 
 comment on function _calls_begin(turns, jsonb) is
-  'Begins the calls of a response that its worker runs at once and that may run again after a crash (pure, idempotent), as tool_call_begin() would. Not where a before_tool hook decides first.';
+  'Begins the calls of a response that its worker runs at once and that may run again after a crash, as tool_call_begin() would. _response_store() has begun a call that is alone.';
+
+create or replace function _may_begin(p_ability abilities, p_config jsonb)
+  returns boolean
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return p_ability.implementation = 'runtime' and p_ability.effect <> 'unsafe' and p_ability.name <> 'execute_code'
+    and p_config #>> '{hooks,before_tool}' is null and not _needs_approval(p_ability.risk, p_config -> 'engage');
+end
+$$;
+
+comment on function _may_begin(abilities, jsonb) is
+  'Whether a call may begin with its response: its worker runs it, it may run again after a crash (pure, idempotent), and neither a hook nor a person is asked first.';
 
 create or replace function _is_for_code(p_ability text)
   returns boolean

@@ -1,6 +1,6 @@
 -- A response is stored as it came; if the API would refuse it in a later request, what is sent instead is stored beside it.
 
-create or replace function _response_store(p_turn turns, p_content json)
+create or replace function _response_store(p_turn turns, p_content json, p_begins boolean default false)
   returns void
   language plpgsql
   volatile
@@ -15,6 +15,7 @@ declare
   v_ids text[] := _wire_ids(p_turn, array(
     select b.value ->> 'id' from json_array_elements(p_content) with ordinality as b(value, n) where b.value ->> 'type' = 'tool_use' order by b.n));
   v_refusal text;
+  v_is_begun boolean;
   v_ordinal integer := 0;
   v_given text[] := '{}';
   v_sent text[] := '{}';
@@ -44,13 +45,16 @@ begin
         _one_line(v_block.value ->> 'name', 64),
         (select string_agg(t ->> 'name', ', ') from turn_configs c, json_array_elements(c.config -> 'tools') t where c.content_hash = p_turn.config_hash))
     end;
+    -- The only call of a response waits for no other: it is stored as begun, see _calls_begin().
+    v_is_begun := p_begins and v_refusal is null and cardinality(v_ids) = 1 and _may_begin(v_ability, v_config);
     insert into tool_calls (
-      turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, status, result, is_error, completed_at)
+      turn_id, ordinal, work_item_id, message_id, provider_id, given_id, tool_name, input, effect, status, attempts, started_at, result, is_error, completed_at)
     values (
       p_turn.id, v_ordinal, p_turn.work_item_id, v_message_id, v_ids[v_ordinal + 1],
         nullif(v_block.value ->> 'id', v_ids[v_ordinal + 1]), coalesce(v_block.value ->> 'name', ''),
       coalesce(v_block.value -> 'input', '{}'), coalesce(v_ability.effect, 'pure'),
-      case when v_refusal is null then 'pending' else 'failed' end, to_json(v_refusal),
+      case when v_is_begun then 'running' when v_refusal is null then 'pending' else 'failed' end,
+      case when v_is_begun then 1 else 0 end, case when v_is_begun then _now() end, to_json(v_refusal),
       case when v_refusal is not null then true end, case when v_refusal is not null then _now() end)
     returning * into v_call;
     perform _touches_store(v_call);
@@ -72,7 +76,7 @@ begin
 end
 $$;
 
-comment on function _response_store(turns, json) is 'Stores the assistant message of a turn as it came (unless it is empty), what later requests send in its place if the API would refuse it, and a row for each call.';
+comment on function _response_store(turns, json, boolean) is 'Stores the assistant message of a turn as it came (unless it is empty), what later requests send in its place if the API would refuse it, and a row for each call. p_begins: as for turn_record().';
 
 create or replace function _wire_ids(p_turn turns, p_ids text[], p_first integer default 0)
   returns text[]

@@ -30,7 +30,7 @@ begin
 
   v_turn := _turn_answered(v_turn.id, 'completed', p_response, _try_json((p_response -> 'stop_details')::text));
   perform _turn_heard(v_turn);
-  perform _response_store(v_turn, p_response -> 'content');
+  perform _response_store(v_turn, p_response -> 'content', p_begins);
   update foci set model_error_count = 0, overflow_count = 0
    where id = v_item.focus_id and (model_error_count > 0 or overflow_count > 0);
   perform _session_advance((select session_label from foci where id = v_item.focus_id), v_turn.id);

@@ -45,7 +45,7 @@ as $$
          (select _plan_items(content) from entry where entry_type = 'plan' and content ~ '\S' order by seq desc limit 1),
          (select coalesce(array_agg(format('%s %s', tool_name, _one_line(_call_input(k)::text, 200)) order by created_at desc), '{}')
             from tool_calls k
-           where work_item_id = p_item.id and status = 'uncertain'),
+           where work_item_id = p_item.id and is_error and status = 'uncertain'),
          (select coalesce(array_agg(path order by last desc), '{}')
             from (select path, max(at) as last
                     from (select x.target as path, k.completed_at as at from touches x join tool_calls k on k.id = x.tool_call_id

@@ -1,6 +1,6 @@
 -- Calls that a worker runs at once and that may run again after a crash begin with their response.
 begin;
-select plan(9);
+select plan(12);
 
 set local work_ledger.now = '2026-11-22 12:00Z';
 select tool('look'), tool('put', 'idempotent'), tool('send', 'unsafe');
@@ -34,6 +34,14 @@ select is(iteration_finish(item(), lease()) ->> 'kind', 'continued', 'nothing is
 select agent('{"tools": ["look", "put", "send"], "parallel_tool_execution": false}');
 select submit('Do one thing after the other');
 select is(begun(said('[["look"], ["look"]]')), 'look! look', 'what has to follow another call waits for it');
+select agent('{"tools": ["look", "put", "send"]}');
+select submit('Do one thing');
+select is(begun(said('["I look", ["look"]]')), 'look!', 'a call that is alone begins as it is stored');
+select submit('Send one thing');
+select is(begun(said('[["send"]]')), 'send', 'an unsafe one does not');
+select agent('{"tools": ["look", "put", "send"]}', '{"hooks": {"before_tool": "true"}}');
+select submit('Ask before it');
+select is(begun(said('[["look"]]')), 'look', 'nor one that a hook is asked about');
 select agent('{"tools": ["look", "put", "send"]}', '{"hooks": {"before_tool": "true"}}');
 select submit('Ask before each');
 select is(begun(said('[["look"], ["look"]]')), 'look look', 'where a hook is asked first, nothing begins');
