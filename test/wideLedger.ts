@@ -15,8 +15,10 @@ export async function wideLedger(client: pg.Client, items: number): Promise<Keys
            md5('call' || n)::uuid as call, md5('cut' || n)::uuid as cut, md5('item' || n - n % 10)::uuid as root, now() - n * interval '1 minute' as at
       from generate_series(1, ${items}) n;
     insert into turn_configs (content_hash, config) values ('wide', '{"model": "claude-opus-4-5", "system": [], "tools": [{"name": "look"}]}');
-    insert into work_items (id, parent_id, root_id, depth, work_type, description, state, run_at, focus_id, attempts, lease, ledger_count, started_at, created_at)
-    select item, case when item <> root then root end, root, (item <> root)::integer, 'analyze', 'Do it', case n % 2 when 0 then 'waiting' else 'running' end, at, focus, 1, case n % 2 when 1 then item end, 5, at, at from made;
+    insert into work_items (id, parent_id, root_id, depth, work_type, description, state, run_at, focus_id, attempts, started_at, created_at)
+    select item, case when item <> root then root end, root, (item <> root)::integer, 'analyze', 'Do it', case n % 2 when 0 then 'waiting' else 'running' end, at, focus, 1, at, at from made;
+    insert into fences (work_item_id, focus_id, lease_hash, attempt, ledger_count, submitted_by, is_child, is_journal)
+    select item, focus, case n % 2 when 1 then sha256(item::text::bytea) end, 1, 5, current_user, item <> root, false from made;
     insert into foci (id, work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens, iteration, lease_owner, lease_expires_at, created_at)
     select focus, item, 1, 'worker', (select content_hash from faculties where name = 'worker'), item, 1000, 2, case n % 2 when 1 then 'w' || n % 20 end, case n % 2 when 1 then now() + interval '1 hour' end, at from made;
     insert into sessions (label, head_turn_id, persona_id, parent_session_label) select item, turn, 'worker', case when item <> root then root end from made;

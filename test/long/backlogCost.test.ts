@@ -23,6 +23,7 @@ async function backlog<T>(count: number, kind: Kind, look: (client: pg.Client) =
       insert into work_items (id, root_id, work_type, description, state, run_at, focus_id, attempts)
       select id, id, 'analyze', 'Do it', '${kind}', ${kind === 'queued' ? `now() - n * interval '1 second', null, 0` : `'infinity', id, 1`}
         from (select md5('item' || n)::uuid as id, n from generate_series(1, ${count}) n) i;
+      insert into fences (work_item_id, focus_id, attempt, submitted_by, is_child, is_journal) select id, focus_id, attempts, current_user, false, false from work_items;
       insert into foci (id, work_item_id, attempt, faculty, faculty_hash, session_label, max_tokens)
       select id, id, 1, 'worker', 'x', id, 1000 from work_items where focus_id is not null;
       insert into graphile_worker._private_jobs (task_id, payload, run_at, key)
