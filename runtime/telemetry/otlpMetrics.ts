@@ -3,6 +3,8 @@
 import { metrics } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 
+import { warnOfProtocol } from './protocol.ts';
+
 /** Registers an SDK for this process as OTEL_* say. Null: metrics go nowhere. */
 export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promise<void> } | null> {
   const env = process.env;
@@ -10,6 +12,7 @@ export async function startOtlpMetrics(log: Logger): Promise<{ shutdown(): Promi
   if (exporterName === 'none' || env['OTEL_SDK_DISABLED'] === 'true') return null;
   const sdk = await load(log);
   if (sdk === null) return null;
+  warnOfProtocol(log);
   const interval = Number(env['OTEL_METRIC_EXPORT_INTERVAL'] ?? 60_000);
   const provider = new sdk.MeterProvider({
     resource: sdk.resourceFromAttributes({ 'service.name': 'work-ledger' }).merge(sdk.detectResources({ detectors: [sdk.envDetector] })),

@@ -11,6 +11,7 @@ import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
 import type { Sink } from './otlp.ts';
+import { warnOfProtocol } from './protocol.ts';
 import { makeSpans, tracerName } from './spans.ts';
 
 /** The most foci that are remembered; those beyond are found in the ledger when they have ended. */
@@ -23,8 +24,10 @@ type Ledger = Pick<Db, 'traceTake' | 'traceRecord' | 'traceDue'>;
 /** Null if nobody wants spans: no OTEL_* is set, and the program has no SDK of its own. Never throws. */
 export async function startTraces({ url, schema, log }: { url: string; schema: string; log: Logger }): Promise<TraceExport | null> {
   try {
-    const sink = ownSink() ?? (isWanted() ? await (await import('./otlp.ts')).openOtlp() : null);
+    const given = ownSink();
+    const sink = given ?? (isWanted() ? await (await import('./otlp.ts')).openOtlp() : null);
     if (sink === null) return null;
+    if (!given) warnOfProtocol(log);
     const db = await openDb(url, schema, { maximumPoolSize: 1 });
     const traces = new TraceExport(db, sink, isContentWanted(), log, () => db.close());
     traces.start();

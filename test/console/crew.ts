@@ -121,7 +121,7 @@ export async function startCrew(url: string, schema = 'ledger'): Promise<Crew> {
   const db = await openDb(url, schema);
   await withPrices(url, schema);
   const model = await startTeam(counted(roles(held)));
-  const worker = await startWorker({ url, schema, tools, log: pino({ level: 'silent' }), concurrency: 6, model: createModelClient({ apiKey: 'k', baseURL: model.url }), docker: null });
+  const worker = await startWorker({ url, schema, tools, log: pino({ level: 'silent' }), concurrency: 6, model: createModelClient({ apiKey: 'test-key', baseURL: model.url }), docker: null });
   const some = tools.map((tool) => tool.name);
   const engage = { tools: some, model: 'claude-sonnet-5-5', max_turns: 40, elide_budget: 1000 };
   await db.facultySave({ name: 'engineer', accepts: ['analyze', 'test'], max_concurrent: 4, engage });
