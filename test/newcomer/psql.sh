@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# psql alone, on Debian's PostgreSQL 15 with the extension's files (make install): README's quickstart, the grants of docs/operating.md.
+# psql alone, on Debian's PostgreSQL 15 with the extension's files (make install): README's quickstart, the roles of docs/operating.md.
 # CLONE: where these are.
 . "$(dirname "${BASH_SOURCE[0]}")/terminal.sh"
 clone=$1
@@ -29,9 +29,9 @@ sees 'Adds a work item and returns its row: .*'
 type 'psql -c "select description, doing, why from v_now"'
 sees '\(0 rows\)'
 type 'psql -c "create role app login"'
-sqlBelow docs/operating.md Grants >grants.sql
-type 'psql -f grants.sql'
-sees GRANT
+sqlBelow docs/operating.md Roles >roles.sql
+type 'psql -f roles.sql'
+sees 'GRANT ROLE'
 misses ERROR
 type "psql -U app -c \"select id, state from work_submit('analyze', 'As an ordinary role')\""
 sees ' [-0-9a-f]+ \| queued'
