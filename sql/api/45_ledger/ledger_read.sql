@@ -49,10 +49,11 @@ as $$
              coalesce(
                '(taken back: ' || _one_line(r.content, 240) || ')',
                _indent(e.content, '    ')
-                 || coalesce(' [stale: ' || _one_line(_stale_file(e.work_item_id, e.content, e.created_at, e.tool_call_id), 120) || ' has changed since]', ''))),
+                 || coalesce(' [stale: ' || _one_line(x.file, 120) || ' has changed since]', ''))),
            E'\n' order by e.seq), '(no entries)')
     from ledger_read(p_work_item_id, p_entry_type, p_last_n) e
     left join work_ledger r on r.work_item_id = e.work_item_id and r.retracts = e.seq
+   cross join lateral (select _stale_file(e.work_item_id, e.content, e.created_at, e.tool_call_id)) as x(file)
    where e.retracts is null;
 $$;
 
