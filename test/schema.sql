@@ -3239,7 +3239,7 @@ create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
 create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer) returns SETOF uuid
   plpgsql volatile; -- body c0211709, comment 323d2b3b
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
-  plpgsql volatile; -- body 072ce234, comment 65f57333
+  plpgsql volatile; -- body 96047691, comment 65f57333
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
   plpgsql volatile; -- body 27b9ba44, comment 91b12159
 create function ledger_count(p_item work_items) returns integer
@@ -3253,7 +3253,7 @@ create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL:
 create function ledger_read_formatted(p_work_item_id uuid) returns text
   plpgsql stable; -- body 9078a7ab, comment d8e4b1ac
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
-  sql stable; -- body fa23584b, comment bbf3552b
+  sql stable; -- body f1d242bc, comment bbf3552b
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
   plpgsql volatile; -- body 23eebb72, comment 42ef43b4
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
