@@ -2285,7 +2285,7 @@ create function _doctor_server() returns TABLE(severity text, code text, work_it
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body dd1c9b86, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 4a5201d7, comment 4ae897fe
+  sql stable; -- body 707ad7f5, comment 4ae897fe
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body c47a6fb4, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -3379,7 +3379,7 @@ create function work_resume(p_work_item_id uuid) returns work_items
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 29d2152e, comment 7273d1a0
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
-  plpgsql volatile; -- body 7133707b, comment 19423215
+  plpgsql volatile; -- body 7133707b, comment f0ec9b70
 create function work_roles_drop() returns SETOF name
   plpgsql volatile; -- body 61dd96a0, comment 0de3a380
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)

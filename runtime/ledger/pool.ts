@@ -30,7 +30,7 @@ export type Calls = ReturnType<typeof callsOf> & {
 /** How long a call is repeated while the server cannot be reached: under the lease, so that a worker gives up before another takes over. */
 const PATIENCE_MS = 20_000;
 
-export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls; warm(): Promise<void> }> {
+export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls; warm: () => Promise<void> }> {
   keepEnvironment();
   passwordsOf(url).forEach(keepSecret);
   const inLine = atMost(maximumPoolSize);

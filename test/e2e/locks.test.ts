@@ -278,6 +278,11 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     await first.run(`select iteration_finish(${args(driven)})`);
     return `tool_call_reject((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
   } },
+  { name: 'ledger_retract', comesTo: ['fences'], prepare: async () => {
+    const { root } = await tree();
+    await first.run(`select ledger_append(${quoted(root)}, 'note', 'x')`);
+    return `ledger_retract(${quoted(root)}, 1, 'wrong')`;
+  } },
   { name: 'work_erase', comesTo: ['fences', 'advisory', 'foci', 'rows'], prepare: async () => {
     const { root, part } = await tree();
     const driven = await asking(part);

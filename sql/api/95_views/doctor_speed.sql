@@ -8,7 +8,8 @@ create or replace function _doctor_speed()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select 'error', 'isolation', null::uuid,
-         format('default_transaction_isolation is %s: what waited for a lock does not see what was committed meanwhile, and fails', current_setting('default_transaction_isolation')),
+         format('default_transaction_isolation is %s: what waited for a lock does not see what was committed meanwhile, and fails',
+                current_setting('default_transaction_isolation')),
          format('alter database %I set default_transaction_isolation = ''read committed'';', current_database())
    where current_setting('default_transaction_isolation') not in ('read committed', 'read uncommitted')
   union all

@@ -160,7 +160,8 @@ create or replace view v_slots with (security_invoker = true) as
   select f.name as faculty, s.slots, s.used, greatest(s.slots - s.used, 0) as free,
          (select count(*)::integer
             from _names_of(f.name) n
-            join work_items w on w.state = 'queued' and w.focus_id is null and (w.faculty is not null) = n.is_asked_for and coalesce(w.faculty, w.work_type) = n.name) as queued
+            join work_items w on w.state = 'queued' and w.focus_id is null and (w.faculty is not null) = n.is_asked_for
+             and coalesce(w.faculty, w.work_type) = n.name) as queued
     from faculties f
     cross join lateral (
       select (f.config ->> 'max_concurrent')::integer as slots,

@@ -58,7 +58,7 @@ end
 $$;
 
 comment on function work_roles_create(text) is
-  'Makes the database roles of this ledger, PREFIXowner, PREFIXreader, PREFIXclient, PREFIXagent, PREFIXapprover, PREFIXworker and PREFIXadmin, and grants each what its kind may do; returns them. p_prefix: default: the ledger''s schema and _. They cannot log in: grant them to roles that can. Tables and functions belong to PREFIXowner from now on; privileges that others have on tables are revoked; functions that write run with the owner''s privileges. A role of that name that exists is used. Calling it again repairs what is missing. It takes a role that owns the ledger and may create roles; superuser is not needed. Raises WL002, 42501.';
+  'Makes the database roles of this ledger, PREFIXowner, PREFIXreader, PREFIXclient, PREFIXagent, PREFIXapprover, PREFIXworker and PREFIXadmin, and grants each what its kind may do; returns them. p_prefix: default: the ledger''s schema and _. They cannot log in: grant them to roles that can. Tables and functions belong to PREFIXowner from now on; privileges that others have on tables are revoked; functions that write run with the owner''s privileges. A role of that name that exists is used. Calling it again repairs what is missing. It takes a role that owns the ledger and may create roles; superuser is not needed. It locks every table for a moment. Raises WL002, 42501, 40P01 (work is under way: call it again).';
 
 create or replace function work_roles_drop()
   returns setof name
