@@ -36,7 +36,7 @@ test('rows that nobody cleans up are counted', async () => {
 });
 
 test('a listener that reaches the server is seen', async () => {
-  await database.query(`select from ledger.lease_renew('w', '{}', 'here', 7, null, 4)`);
+  await database.query(`select from ledger.lease_renew('w', '{}', '{}', 'here', 7, null, 4)`);
   expect(await found('listener')).toEqual([expect.stringContaining('nobody listens')]);
   const listener = listen(database.url, ['work_ledger'], { onNotification: () => {} });
   await until(async () => (await found('listener'))[0] === 'fine: workers hear at once of what concerns them');
