@@ -279,15 +279,9 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     return `tool_call_reject((select id from tool_calls where work_item_id = ${quoted(driven.item)}))`;
   } },
   { name: 'ledger_retract', comesTo: ['fences'], prepare: async () => {
-<<<<<<< HEAD
     const { root } = await tree();
     await first.run(`select ledger_append(${quoted(root)}, 'note', 'x')`);
     return `ledger_retract(${quoted(root)}, 1, 'wrong')`;
-=======
-    const { part } = await tree();
-    await first.run(`select ledger_append(${quoted(part)}, 'note', 'x')`);
-    return `ledger_retract(${quoted(part)}, 1, 'no')`;
->>>>>>> 0443d02 (Only administrators erase; taking back locks the fence alone)
   } },
   { name: 'work_erase', comesTo: ['fences', 'advisory', 'foci', 'rows'], prepare: async () => {
     const { root, part } = await tree();
