@@ -2851,7 +2851,7 @@ create function _results_chars(p_turn_id uuid) returns integer
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 28f652f3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable; -- body d6f368f5, comment 73c4701d
+  sql stable set enable_sort=off set enable_seqscan=off; -- body d6f368f5, comment 73c4701d
 create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body 0ec83474, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
