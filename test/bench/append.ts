@@ -1,7 +1,7 @@
 // What an append costs, by pgbench with prepared statements: against a plain INSERT of the same words, on items of the clients'
 // own and on one that they share, ten at once, and with somebody listening.
 
-import pg from 'pg';
+import type pg from 'pg';
 
 import { linesOf, takeTurns } from './harness/question.ts';
 import type { Line, Options, Question, Sample } from './harness/question.ts';
@@ -76,10 +76,9 @@ ${statement};
   return { value: sample.value * rows, cpu: sample.cpu == null ? null : sample.cpu / rows };
 }
 
-async function listenTo({ url, admin }: Server, offset: number): Promise<pg.Client> {
+async function listenTo({ connect, admin }: Server, offset: number): Promise<pg.Client> {
   await admin.query('select ledger_watch(id, 3600) from bench_items where n >= $1', [offset]);
-  const listener = new pg.Client({ connectionString: url });
-  await listener.connect();
+  const listener = await connect();
   await listener.query('listen work_ledger');
   return listener;
 }

@@ -21,6 +21,8 @@ export type Server = {
   /** A database with a ledger in schema work_ledger. */
   url: string;
   admin: pg.Client;
+  /** Another connection to it, ended with the server at the latest. */
+  connect: () => Promise<pg.Client>;
   /** Another database, empty or with a ledger of its own; its address. */
   database: (name: string, content: 'empty' | 'ledger') => Promise<string>;
   /** CPU that all backends have taken until now, in microseconds; null where the system does not tell. */
@@ -57,6 +59,7 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, own: Re
     return await use({
       url,
       admin,
+      connect: () => connect(url),
       cpu,
       async database(name, content) {
         await admin.query(`create database ${name}`);
