@@ -228,10 +228,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.locator('[data-plot="cost"] canvas').waitFor();
     expect(await page.locator('[data-plot="latency"] canvas').isVisible()).toBe(true);
     // Ten turns a day, each of ten tokens in and ten out.
-    const days = page.locator('[data-days] tbody tr');
-    expect(await days.evaluateAll('(rows) => rows.map((row) => Number(row.dataset.cost))')).toEqual([0.003, 0.003, 0.003]);
-    // Something other than the grid is drawn, in the colour of the first model, and its axis tells the figures apart.
-    const drawn = await page.locator('[data-plot="cost"] canvas').evaluate(`(canvas) => {
+    expect(await page.evaluate<number[]>(`[...document.querySelectorAll('[data-days] tbody tr')].map((row) => Number(row.dataset.cost))`)).toEqual([0.003, 0.003, 0.003]);
+    // Something other than the grid is drawn, in the colour of the first model.
+    const drawn = await page.evaluate<number>(`(() => {
+      const canvas = document.querySelector('[data-plot="cost"] canvas');
       const probe = document.createElement('canvas').getContext('2d');
       probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue('--c-words').trim();
       probe.fillRect(0, 0, 1, 1);
@@ -240,7 +240,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       let count = 0;
       for (let i = 0; i < data.length; i += 4) if (data[i] === r && data[i + 1] === g && data[i + 2] === b && data[i + 3] === 255) count++;
       return count;
-    }`);
+    })()`);
     expect(drawn).toBeGreaterThan(100);
   });
 

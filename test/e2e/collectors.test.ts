@@ -69,9 +69,10 @@ async function arrived(id: string): Promise<void> {
 
 test.each(['hang', 'refuse'] as const)('a collector whose answer is to %s delays no work, and gets the spans when it has recovered', async (mode) => {
   receiver.mode = mode;
-  const running = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  const running = await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' });
   const first = await submit();
   await until(() => receiver.count > 0);
+  expect(running.log().split('OTEL_EXPORTER_OTLP_PROTOCOL=grpc has no effect').length).toBe(2); // said once, for spans and metrics
   await completed(first);
   await completed(await submit());
   expect(receiver.spans).toEqual([]);
