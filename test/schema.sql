@@ -2185,7 +2185,7 @@ create function _changed_files(p_turn_ids uuid[]) returns text
 create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4636f52d, comment 379d4b37
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 831dbe6b, comment 379d4b37
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_key(p_what text, p_key text) returns void

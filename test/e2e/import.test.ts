@@ -65,6 +65,24 @@ test('a session is stored once; a file that grew line by line brings the rest on
   expect((await db.journal.read(id, 0, null, null)).filter((entry) => entry.entryType === 'tool_result')).toHaveLength(6);
 });
 
+test('a recorded session has a trace: a span for each model call and each tool, within the times of the recording', async () => {
+  const file = join(directory, 'traced.jsonl');
+  await writeFile(file, claudeSession(4).join('\n').replaceAll('session-1', 'session-traced'));
+  const { workItemId } = await imported(file);
+  const spans = await db.workTrace(workItemId, false);
+  const chats = spans.filter((span) => span.name === 'gen_ai.chat');
+  expect(chats.map(({ attributes }) => attributes)).toEqual(Array.from({ length: 4 }, (_, i) => expect.objectContaining({
+    'work.iteration': i + 1, 'gen_ai.request.model': 'claude-opus-5', 'gen_ai.usage.input_tokens': 110, 'gen_ai.usage.cache_read.input_tokens': 100, 'gen_ai.usage.output_tokens': 5,
+  })));
+  expect(spans.filter((span) => span.name === 'work.tool.execute')).toHaveLength(4);
+  const root = spans.find((span) => span.parent_span_id === null);
+  for (const span of spans) {
+    expect(root?.started_at && span.started_at >= root.started_at && span.ended_at <= root.ended_at && span.started_at <= span.ended_at, span.name).toBe(true);
+    expect(span === root || spans.some((other) => other.span_id === span.parent_span_id), span.name).toBe(true);
+  }
+  expect(new Set(spans.map((span) => span.span_id)).size).toBe(spans.length);
+});
+
 test('odd files: two objects on a line, a line of two megabytes, broken ones, NUL and half of a character; one that is none stops nobody', async () => {
   const lines = claudeSession(3);
   const large = lines[3]!.replace('content of 1', 'x'.repeat(2_000_000));

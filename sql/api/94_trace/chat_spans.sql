@@ -16,7 +16,16 @@ as $$
   )
   select s.*
     from asked a
-    cross join lateral (select * from model_calls m where m.turn_id = (a.turn).id and m.ended_at is not null offset 0) c -- in this order
+    cross join lateral (
+      select m.turn_id, m.attempt, m.model, m.started_at, m.ended_at, m.error_class, m.status, m.request_id
+        from model_calls m
+       where m.turn_id = (a.turn).id and m.ended_at is not null
+      union all
+      -- Of a recorded run only the answer is known, and when it was given.
+      select (a.turn).id, 1, (a.turn).model, (a.turn).started_at, (a.turn).completed_at, null, null, null
+       where (a.turn).external_id is not null and (a.turn).completed_at is not null
+         and not exists (select from model_calls m where m.turn_id = (a.turn).id)
+      offset 0) c -- in this order
     cross join lateral (
       select case when c.error_class is null then _answer_attributes(a.turn) else jsonb_build_object(
                'error.type', c.error_class, 'http.response.status_code', c.status, 'work.request.id', c.request_id) end) as r(attributes)
@@ -26,7 +35,7 @@ as $$
         'work.iteration', a.iteration, 'work.turn.id', c.turn_id, 'work.model_call.attempt', c.attempt,
         'gen_ai.operation.name', 'chat', 'gen_ai.provider.name', coalesce((a.turn).provider, 'anthropic'), 'gen_ai.request.model', c.model,
         'gen_ai.request.max_tokens', (select config ->> 'max_tokens' from turn_configs where content_hash = (a.turn).config_hash)::integer,
-        'gen_ai.request.stream', true, 'gen_ai.conversation.id', p_focus.session_label)
+        'gen_ai.request.stream', case when (a.turn).external_id is null then true end, 'gen_ai.conversation.id', p_focus.session_label)
       || r.attributes
       || case when p_with_content and c.error_class is null then _chat_content((a.turn).id) else '{}' end) s;
 $$;
