@@ -119,17 +119,19 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
     await db.facultySave({ name: 'part', accepts: ['part'], engage: { ...engage, elide_budget: 0 }, awareness: { refresh_every: 2 } });
     await db.facultySave({ name: 'mute', accepts: ['mute'], engage: { ...engage, compact_every: 4, compact_keep_recent: 2 } });
     const code = (text: string, more = {}) => call('execute_code', { code: text, ...more });
+    const key = ['sk', 'ant', '1'.repeat(20)].join('-');
+    const other = key.replaceAll('1', '2');
     // Counted here: a cut takes responses out of the request.
     let looks = 0;
     let refused = 0;
     const model = await startTeam({
       lead: ({ exchange, children }) => [
-        calls(spawn('part one'), spawn('mute two', { work_type: 'mute' }), spawn('three', { work_type: "nobody's" }), note('plan', 'Delegate')),
+        calls(spawn('part one'), spawn('mute two', { work_type: 'mute' }), spawn('three', { work_type: "nobody's" }), note('plan', `Delegate, with ${other} and ${other}`)),
         calls(awaits(children.slice(0, 2), 3600), code('return look(chars=5000)[:50]')),
         calls(code('raise ValueError("no")')),
         calls(code('while True: pass', { timeout_seconds: 1 })),
       ][exchange] ?? done('All is done.'),
-      part: () => (refused++ === 0 ? { error: { status: 500, type: 'api_error', message: 'not for sk-ant-12345 nor sk-ant-6789' } } : [
+      part: () => (refused++ === 0 ? { error: { status: 500, type: 'api_error', message: `not for ${key} nor ${other}` } } : [
         calls(call('look', { chars: 3000 }), call('look', { chars: 10 }), note('finding', `It is long: ${'y'.repeat(5000)}`)),
         calls(note('step', 'Looked'), note('step', 'Looked twice')),
         calls(call('look', { chars: 3000 })),
@@ -138,7 +140,7 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
       ][refused - 2] ?? done('Done.')),
       mute: ({ said }) => (said.some((text) => text.includes('Summarize the progress')) ? done('It looked at 20,000 letters x.') : looks++ < 6 ? calls(call('look', { chars: 20_000 })) : done('Done.')),
     });
-    const start = (): Promise<Worker> => startWorker({ url: database.url, schema: 'ledger', tools: [look], log: quiet, concurrency: 4, docker, model: createModelClient({ apiKey: 'sk-ant-12345', baseURL: model.url }) });
+    const start = (): Promise<Worker> => startWorker({ url: database.url, schema: 'ledger', tools: [look], log: quiet, concurrency: 4, docker, model: createModelClient({ apiKey: key, baseURL: model.url }) });
     const workers = [await start(), await start()];
     try {
       const root = await db.workSubmit({ workType: 'lead', description: 'lead' });
@@ -150,7 +152,7 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
     }
     const got = await exported();
     expect([...got.keys()].toSorted()).toEqual(documented.map(({ name }) => name).toSorted());
-    expect(documented.map(({ name }) => name)).toEqual([...Object.keys(rowsOf).toSorted(byReadme), 'work.redactions']);
+    expect(documented.map(({ name }) => name)).toEqual([...Object.keys(rowsOf).toSorted(byReadme), 'work.redactions'].toSorted(byReadme));
     for (const { name, type, unit, labels, says } of documented) {
       const metric = got.get(name);
       expect({ name, type: metric?.dataPointType === DataPointType.SUM ? 'counter' : 'histogram', unit: metric?.descriptor.unit, says: metric?.descriptor.description })
@@ -162,7 +164,15 @@ describe.skipIf(noDocker !== null)('two workers and a tree with code, cuts, comp
       const isCounter = got.get(name)?.dataPointType === DataPointType.SUM;
       expect(pointsOf(got.get(name)), name).toEqual(rows.map(({ labels, sum, count }) => [labels, rounded(sum), isCounter ? null : count]).toSorted((a, b) => (label(a[0] as object) < label(b[0] as object) ? -1 : 1)));
     }
-    expect(pointsOf(got.get('work.redactions'))).toEqual([[{ place: 'model_error' }, 2, null]]);
+    // Of rows by the marks in them, of what never was a row by what was said; the known key stands in nothing else.
+    const [marks] = await database.query<{ entries: number; messages: number; inputs: number }>(`select
+      (select count(*)::int from ledger.work_ledger, regexp_matches(content, '\\[redacted\\]', 'g')) as entries,
+      (select count(*)::int from ledger.messages, regexp_matches(content::text, '\\[redacted\\]', 'g') where role = 'assistant') as messages,
+      (select count(*)::int from ledger.tool_calls, regexp_matches(input::text, '\\[redacted\\]', 'g')) as inputs`);
+    expect(marks).toEqual({ entries: 2, messages: 2, inputs: 2 });
+    expect(pointsOf(got.get('work.redactions'))).toEqual([
+      [{ place: 'messages' }, 2, null], [{ place: 'model_error' }, 2, null], [{ place: 'tool_calls' }, 2, null],
+    ]);
   });
 });
 const byReadme = (a: string, b: string): number => documented.findIndex(({ name }) => name === a) - documented.findIndex(({ name }) => name === b);
