@@ -2422,6 +2422,8 @@ create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 150fb43f, comment 96927880
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment 3e97938c
+create function _hints_at_secret(p_text text) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment f9356610
 create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid DEFAULT NULL::uuid) returns hook_runs
   plpgsql volatile; -- body dc67c3e0, comment cae1e720
 create function _hook_order(p_item work_items, p_focus foci, p_config jsonb, p_run hook_runs, p_input jsonb DEFAULT '{}'::jsonb) returns jsonb
@@ -2651,7 +2653,7 @@ create function _max_result_chars(p_call tool_calls) returns integer
 create function _may_begin(p_ability abilities, p_config jsonb) returns boolean
   plpgsql immutable; -- body e4c32c74, comment 907790fb
 create function _may_hold_secret(p_text text) returns boolean
-  plpgsql immutable parallel safe; -- body 977588b3, comment 61078c23
+  plpgsql immutable parallel safe; -- body 36bd6647, comment 61078c23
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8f560077, comment ffefb328
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
@@ -2791,7 +2793,7 @@ create function _recover_calls(p_turn_id uuid) returns void
 create function _redact_columns(p_table text, p_row json, p_columns text[]) returns json
   plpgsql volatile; -- body 1bb3cced, comment 2146f69c
 create function _redact_entry() returns trigger
-  plpgsql volatile; -- body 90e217f5, comment db99fa6a
+  plpgsql volatile; -- body 68e5b907, comment db99fa6a
 create function _redact_row() returns trigger
   plpgsql volatile; -- body bc883dcd, comment 1c396713
 create function _redact_text(p_text text, p_place text, p_row json) returns text
