@@ -1,6 +1,6 @@
 -- Whoever writes a row, and whatever it is a row of: secrets are taken out before it is written, and counted.
 begin;
-select plan(12);
+select plan(13);
 
 select set_config('test.key', 'sk-' || 'ant-api03-' || repeat('aB3_', 10), true);
 create function pg_temp.key() returns text language sql as $$ select current_setting('test.key') $$;
@@ -13,6 +13,7 @@ select is((select format('%s %s', description, params) from item), 'Use [redacte
 select from ledger_append(item(), 'finding', 'It is ' || pg_temp.key(), jsonb_build_object('it', pg_temp.key(), 'n', 1.50), p_idempotency_key => 'k');
 select is((select seq from ledger_append(item(), 'finding', 'It is ' || pg_temp.key(), p_idempotency_key => 'k')), 1, 'an append that is repeated is known again');
 select is((select format('%s %s', content, data) from work_ledger), 'It is [redacted] {"n": 1.50, "it": "[redacted]"}', 'an entry and its data');
+select is((select content from ledger_append(item(), 'note', 'Again ' || pg_temp.key())), 'Again [redacted]', 'an entry without data');
 select throws_ok($$ insert into work_ledger (work_item_id, seq, entry_type, content) values (item(), 9, 'note', 'x') $$, 'WL002', null, 'numbers are still looked at');
 
 select drive();
@@ -33,7 +34,7 @@ select is((select result #>> '{}' from tool_calls), format('See artifact_read("%
 select is((select a.content_hash = _content_hash(a.content) and strpos(a.content, pg_temp.key()) = 0 from artifacts a), true, 'whose hash is that of what it holds');
 
 select results_eq($$ select place, sum(secrets)::integer from redactions where work_item_id = item() group by 1 order by 1 $$,
-  $$ values ('inbox', 1), ('messages', 2), ('tool_calls', 2001), ('work_items', 2), ('work_ledger', 2) $$, 'each is counted where it was');
+  $$ values ('inbox', 1), ('messages', 2), ('tool_calls', 2001), ('work_items', 2), ('work_ledger', 3) $$, 'each is counted where it was');
 select results_eq($$ select labels ->> 'place', sum(value * times)::integer from work_metrics('-infinity', 'infinity') where metric = 'work.redactions' group by 1 order by 1 $$,
   $$ select place, sum(secrets)::integer from redactions group by 1 order by 1 $$, 'and so does the metric');
 
