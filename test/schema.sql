@@ -3115,7 +3115,7 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body b494c3ee, comment 2d8630f3
 create function _warm_up() returns void
-  plpgsql volatile; -- body 2f84e0a8, comment 73dc42a0
+  plpgsql volatile; -- body 6b957d5a, comment 73dc42a0
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
   plpgsql volatile; -- body 6ab728c3, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record

@@ -62,7 +62,7 @@ const claims = async (id: string): Promise<number | undefined> =>
 test('the connections of a worker are there and warm before there is work', async () => {
   await start(3);
   // What was rolled back is counted, too.
-  await until(async () => (await database.query<{ n: number }>(`select n_tup_ins::int as n from pg_stat_user_tables where relname = 'turns'`))[0]?.n === 3 * 7);
+  await until(async () => (await database.query<{ n: number }>(`select n_tup_ins::int as n from pg_stat_user_tables where relname = 'turns'`))[0]?.n === 3 * 3);
   expect(await database.query('select from ledger.turns')).toHaveLength(0);
 });
 

@@ -19,8 +19,8 @@ begin
   v_item := (work_submit('warm-up', 'Nobody sees this', p_faculty => v_name)).id;
   v_lease := focus_claim(v_item, v_name) ->> 'lease';
   v_stage := iteration_begin(v_item, v_lease);
-  -- After five executions a plan may be kept for all arguments.
-  for v_iteration in 1 .. 6 loop
+  -- Two: what only a later iteration does, too. Six, after which plans are kept for all arguments, take twice as long and save a third.
+  for v_iteration in 1 .. 2 loop
     v_stage := turn_record(v_item, v_lease, (v_stage ->> 'turn_id')::uuid, json_build_object(
       'stop_reason', 'tool_use', 'usage', json_build_object('input_tokens', 1, 'output_tokens', 1),
       'content', (select json_agg(json_build_object('type', 'tool_use', 'id', format('%s_%s', v_iteration, c.name), 'name', c.name, 'input', c.input))
