@@ -3077,9 +3077,9 @@ create function _try_json(p_text text) returns jsonb
 create function _turn_answered(p_turn_id uuid, p_status text, p_response json, p_error jsonb) returns turns
   plpgsql volatile; -- body 557cfcfc, comment e6999706
 create function _turn_charge(p_turn turns) returns void
-  sql volatile; -- body af46756f, comment 9aa065d2
+  plpgsql volatile; -- body 4799fffd, comment 9aa065d2
 create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
-  plpgsql volatile; -- body cfe9ecef, comment b18218ee
+  plpgsql volatile; -- body d06ddcc6, comment b18218ee
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b23a6756, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, OUT turn turns, OUT reason text) returns record

@@ -10,7 +10,10 @@ declare
   v_config text := _config_of(p_focus, p_config, p_model);
   v_hash text := _content_hash(v_config);
 begin
-  insert into turn_configs (content_hash, config) values (v_hash, v_config::json) on conflict do nothing;
+  -- Looked for first: a row that is there already would have all its hashes computed again.
+  insert into turn_configs (content_hash, config)
+  select v_hash, v_config::json where not exists (select from turn_configs where content_hash = v_hash)
+  on conflict do nothing;
   return v_hash;
 end
 $$;
