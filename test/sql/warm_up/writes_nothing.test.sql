@@ -1,6 +1,6 @@
 -- A connection is warmed by iterations that nobody sees.
 begin;
-select plan(4);
+select plan(3);
 
 create function rows_of() returns table (what text, n bigint) language plpgsql as $$
 begin
@@ -17,9 +17,9 @@ $$;
 
 select tool('look');
 create temporary table before as select * from rows_of();
-select is(pg_stat_get_xact_tuples_inserted('turns'::regclass), 0::bigint, 'before, nothing is written');
+select set_config('test.inserted', pg_stat_get_xact_tuples_inserted('turns'::regclass)::text, true);
 select lives_ok($$ select _warm_up() $$, 'it can be played in any ledger');
-select ok(pg_stat_get_xact_tuples_inserted('turns'::regclass) >= 2, 'it has played iterations');
+select ok(pg_stat_get_xact_tuples_inserted('turns'::regclass) >= 2 + current_setting('test.inserted')::bigint, 'it has played iterations');
 select results_eq('select * from rows_of()', 'select * from before', 'and nothing of them is there');
 
 select * from finish();
