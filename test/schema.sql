@@ -2494,6 +2494,8 @@ create function _is_erasing() returns boolean
   sql stable; -- body 9db183f3, comment 9266a2cb
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
+create function _is_hint_due(p_notified_at timestamp with time zone, p_now timestamp with time zone) returns boolean
+  plpgsql volatile; -- body 333db624, comment b5add5e4
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
 create function _is_on_host(p_work_item_id uuid) returns boolean
@@ -2629,7 +2631,7 @@ create function _ledger_entry_types() returns text[]
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
   sql stable; -- body be42fbfb, comment 83af5a24
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body ad669e17, comment 85f4ac19
+  plpgsql volatile; -- body e3a4e8f6, comment 457c1845
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
@@ -3261,7 +3263,7 @@ create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body 2516c316, comment 4f09e171
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
-  plpgsql volatile; -- body 238cf0ee, comment 3608d909
+  plpgsql volatile; -- body 238cf0ee, comment 1ff2e21f
 create function markdown_codeblocks(p_text text) returns jsonb
   sql immutable; -- body 6c0befa0, comment 99d4ca5f
 create function markdown_file_references(p_text text) returns jsonb

@@ -1,8 +1,8 @@
 // LISTEN with reconnection. A notification is only a hint: a listener reads again after each hint, after each
 // (re)connection, since hints may have been missed, and every few seconds as well. A standby has no hints: there the connection
 // waits until it is promoted.
-// An item hints at its appends ten times a second at most: what is appended within 100 ms of a hint has none of its own. So a
-// hint of appends comes once more, a little later, and nobody stays behind the last of a burst until the next poll.
+// An item hints at its appends ten times a second at most: what is appended within 100 ms of a hint has none of its own, on a busy
+// server within a second. So a hint of appends comes twice more, and nobody stays behind the last of a burst until the next poll.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -14,8 +14,8 @@ const STANDBY_MS = 5000;
 
 export type Listener = { close(): Promise<void> };
 
-/** More than the 100 ms in which appends have no hint of their own. */
-const AGAIN_MS = 200;
+/** A little more than the times in which appends may have no hint of their own. */
+const AGAIN_MS = [200, 1200];
 
 /** Listens until closed. Calls `onNotification(channel, payload)` at each hint, `onConnected()` whenever hints may have been missed. */
 export function listen(
@@ -26,7 +26,7 @@ export function listen(
   let client: pg.Client | undefined;
   const closing = new AbortController();
   const { signal } = closing;
-  const again = new Map<string, NodeJS.Timeout>();
+  const again = new Map<string, NodeJS.Timeout[]>();
   const done = loop();
 
   async function loop(): Promise<void> {
@@ -40,7 +40,7 @@ export function listen(
         });
         made.on('notification', ({ channel, payload = '' }) => {
           handlers.onNotification(channel, payload);
-          if (channel === 'work_ledger') onceMore(payload);
+          if (channel === 'work_ledger') hintAgain(payload);
         });
         while (await isStandby(made)) await sleep(STANDBY_MS, undefined, { signal });
         for (const channel of channels) await made.query(`listen ${made.escapeIdentifier(channel)}`);
@@ -58,19 +58,17 @@ export function listen(
     }
   }
 
-  function onceMore(workItemId: string): void {
+  function hintAgain(workItemId: string): void {
+    for (const timer of again.get(workItemId) ?? []) clearTimeout(timer);
     if (signal.aborted) return;
-    clearTimeout(again.get(workItemId));
-    again.set(workItemId, setTimeout(() => {
-      again.delete(workItemId);
-      handlers.onNotification('work_ledger', workItemId);
-    }, AGAIN_MS).unref());
+    again.set(workItemId, AGAIN_MS.map((ms) => setTimeout(() => handlers.onNotification('work_ledger', workItemId), ms).unref()));
+    again.get(workItemId)?.push(setTimeout(() => again.delete(workItemId), Math.max(...AGAIN_MS)).unref());
   }
 
   return {
     async close() {
       closing.abort();
-      for (const timer of again.values()) clearTimeout(timer);
+      for (const timer of [...again.values()].flat()) clearTimeout(timer);
       await client?.end().catch(() => {});
       await done;
     },

@@ -22,8 +22,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'who hears of an append does not look again for the last of a burst',
     file: 'runtime/ledger/listener.ts',
-    from: `if (channel === 'work_ledger') onceMore(payload);`,
-    to: 'void onceMore;',
+    from: `if (channel === 'work_ledger') hintAgain(payload);`,
+    to: 'void hintAgain;',
     test: 'test/e2e/database.test.ts',
     title: 'a listener hears of watched appends',
   },

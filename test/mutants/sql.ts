@@ -1137,9 +1137,17 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'each of a burst of appends notifies',
     file: 'sql/api/45_ledger/ledger_append.sql',
-    from: `and watch_notified_at > v_now - interval '100 ms' is not true then`,
-    to: 'then',
+    from: `when p_notified_at > p_now - interval '100 ms' then false`,
+    to: 'when false then false',
     test: 'test/sql/ledger_watch/makes_appends_notify.test.sql',
+  },
+  {
+    name: 'writers stand in line for their hints',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: `then pg_try_advisory_xact_lock(hashtextextended('hint ' || _ledger_schema(), 0))`,
+    to: 'then true',
+    test: 'test/e2e/database.test.ts',
+    title: 'ten times a second at most',
   },
   {
     name: 'a batch appends what a call with its key has appended',

@@ -3,8 +3,8 @@
 --   work_approval_requested  a tool call waits for approval; payload: its id
 --   work_lease_revoked    a person's action revoked a lease; payload: focus_id/lease_generation
 --   work_journal          an entry was logged to a work item's journal; payload: the work item's id
---   work_ledger           entries were appended to a watched work item; payload: its id. At most ten times a second: read again a
---                         little later, too, for entries of the same tenth of a second
+--   work_ledger           entries were appended to a watched work item; payload: its id. At most ten times a second, in any case
+--                         once: read again 200 ms and 1.2 s later, too, for entries that came without one
 --   work_activity         a watched work item has something new to show in work_activity(); payload: its id
 --   work_watched          someone began to watch a work item or renewed the watch; payload: its id
 
@@ -58,7 +58,7 @@ end
 $$;
 
 comment on function ledger_watch(uuid, integer) is
-  'Watches a work item for the next p_seconds (default 60; at most 3600). Meanwhile appends send notifications on channel work_ledger (payload: the work item''s id; at most ten a second, so that watching costs writers nothing), each step of its agent one on channel work_activity, and work_activity() shows the model''s response as it arrives. Returns when the watch ends; call it again before then to renew. Read the ledger again at each notification, once more 200 ms later (entries within 100 ms of a notification send none of their own), and every few seconds without one. Raises WL001.';
+  'Watches a work item for the next p_seconds (default 60; at most 3600). Meanwhile appends send notifications on channel work_ledger (payload: the work item''s id; at most ten a second, so that watching costs writers nothing), each step of its agent one on channel work_activity, and work_activity() shows the model''s response as it arrives. Returns when the watch ends; call it again before then to renew. Read the ledger again at each notification, once more 200 ms and 1.2 s later (entries within 100 ms of a notification send none of their own, on a busy server within a second), and every few seconds without one. Raises WL001.';
 
 create or replace function _is_watched(p_work_item_id uuid)
   returns boolean

@@ -77,8 +77,7 @@ begin
   loop
     update fences
        set ledger_count = ledger_count + p_count,
-           watch_notified_at = case when watch_ends_at > v_now and watch_notified_at > v_now - interval '100 ms' is not true then v_now
-                                    else watch_notified_at end
+           watch_notified_at = case when watch_ends_at > v_now and _is_hint_due(watch_notified_at, v_now) then v_now else watch_notified_at end
      where work_item_id = p_work_item_id
        and not is_over
        and case when v_lease is null then focus_id is null and (submitted_by = session_user or _works_for_all())
@@ -101,7 +100,26 @@ end
 $$;
 
 comment on function _ledger_numbers(uuid, uuid, integer) is
-  'Takes the next p_count numbers of a ledger for the holder of the lease (or who submitted the item, while no attempt is under way) and returns the item''s fence, whose ledger_count is the last of them. Tells watchers, at most ten times a second: a watcher reads again a little after a hint. Raises WL001, WL003, WL004, WL005, WL009.';
+  'Takes the next p_count numbers of a ledger for the holder of the lease (or who submitted the item, while no attempt is under way) and returns the item''s fence, whose ledger_count is the last of them. Tells watchers at most ten times a second, see _is_hint_due(): a watcher reads again a little after a hint. Raises WL001, WL003, WL004, WL005, WL009.';
+
+create or replace function _is_hint_due(p_notified_at timestamptz, p_now timestamptz)
+  returns boolean
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return case
+    when p_notified_at > p_now - interval '100 ms' then false
+    -- PostgreSQL commits transactions that notify one behind the other, each with its write to disk. So within a second only one at
+    -- a time does: on a slow disk writers would otherwise stand in line for their hints.
+    when p_notified_at > p_now - interval '1 second' then pg_try_advisory_xact_lock(hashtextextended('hint ' || _ledger_schema(), 0))
+    else true end;
+end
+$$;
+
+comment on function _is_hint_due(timestamptz, timestamptz) is
+  'Whether an append to a watched item notifies: at most ten times a second, once a second in any case, and between those only if no other transaction is about to.';
 
 create or replace function _ledger_warn(p_entry text, p_content text)
   returns void
