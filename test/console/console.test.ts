@@ -356,7 +356,7 @@ test('knowledge is filtered by faculty and by time', async () => {
   expect(await results('faculty=reviewer')).toContain('toCents() in src/money.js truncates');
   expect(await results('faculty=operator')).not.toContain('toCents() in src/money.js truncates');
   const old = await crew.db.workSubmit({ workType: 'untaken', description: 'An old one' });
-  await database.query(`set session_replication_role = replica; insert into work_ledger (work_item_id, seq, entry_type, content, created_at) values ('${old.id}', 1, 'decision', 'Never paint the lighthouse', now() - interval '3 days'); insert into search_entries select 'ledger', id, work_item_id, 'lighthouse'::tsvector, created_at from work_ledger where work_item_id = '${old.id}'; reset session_replication_role`);
+  await database.query(`set session_replication_role = replica; update fences set ledger_count = 1 where work_item_id = '${old.id}'; insert into work_ledger (work_item_id, seq, entry_type, content, created_at) values ('${old.id}', 1, 'decision', 'Never paint the lighthouse', now() - interval '3 days'); insert into search_entries select 'ledger', id, work_item_id, 'lighthouse'::tsvector, created_at from work_ledger where work_item_id = '${old.id}'; reset session_replication_role`);
   for (const [path, isThere] of [['kind=decision', true], ['kind=decision&since=7d', true], ['kind=decision&since=1d', false], ['kind=decision&since=7d&faculty=engineer', false]] as const) {
     expect([path, (await results(path)).includes('paint the lighthouse')]).toEqual([path, isThere]);
   }
