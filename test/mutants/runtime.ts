@@ -213,7 +213,7 @@ export const runtimeMutants: readonly Mutant[] = [
     from: `if (user.kind === 'namespace') return { prefix: intoNamespace,`,
     to: `if (user.kind === 'namespace') return { prefix: [],`,
     test: 'test/e2e/secrets.test.ts',
-    title: 'an ordinary user',
+    title: 'root keeps a directory',
   },
   {
     name: 'root gives away a directory of the system',
