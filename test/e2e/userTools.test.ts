@@ -156,7 +156,7 @@ test.each([
   ['mcp.json', '{"mcpServers": {"a": {"command": "true", "url": "https://example.com"}}}', /mcp\.json: .*a command or a url/s],
   ['mcp.json', '{"mcpServers": {"a": {}}}', /mcp\.json: .*a command or a url/s],
   ['mcp.json', '{', /mcp\.json: /],
-  ['nowhere.json', null, /nowhere\.json: ENOENT/],
+  ['nowhere.json', null, /^there is no .*nowhere\.json$/],
 ])('%s that cannot be used says why', async (name, content, message) => {
   const path = content === null ? join(directory, name) : await file(name, content);
   await expect(withTools([path], async () => {})).rejects.toThrow(message);

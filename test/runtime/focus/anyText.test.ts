@@ -50,7 +50,7 @@ afterAll(async () => {
 
 type Call = { name: string; input: Record<string, unknown> };
 type Row = { tool_name: string; status: string; attempts: number; result: string; value: unknown };
-type Played = { item: WorkItem; kinds: string[]; rows: Row[] };
+type Played = { item: WorkItem; kind: string; rows: Row[] };
 
 /** One iteration in which the model makes a call, then one in which it ends; as a worker drives it, but for the container. */
 async function play(call: Call, more: { tools?: Tool[]; code?: (code: Code) => Promise<Partial<CodeResult>>; hooks?: object } = {}): Promise<Played> {
@@ -72,13 +72,12 @@ async function play(call: Call, more: { tools?: Tool[]; code?: (code: Code) => P
       content: [asked === 1 ? { type: 'tool_use', id: `t_${randomUUID()}`, ...call } : { type: 'text', text: 'Done.' }] } }) }),
     containers: { sandbox: () => ({ run, socketPath: '/s' }), workspace: () => null, release: async () => {}, close: async () => {} } as unknown as NonNullable<Runtime['containers']>,
   };
-  const kinds: string[] = [];
-  for (let n = 0; n < 2; n++) kinds.push((await runFocus(item.id, runtime)).kind);
+  const { kind } = await runFocus(item.id, runtime);
   const rows = await database.query<Row>(`
     select k.tool_name, k.status, k.attempts, coalesce(k.result #>> '{}', '') as result, k.value from ledger.tool_calls k where k.work_item_id = '${item.id}' order by k.parent_call_id is not null, k.ordinal`);
-  return { item, kinds, rows };
+  return { item, kind, rows };
 }
-const wentOn = ['continued', 'completed'];
+const wentOn = 'completed';
 const tool = (execute: () => Promise<ToolOutcome>): Tool => defineTool({ name: 'odd', description: 'Odd.', input: z.looseObject({}), effect: 'unsafe', risk: 'safe', execute });
 
 test('every string, in text and in JSON, arrives as storableText() says', async () => {
@@ -102,11 +101,11 @@ test.each([
   ['raises', { verdict: 'error', error: odd }, new RegExp(`^${stored}\n`)],
 ] as const)('code %s any text', async (_, result, shown) => {
   let runs = 0;
-  const { kinds, rows } = await play({ name: 'execute_code', input: { code: 'x' } }, { code: async () => {
+  const { kind, rows } = await play({ name: 'execute_code', input: { code: 'x' } }, { code: async () => {
     runs++;
     return result;
   } });
-  expect(kinds).toEqual(wentOn);
+  expect(kind).toBe(wentOn);
   expect(rows).toEqual([expect.objectContaining({ tool_name: 'execute_code', attempts: 1, result: expect.stringMatching(shown) })]);
   expect(runs).toBe(1);
 });
@@ -114,11 +113,11 @@ test.each([
 test('what code says on its socket is that call\'s: odd names, odd keys, JSON deeper than anything can take', async () => {
   const answers: CodeCallAnswer[] = [];
   const echo = tool(async () => ({ content: odd, isError: false }));
-  const { kinds, rows } = await play({ name: 'execute_code', input: { code: 'x' } }, { tools: [echo], code: async ({ onCall }) => {
+  const { kind, rows } = await play({ name: 'execute_code', input: { code: 'x' } }, { tools: [echo], code: async ({ onCall }) => {
     for (const [ordinal, [name, input]] of ([[odd, {}], ['odd', { [odd]: odd }], ['odd', { a: deep(5000) }], ['odd', { a: deep(100_000) }], ['odd', {}]] as const).entries()) answers.push(await onCall({ ordinal, name, input }));
     return { returned: 'over' };
   } });
-  expect(kinds).toEqual(wentOn);
+  expect(kind).toBe(wentOn);
   expect(answers).toEqual([
     { error: `there is no tool "${stored}" to call from code` }, { value: stored },
     { error: expect.stringMatching(/^this call cannot be stored: /) }, { error: expect.stringMatching(/^this call cannot be stored: /) }, { value: stored },
@@ -130,7 +129,7 @@ test('a tool answers odd text and odd JSON; a value that nests too deep is an er
   const { rows } = await play({ name: 'odd', input: { [odd]: odd } }, { tools: [tool(async () => ({ content: odd, isError: false, value: { [odd]: [odd] } }))] });
   expect(rows).toMatchObject([{ status: 'completed', result: stored }]);
   const broken = await play({ name: 'odd', input: {} }, { tools: [tool(async () => ({ content: 'x', isError: false, value: deep(100_000) }))] });
-  expect(broken.kinds).toEqual(wentOn);
+  expect(broken.kind).toBe(wentOn);
   expect(broken.rows).toMatchObject([{ status: 'failed', attempts: 1, result: expect.stringMatching(/^\[engine\] The call or its result cannot be stored: .*It may have been done/) }]);
 });
 
@@ -141,9 +140,9 @@ test('hooks print any bytes, and JSON with any escapes', async () => {
   };
   const echo = tool(async () => ({ content: 'x', isError: false }));
   const after = await play({ name: 'odd', input: {} }, { tools: [echo], hooks: { before_tool: print('before', String.raw`{"input": {"k\u0000": "\ud800"}}`), after_tool: print('after', String.raw`{"content": "a\u0000b\ud800c\ude42"}`) } });
-  expect(after).toMatchObject({ kinds: wentOn, rows: [{ status: 'completed', result: stored }] });
+  expect(after).toMatchObject({ kind: wentOn, rows: [{ status: 'completed', result: stored }] });
   const refused = await play({ name: 'odd', input: {} }, { tools: [echo], hooks: { before_tool: `${print('raw', 'no \0\xff')}; ${print('raw', 'no \0\xff')} >&2; exit 1` } });
-  expect(refused).toMatchObject({ kinds: wentOn, rows: [{ status: 'failed', result: expect.stringContaining('no') }] });
+  expect(refused).toMatchObject({ kind: wentOn, rows: [{ status: 'failed', result: expect.stringContaining('no') }] });
 });
 
 test('an MCP server answers with odd text and odd keys', async () => {
@@ -162,7 +161,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   try {
     const answers: CodeCallAnswer[] = [];
     const direct = await play({ name: 'mcp__s__odd', input: {} }, { tools: mcp.tools });
-    expect(direct).toMatchObject({ kinds: wentOn, rows: [{ status: 'completed', result: stored }] });
+    expect(direct).toMatchObject({ kind: wentOn, rows: [{ status: 'completed', result: stored }] });
     await play({ name: 'execute_code', input: { code: 'x' } }, { tools: mcp.tools, code: async ({ onCall }) => {
       answers.push(await onCall({ ordinal: 0, name: 'mcp__s__odd', input: {} }));
       return { returned: 'x' };

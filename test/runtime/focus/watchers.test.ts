@@ -29,7 +29,7 @@ test('however fast a response arrives, it is shown once a second, and at last al
   const showing = new Watchers(db, pino({ level: 'silent' })).show(claimOf('watched'), 'a turn', true);
   let said = '';
   while (shown.length < 2) {
-    said += '.';
+    said += '. '; // what has no end yet may become a secret
     const text = said;
     showing.grew(() => [{ type: 'text', text }]);
     await new Promise(setImmediate);
