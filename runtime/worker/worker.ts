@@ -1,5 +1,7 @@
 // A worker process: a runner that drives work items, a sweeper, a listener. When its runner ends unasked it starts another.
 
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import Docker from 'dockerode';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
@@ -75,6 +77,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const docker = options.docker === undefined ? new Docker() : (options.docker as Docker | null);
   const containers = docker === null ? null : openContainers(docker, db, log);
   const close = async (): Promise<void> => {
+    await Promise.race([warming, sleep(2000, undefined, { ref: false })]); // metrics are taken up to the oldest transaction
     await traces?.stop();
     await containers?.close();
     await counting?.stop();
@@ -88,6 +91,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
   const runtime = { db, watchers, inputs: new StatedInputs(), modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
   const newRunner = (): Promise<Runner> => startRunner({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
+  let warming: Promise<void> | undefined;
   let isCodeOffered: boolean;
   let runner: Runner;
   try {
@@ -95,7 +99,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     await patiently(() => registerTools(options.tools, db));
     isCodeOffered = await patiently(() => offerCode(docker, db));
     // Who works on one tree only has its first iteration to do, not to wait for.
-    if (treeId === null) void db.warm().catch((error: unknown) => log.debug({ err: error }, 'connections not warmed'));
+    if (treeId === null) warming = db.warm().catch((error: unknown) => log.debug({ err: error }, 'connections not warmed'));
     runner = await patiently(newRunner);
   } catch (error) {
     await close();
