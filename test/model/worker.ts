@@ -265,8 +265,11 @@ export class Worker {
       this.#ended(next.kind);
       return false;
     }
-    if (this.work.goesOn === 'crash') stage.ledger.now += (leaseSeconds + 1) * 1000;
-    else await stage.ledger.call('iteration_release', item.id, this.lease);
+    if (this.work.goesOn === 'crash') {
+      stage.ledger.now += (leaseSeconds + 1) * 1000;
+      item.isInFlight = next.kind === 'call_model' || next.kind === 'summarize'; // it holds what is reserved for it until somebody takes over
+    }
+    if (this.work.goesOn === 'release') await stage.ledger.call('iteration_release', item.id, this.lease);
     item.lease = null;
     return !this.#isAnswered;
   }
