@@ -2749,7 +2749,7 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body ea829a58, comment 084746ef
+  sql stable; -- body 9ec53f2e, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
   sql immutable parallel safe; -- body d27a6023, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
@@ -3357,7 +3357,7 @@ create function work_complete(p_work_item_id uuid, p_summary text, p_evidence js
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body ca0804a1, comment 1ac66e04
 create function work_export(p_work_item_id uuid) returns TABLE(relation text, "row" jsonb)
-  plpgsql stable; -- body 8b82985f, comment a370c5dd
+  plpgsql stable; -- body a1870d25, comment a370c5dd
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items

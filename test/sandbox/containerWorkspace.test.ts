@@ -219,7 +219,7 @@ while True:
     expect(await out('ls later; tail -1 src/run.sh', open({ seed }, id))).toBe('more\n'); // once
     await writeFile(join(seed, 'large'), Buffer.alloc(40 * MiB));
     await expect(open({ seed }).readFile('large', 1)).rejects.toThrow(`${seed} holds more than 32 MiB`);
-    await expect(open({ seed: join(directory, 'no-such') }).readFile('x', 1)).rejects.toThrow('ENOENT');
+    await expect(open({ seed: join(directory, 'no-such') }).readFile('x', 1)).rejects.toThrow('there is no ');
   });
 
   test('files get out, but no link, device or path that leads elsewhere', async () => {

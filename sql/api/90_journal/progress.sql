@@ -13,7 +13,7 @@ as $$
     select * from journal_entries where work_item_id = p_item.id and deleted_at is null order by created_at desc, id desc limit 2000
   ), entry as (
     select seq, entry_type, content from work_ledger where work_item_id = p_item.id and seq > greatest(p_item.ledger_epoch, ledger_count(p_item) - 2000)
-       and retracts is null and not _is_retracted(work_item_id, seq)
+       and retracts is null and seq <> all (array(select r.retracts from work_ledger r where r.work_item_id = p_item.id and r.retracts is not null))
     union all
     select 1000000 + row_number() over (order by created_at), case when entry_type = 'summary' and not content ? 'model' then 'step' else entry_type end,
            case entry_type
