@@ -152,12 +152,16 @@ export class Worker {
 
   async #begin(): Promise<z.output<typeof answers.begin>> {
     const begin = answers.begin.parse(await this.call('iteration_begin'));
-    if (begin.kind === 'call_model' || begin.kind === 'summarize' || begin.kind === 'run_tools') return begin;
-    // The request may be fixed already, and something stands between it and the model.
+    await this.#fixed(begin.kind);
+    return begin;
+  }
+
+  /** The request may be fixed already, and something stands between it and the model. */
+  async #fixed(kind: string): Promise<void> {
+    if (kind === 'call_model' || kind === 'summarize' || kind === 'run_tools') return;
     const [held] = await this.stage.ledger.rows<{ id: string; request: Record<string, unknown> }>(
       `select id, ledger.context_at(id) as request from ledger.turns where focus_id = $1 and status = 'pending' and turn_type = 'normal'`, this.item.focusId);
     if (held) await this.stage.asked(this.item, held.id, held.request, 'held');
-    return begin;
   }
 
   async #ask(turnId: string, request: Record<string, unknown>): Promise<z.output<typeof answers.call>[] | null> {
@@ -260,6 +264,7 @@ export class Worker {
     stage.world.note(item, 'goes on');
     await refresh(stage, item.head);
     item.isOpen = false;
+    await this.#fixed(next.kind);
     if (next.kind === 'call_model') await stage.asked(item, next.turn_id, next.request, 'held');
     else if (next.kind !== 'run_hook' && next.kind !== 'summarize' && next.kind !== 'run_tools') {
       this.#ended(next.kind);
