@@ -230,7 +230,7 @@ create table fences (
   ledger_count integer not null default 0,
   watch_ends_at timestamp with time zone,
   watch_notified_at timestamp with time zone,
-  submitted_by name not null,
+  submitted_by name not null default SESSION_USER,
   is_child boolean not null,
   is_journal boolean not null,
   is_over boolean not null default false,
@@ -2733,7 +2733,7 @@ create function _parts_chars(p_parent_turn_id uuid, p_cuts elisions[], p_query_b
 create function _parts_of_page(p_turn turns, p_first_id uuid, p_last_id uuid, p_has_head boolean, p_has_end boolean) returns TABLE(place integer, "position" integer, rank integer, ordinal integer, part text, role text, turn_id uuid, content text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 21619148, comment 5887e2e3
 create function _parts_page(p_turn turns, p_after integer, p_limit integer, OUT first_id uuid, OUT last_id uuid, OUT has_head boolean, OUT has_end boolean, OUT before bigint, OUT total bigint) returns record
-  plpgsql stable; -- body 9f916a73, comment 38a0de0d
+  plpgsql stable; -- body 6c8d9fd3, comment 38a0de0d
 create function _patched_files(p_patch text) returns TABLE(action text, path text)
   sql immutable; -- body 798fa083, comment 04a36be1
 create function _path_plain(p_path text) returns text

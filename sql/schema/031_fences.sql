@@ -13,7 +13,7 @@ create table fences (
   ledger_count integer not null default 0,
   watch_ends_at timestamptz,
   watch_notified_at timestamptz,
-  submitted_by name not null,
+  submitted_by name not null default session_user,
   is_child boolean not null,
   is_journal boolean not null,
   is_over boolean not null default false

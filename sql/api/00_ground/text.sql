@@ -33,16 +33,17 @@ create or replace function _spaced(p_text text)
   language sql
   immutable
   parallel safe
-  -- Invisible characters: soft hyphen, joiners, directional marks, fillers (also Hangul), variation selectors, tags. A single space,
+  -- Invisible characters: soft hyphen, joiners, directional marks, fillers (also Hangul), variation selectors, tags; and blanks that do not break, which
+  -- are white space to some servers only. A single space,
   -- as between words, does not match: replacing it by itself would take most of the time.
   return btrim(regexp_replace(
     p_text,
-    ' ?(?:[^\S ]|[\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
-    '\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF])'
-    '[\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
-    '\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]*'
-    '|  [\s\x01-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
-    '\u200B-\u200F\u2028-\u202E\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]*',
+    ' ?(?:[^\S ]|[\x01-\x1F\x7F-\xA0\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
+    '\u2007\u200B-\u200F\u2028-\u202F\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF])'
+    '[\s\x01-\x1F\x7F-\xA0\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
+    '\u2007\u200B-\u200F\u2028-\u202F\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]*'
+    '|  [\s\x01-\x1F\x7F-\xA0\u00AD\u034F\u061C\u115F\u1160\u180B-\u180F'
+    '\u2007\u200B-\u200F\u2028-\u202F\u2060-\u206F\u3164\uFE00-\uFE0F\uFEFF\uFFA0\U000E0000-\U000E0FFF]*',
     ' ', 'g'));
 
 comment on function _spaced(text) is 'The text with each run of white space, control and invisible characters as one space, and none at its ends.';

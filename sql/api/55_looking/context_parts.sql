@@ -75,7 +75,7 @@ as $$
 declare
   v_number integer := (select s.call_number from turn_sizes s where s.turn_id = p_turn.id);
   v_cut integer := coalesce((select s.call_number from elisions e join turn_sizes s on s.turn_id = e.last_turn_id where e.id = p_turn.elision_id), 0);
-  v_after integer := greatest(p_after, v_cut);
+  v_after integer := least(greatest(p_after, v_cut), v_number);
   v_head bigint := (select coalesce(sum(p.chars), 0) from _parts_of_page(p_turn, null, null, true, false) p);
 begin
   has_head := p_after is null;
