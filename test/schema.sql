@@ -3151,7 +3151,7 @@ create function _works_for_all() returns boolean
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 97e4c9bd, comment 7bc4a604
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text) returns abilities
-  plpgsql volatile; -- body 89522e11, comment dcebeb70
+  plpgsql volatile; -- body e65ab63c, comment dcebeb70
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment cec8c0ba
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb

@@ -53,5 +53,5 @@ test(`${KILLS} kills`, async () => {
       from ledger.work_items where root_id = '${root.id}'`);
   expect(tree).toEqual({ items: 50, completed: 50, findings: 126, results: 49, delivered: 49 });
   const [attempts] = await database.query<{ generations: number }>(`select max(lease_generation)::int as generations from ledger.foci`);
-  expect(attempts?.generations).toBeGreaterThan(3);
+  expect(attempts?.generations).toBeGreaterThan(1); // a lease is kept from iteration to iteration, but over a kill
 });
