@@ -85,6 +85,12 @@ end
 $do$;
 select count(*) from work_metrics_take();
 select trace_take(id) from foci order by id limit 1;
+select ledger_append((work_submit('other', 'Something secret')).id, 'note', 'The key is sk-' || 'ant-api03-' || repeat('aB3_', 10));
+select retention_policy_save('3650 days'), work_retention_run(), work_sweep();
+select _salt(id) from work_items where work_type = 'analyze' limit 1;
+select id from work_submit('other', 'Something that goes') \gset
+select work_complete(:'id', 'Gone');
+select count(*) from work_erase(:'id', 'It was to go');
 SQL
 rows() { # database
   psql -qAt -d "$1" -c "select relname from pg_class where relnamespace = 'work_ledger'::regnamespace and relkind = 'r' and relpersistence = 'p' order by 1" |
@@ -95,7 +101,8 @@ pg_dump "$database" | psql -q -v ON_ERROR_STOP=1 -d "${database}_restored" >/dev
 psql -qd postgres -c "alter database ${database}_restored set search_path to work_ledger, public"
 before=$(rows "$database") after=$(rows "${database}_restored")
 tables=$(cut -d'|' -f1 <<<"$before" | sort -u | wc -l)
-all=$(psql -qAt -d "$database" -c "select count(*) from pg_class where relnamespace = 'work_ledger'::regnamespace and relkind = 'r' and relpersistence = 'p'")
+all=$(psql -qAt -d "$database" -c "select count(*) from pg_class where relnamespace = 'work_ledger'::regnamespace and relkind = 'r' and relpersistence = 'p'
+  and relname not in ('erasing', 'ledger_roles')") # the one is empty but within an erasing transaction; roles belong to the server
 diff <(echo "$before") <(echo "$after") || { echo 'not ok - a dump restores with its rows'; exit 1; }
 [ "$tables" = "$all" ] || { echo "not ok - $tables of $all tables had rows to restore"; exit 1; }
 psql -qAt -d "${database}_restored" -c "select seq from work_submit('analyze', 'After the restore') w, ledger_append(w.id, 'note', 'goes on')" | grep -qx 1 ||
