@@ -86,6 +86,7 @@ $do$;
 select count(*) from work_metrics_take();
 select trace_take(id) from foci order by id limit 1;
 select ledger_append((work_submit('other', 'Something secret')).id, 'note', 'The key is sk-' || 'ant-api03-' || repeat('aB3_', 10));
+select ledger_retract(work_item_id, seq, 'It was another key') from work_ledger where content ~ 'The key is';
 select retention_policy_save('3650 days'), work_retention_run(), work_sweep();
 select _salt(id) from work_items where work_type = 'analyze' limit 1;
 select id from work_submit('other', 'Something that goes') \gset

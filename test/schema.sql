@@ -905,7 +905,8 @@ CREATE INDEX work_ledger_turn_errors ON ledger.work_ledger USING btree (turn_id)
 CREATE TRIGGER redact BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _redact_entry();
 CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.work_ledger FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_entry BEFORE INSERT ON ledger.work_ledger FOR EACH ROW EXECUTE FUNCTION _refuse_entry(); -- enabled A
-CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN (((NOT new.is_inherited) AND (new.retracts IS NULL))) EXECUTE FUNCTION _search_ledger();
+CREATE TRIGGER search_ledger AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN (((NOT new.is_inherited) AND (new.retracts IS NULL) AND (new.erased_hash IS NULL))) EXECUTE FUNCTION _search_ledger();
+CREATE TRIGGER search_retracted AFTER INSERT ON ledger.work_ledger FOR EACH ROW WHEN ((new.retracts IS NOT NULL)) EXECUTE FUNCTION _search_entry('retracted');
 create table work_usage (
   work_item_id uuid not null,
   model text not null,
@@ -2893,9 +2894,9 @@ create function _salted_hash(p_salt uuid, VARIADIC p_parts text[]) returns bytea
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql stable; -- body eb38a369, comment bee448c2
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
-  sql volatile set client_min_messages=warning; -- body a8ebf1c3, comment 9d89a8cb
+  sql volatile set client_min_messages=warning; -- body 8f894a4a, comment 9d89a8cb
 create function _search_entry() returns trigger
-  plpgsql volatile; -- body 29db31ce, comment b4ba41b1
+  plpgsql volatile; -- body 8f0c5e55, comment f9e12b35
 create function _search_ledger() returns trigger
   plpgsql volatile set client_min_messages=warning; -- body 04b2a088, comment 4e6600e9
 create function _search_marks(p_query text) returns text
@@ -3259,7 +3260,7 @@ create function ledger_read_formatted(p_work_item_id uuid) returns text
 create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer) returns text
   sql stable; -- body f1d242bc, comment bbf3552b
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
-  plpgsql volatile; -- body 23eebb72, comment 42ef43b4
+  plpgsql volatile; -- body 1b8e6a36, comment 42ef43b4
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body 2516c316, comment 4f09e171
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone

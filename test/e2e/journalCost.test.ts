@@ -68,8 +68,8 @@ test('looking costs the same, however long a journal is', async () => {
       const few = await costOf(client, query(short[kind], short.at));
       const many = await costOf(client, query(long[kind], long.at));
       expect(many.rows, what).toBe(few.rows);
-      // A hundred times as many entries: the trees of the indexes are a level deeper, nothing else is read.
-      expect(many.buffers, `${what} of the ${kind}: ${few.buffers} buffers, ${many.buffers}`).toBeLessThan(1.25 * few.buffers + 10);
+      // A hundred times as many entries: the trees of the indexes are a level deeper (four instead of three), nothing else is read.
+      expect(many.buffers, `${what} of the ${kind}: ${few.buffers} buffers, ${many.buffers}`).toBeLessThan(1.35 * few.buffers + 10);
     }
   }
 });

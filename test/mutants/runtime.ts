@@ -63,8 +63,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'connections stay cold',
     file: 'runtime/worker/worker.ts',
-    from: 'if (treeId === null) void db.warm()',
-    to: 'if (treeId === null && url === schema) void db.warm()',
+    from: 'if (treeId === null) warming = db.warm()',
+    to: 'if (treeId === null && url === schema) warming = db.warm()',
     test: 'test/e2e/goesOn.test.ts',
     title: 'the connections of a worker',
   },

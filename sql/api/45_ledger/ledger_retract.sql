@@ -36,7 +36,6 @@ begin
   if v_fence.watch_ends_at > _now() then
     perform pg_notify('work_ledger', p_work_item_id::text);
   end if;
-  delete from search_entries where id = v_entry.id and source = 'ledger';
   return v_retraction;
 end
 $$;

@@ -144,7 +144,7 @@ create or replace function _search_add(p_source text, p_id uuid, p_work_item_id 
 as $$
   insert into search_entries (source, id, work_item_id, words, created_at)
   select p_source, p_id, p_work_item_id, to_tsvector('simple', _search_text(left(p_text, 65536))), p_at
-   where p_text ~ '\S'
+   where p_text ~ '\S' and p_text <> '[erased]' -- as erased work comes out of a dump
   on conflict do nothing;
 $$;
 
@@ -166,12 +166,15 @@ begin
       perform _search_add('journal', new.id, new.work_item_id, (
         select string_agg(v #>> '{}', ' ') from jsonb_path_query(new.content, 'strict $.** ? (@.type() == "string")') v), new.created_at);
     when 'deleted' then delete from search_entries where id = new.id and source = 'journal';
+    when 'retracted' then
+      delete from search_entries
+       where source = 'ledger' and id = (select l.id from work_ledger l where l.work_item_id = new.work_item_id and l.seq = new.retracts);
   end case;
   return null;
 end
 $$;
 
-comment on function _search_entry() is 'Trigger: adds what was recorded to search_entries, under the source that is its argument; deleted: takes it out.';
+comment on function _search_entry() is 'Trigger: adds what was recorded to search_entries, under the source that is its argument; deleted, retracted: takes it out.';
 
 -- For itself, because appends are what must be fast. Measured, in CPU time of the server for an append: 0.112 ms without search, 0.157
 -- through _search_add(), 0.15 so; of that a third are the words, a third is the row with its keys, and the index for words next to
@@ -194,7 +197,8 @@ $$;
 comment on function _search_ledger() is 'Trigger: adds a ledger entry to search_entries.';
 
 create or replace trigger search_ledger after insert on work_ledger
-  for each row when (not new.is_inherited and new.retracts is null) execute function _search_ledger();
+  for each row when (not new.is_inherited and new.retracts is null and new.erased_hash is null) execute function _search_ledger();
+create or replace trigger search_retracted after insert on work_ledger for each row when (new.retracts is not null) execute function _search_entry('retracted');
 create or replace trigger search_journal after insert on journal_entries for each row execute function _search_entry('journal');
 create or replace trigger search_deleted after update of deleted_at on journal_entries
   for each row when (new.deleted_at is not null) execute function _search_entry('deleted');
