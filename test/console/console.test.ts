@@ -384,6 +384,7 @@ test('a page of an item is not larger because the item is', async () => {
     const [few, many] = [await text(`/work/${small}${tab}`), await text(`/work/${large}${tab}`)];
     expect([tab, many.length / few.length < 2]).toEqual([tab, true]);
   }
+  expect(await text(`/work/${large}/context`)).toContain('1,841 to 2,000 of 2,000 model calls');
 });
 
 test('a long request is shown from its beginning and its end, and what is between them by pages', async () => {
