@@ -1364,7 +1364,8 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/98_roles/roles.sql',
     from: 'select _functions_close();',
     to: '',
-    test: 'test/sql/house_rules.test.sql',
+    test: 'test/sql.test.ts',
+    title: 'house rules',
   },
   {
     name: 'privileges that somebody has on tables outlive the roles',

@@ -6,7 +6,7 @@ source=$1
 type "git clone -q '$source' work-ledger"
 type 'cd work-ledger'
 type 'make demo'
-sees '  tool    bash \{"command":"node --test","timeout":60\} → failed' '  ledger  \[3\] finding: toCents\(\) .*' 'And what a second work item is told: .*' '- toCents\(\) .* \(Demo Engineer/demo, just now\)'
+sees '  tool    bash \{"command":"node --test","timeout":60\} → failed' '  ledger  \[3\] finding: toCents\(\) .*' 'And what a second work item is told: .*' '- toCents\(\) .* \(Demo Engineer/demo, (from files, )?just now\)'
 
 type 'mkdir ~/mine && echo "Buy milk" > ~/mine/notes.txt'
 cat >~/mine/replies.json <<'JSON'
