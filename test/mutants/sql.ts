@@ -1364,8 +1364,8 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/98_roles/roles.sql',
     from: 'select _functions_close();',
     to: '',
-    test: 'test/sql.test.ts',
-    title: 'house rules',
+    test: 'test/runtime/install/installLedger.test.ts',
+    title: 'a new ledger is open to nobody but its owner',
   },
   {
     name: 'privileges that somebody has on tables outlive the roles',

@@ -54,6 +54,12 @@ async function catalog(database: TestDatabase): Promise<string[]> {
   return rows.map((row) => row.line);
 }
 
+test('a new ledger is open to nobody but its owner', async () => {
+  for (const database of [plain, extension]) {
+    expect(await database.query(`select proname from pg_proc where pronamespace = 'ledger'::regnamespace and has_function_privilege('public', oid, 'execute')`)).toEqual([]);
+  }
+});
+
 test('create extension and the plain script end in the same catalog', async () => {
   const lines = await catalog(plain);
   expect(lines.length).toBeGreaterThan(250);
