@@ -22,6 +22,7 @@ MAX_FILES = 200_000
 HIDDEN = (".git", "node_modules")
 TERM_SECONDS = 2
 DRAIN_SECONDS = 0.5
+DEATH_SECONDS = 5
 SILENCE_SECONDS = float(sys.argv[1])
 
 
@@ -347,6 +348,21 @@ def reap(commands):
                 command.status, command.process.returncode = status, status
 
 
+def end_what_is_left():
+    """Ends the processes that left their command's group, and waits until they are gone: a signal is only the beginning of a death."""
+    try:
+        os.kill(-1, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    deadline = time.monotonic() + DEATH_SECONDS
+    while time.monotonic() < deadline:  # one that the kernel holds is not waited for longer
+        try:
+            if os.waitpid(-1, os.WNOHANG)[0] == 0:
+                time.sleep(0.002)
+        except ChildProcessError:
+            return
+
+
 def main():
     ctypes.CDLL(None).prctl(4, 0)  # not dumpable: commands, run as the same user, cannot open this process in /proc
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # signals without a handler do not reach PID 1
@@ -399,11 +415,7 @@ def main():
         for command in [command for command in commands.values() if command.tick(usage)]:
             del commands[command.id]
             if not commands:
-                try:
-                    os.kill(-1, signal.SIGKILL)  # processes that left their group
-                except ProcessLookupError:
-                    pass
-                reap(commands)
+                end_what_is_left()
             command.answer(selector)
 
 

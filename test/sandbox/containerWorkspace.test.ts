@@ -89,6 +89,9 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
     const left = await run('sleep 998 & setsid sleep 999 & (setsid setsid sleep 997 &) ; echo over');
     expect(left).toMatchObject({ stdout: 'over\n', exitCode: 0, cause: null });
     expect(await out('grep -l sleep /proc/[0-9]*/comm; echo none')).toBe('none\n');
+    // Gone when the command has ended: one that was killed lives on until its memory is given back.
+    await run(`setsid python3 -c 'x = bytearray(60_000_000); open("big", "w"); import time; time.sleep(99)' > /dev/null 2>&1 & until [ -e big ]; do sleep 0.05; done; rm big`);
+    expect(await out('cat /proc/[0-9]*/comm | grep -c python')).toBe('1\n');
   });
 
   test('runs several side by side; one that kills all it can kills only commands', async () => {
