@@ -1151,7 +1151,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a batch appends what a call with its key has appended',
-    file: 'sql/api/45_ledger/ledger_append.sql',
+    file: 'sql/api/45_ledger/ledger_append_batch.sql',
     from: '     where v_seqs[e.n] > v_fence.ledger_count - v_count;',
     to: '    ;',
     test: 'test/sql/ledger_append_batch/repeats_an_idempotent_call.test.sql',
