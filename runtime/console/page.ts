@@ -3,7 +3,8 @@
 
 import { createHash } from 'node:crypto';
 
-import type { ItemInput, LedgerInput } from '../ledger/console.ts';
+import type { ItemInput } from '../ledger/consoleItem.ts';
+import type { LedgerInput } from '../ledger/consoleWork.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, messageOf, sqlState } from '../ledger/errors.ts';
 import { count } from './format.ts';

@@ -1,6 +1,6 @@
 // How a work item, a state and an approval are shown, wherever they are.
 
-import type { Listed } from '../ledger/console.ts';
+import type { Listed } from '../ledger/consoleWork.ts';
 import { shapeOf, sign } from './draw.ts';
 import { brief, exactly, k, lasting, moment, money, num, since } from './format.ts';
 import { html } from './html.ts';

@@ -1,7 +1,7 @@
 // The ledger from TypeScript: one function for each SQL function that the runtime calls, by stage. No other folder queries a
 // ledger in SQL; install/ creates it.
 
-import { consoleReads } from './console.ts';
+import { consoleCalls } from './console.ts';
 import { control } from './control.ts';
 import { costs } from './cost.ts';
 import { entries } from './entries.ts';
@@ -36,6 +36,6 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     ...costs(calls),
     ...erasure(calls),
     journal: journalQueries(calls),
-    console: consoleReads(calls),
+    console: consoleCalls(calls),
   };
 }

@@ -1,7 +1,7 @@
 // What was in the context: the timeline of a session's model calls, one request part by part and its difference to the one
 // before, and the same conversation under other policies.
 
-import type { ContextBucket, ContextColumn } from '../../ledger/console.ts';
+import type { ContextBucket, ContextColumn } from '../../ledger/consoleContext.ts';
 import { LedgerError } from '../../ledger/errors.ts';
 import { spark, swatch } from '../draw.ts';
 import { drawRequests, drawTimeline, layers } from '../drawTimeline.ts';

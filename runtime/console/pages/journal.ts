@@ -1,6 +1,6 @@
 // The journal of an item: its entries, newest first, in pages; what each says in one or two lines, the whole on opening.
 
-import type { JournalRow } from '../../ledger/console.ts';
+import type { JournalRow } from '../../ledger/consoleItem.ts';
 import { brief, clock, exactly, num, withShortIds } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';

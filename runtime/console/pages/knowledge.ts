@@ -1,7 +1,7 @@
 // Knowledge: full-text search over ledger and journal, findings and decisions over all items, the digest as an item sees it,
 // and who was told what.
 
-import type { Filter } from '../../ledger/console.ts';
+import type { Filter } from '../../ledger/consoleKnowledge.ts';
 import { brief, count, short } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';

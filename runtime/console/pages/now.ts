@@ -1,6 +1,6 @@
 // Now: does anything wait for a person, what runs, what waits and why.
 
-import type { UnderWay } from '../../ledger/console.ts';
+import type { UnderWay } from '../../ledger/consoleWork.ts';
 import { bar, sign } from '../draw.ts';
 import { brief, count, k, lasting, money, since } from '../format.ts';
 import { html } from '../html.ts';

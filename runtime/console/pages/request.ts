@@ -1,7 +1,7 @@
 // One request of a conversation, part by part, the cut before it, and its difference to the one before. Of a long one its beginning
 // and its end, and what is between them by pages: what is shown costs what it holds, however long the conversation is.
 
-import type { ContextBucket, ContextColumn, RequestPart } from '../../ledger/console.ts';
+import type { ContextBucket, ContextColumn, RequestPart } from '../../ledger/consoleContext.ts';
 import { swatch } from '../draw.ts';
 import type { Layer } from '../drawTimeline.ts';
 import { brief, count, k, num } from '../format.ts';

@@ -1,7 +1,7 @@
 // Sessions: what can go on, and what it would be told; turns worth going back to; recorded sessions of other agents; two
 // branches side by side.
 
-import type { Branch } from '../../ledger/console.ts';
+import type { Branch } from '../../ledger/consoleItem.ts';
 import type { ResumptionContext } from '../../ledger/answers.ts';
 import { brief, count, k, money, num } from '../format.ts';
 import { html } from '../html.ts';
