@@ -2867,6 +2867,8 @@ create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ea88ef1, comment fbce5f7a
 create function _role(p_kind text) returns name
   sql stable; -- body 21c24732, comment 7291190e
+create function _role_join(p_role name) returns void
+  plpgsql volatile; -- body 33d15bec, comment 8ddb1c9b
 create function _role_kinds() returns TABLE(kind text, inherits text[], says text)
   sql immutable parallel safe; -- body c3196752, comment 839556af
 create function _roles_apply() returns void
@@ -3384,9 +3386,9 @@ create function work_resume(p_work_item_id uuid) returns work_items
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 29d2152e, comment 7273d1a0
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
-  plpgsql volatile; -- body 7133707b, comment f0ec9b70
+  plpgsql volatile; -- body cb0bc161, comment f0ec9b70
 create function work_roles_drop() returns SETOF name
-  plpgsql volatile; -- body 61dd96a0, comment 0de3a380
+  plpgsql volatile; -- body 2933cd0a, comment 0de3a380
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items

@@ -48,11 +48,7 @@ begin
     end if;
     insert into ledger_roles (kind, role) values (v_kind, v_role) on conflict do nothing;
   end loop;
-  v_role := v_prefix || 'owner';
-  if not pg_has_role(v_role, 'usage') then
-    execute format('grant %I to %I', v_role, current_user);
-  end if;
-  perform _roles_apply();
+  perform _role_join(v_prefix || 'owner'), _roles_apply();
   return query select r.kind, r.role from _role_kinds() k join ledger_roles r using (kind);
 end
 $$;
@@ -73,9 +69,7 @@ begin
   perform _roles_own(current_user), _roles_definer(false);
   delete from ledger_roles;
   foreach v_role in array v_roles loop
-    if not pg_has_role(v_role, 'usage') then
-      execute format('grant %I to %I', v_role, current_user);
-    end if;
+    perform _role_join(v_role);
     execute format('drop owned by %I', v_role);
     begin
       execute format('drop role %I', v_role);
@@ -89,6 +83,21 @@ $$;
 
 comment on function work_roles_drop() is
   'Takes back what work_roles_create() did, and returns the roles that it dropped: tables and functions belong to the role that calls it, and nobody else can use the ledger. A role that has privileges in other databases stays, with a notice. Raises 42501.';
+
+create or replace function _role_join(p_role name)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not pg_has_role(p_role, 'usage') then
+    execute format('grant %I to %I', p_role, current_user);
+  end if;
+end
+$$;
+
+comment on function _role_join(name) is 'Makes the caller a member of a role: nobody else may change or drop what it owns.';
 
 create or replace function _roles_apply()
   returns void
