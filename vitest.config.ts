@@ -18,8 +18,8 @@ export default defineConfig({
   test: {
     globalSetup: ['test/globalSetup.ts'],
     // Fuses against hanging, the only ones: how long anything takes on a busy machine decides nothing.
-    testTimeout: 1_800_000,
-    hookTimeout: 1_800_000,
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
     // For two cores: files wait for half of their time, for leases to end, processes to start and containers.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
