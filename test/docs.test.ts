@@ -2,6 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -269,7 +270,8 @@ describe('README as it is typed', () => {
     await writeFile(join(home, 'package.json'), '{"scripts": {"test": "node --test"}, "type": "module"}');
   });
   afterAll(async () => {
-    for (const process of started) if (process.pid !== undefined) process.kill('SIGTERM');
+    // What they write as they end is in `home`, too.
+    await Promise.all(started.map(async (process) => process.kill('SIGTERM') && once(process, 'exit')));
     await database?.drop();
     await rm(home, { recursive: true, force: true });
   });

@@ -44,9 +44,17 @@ export const short = (id: string): string => id.slice(-6);
 
 /** The first words of a text, on one line. */
 export function brief(text: string, length: number): string {
-  const line = text.slice(0, length * 4).replaceAll(/\s+/g, ' ').trim();
-  return line.length > length ? `${line.slice(0, length - 1).trimEnd()}…` : line;
+  return shortened(text.slice(0, length * 4).replaceAll(/\s+/g, ' '), length);
 }
+
+/** Text with its lines, as many as can be looked at together. */
+export function inLines(text: string, length: number): string {
+  const all = text.slice(0, length * 4).split('\n').map((line) => line.replaceAll(/\s+/g, ' ').trim()).filter((line) => line !== '');
+  return `${shortened(all.slice(0, MOST_LINES).join('\n'), length)}${all.length > MOST_LINES ? '…' : ''}`;
+}
+
+const MOST_LINES = 30;
+const shortened = (text: string, length: number): string => (text.trim().length > length ? `${text.trim().slice(0, length - 1).trimEnd()}…` : text.trim());
 
 /** 1 child, 3 children. */
 export const count = (n: number, one: string, many = `${one}s`): string => `${num(n)} ${n === 1 ? one : many}`;

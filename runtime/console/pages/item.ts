@@ -3,7 +3,7 @@
 import { isFinal } from '../../ledger/answers.ts';
 import { bar, shapeOf, sign } from '../draw.ts';
 import { drawTurns } from '../drawTurns.ts';
-import { brief, clock, count, k, money, num, percent, short } from '../format.ts';
+import { brief, clock, count, inLines, k, money, num, percent, short } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
@@ -107,18 +107,17 @@ export async function budget(view: View): Promise<Html> {
 export async function ledger(view: View): Promise<Html> {
   const entries = await view.db.console.ledgerPage(view.id, null, 12);
   if (entries.length === 0) return panel('Ledger', null, empty('Nothing has been recorded yet.'));
-  return html`<section class="panel" id="ledger" aria-label="Ledger"><header><h2>Ledger</h2><span class="quiet"><a href="/work/${view.id}/ledger">${count(entries[0]?.seq ?? 0, 'entry', 'entries')}</a></span></header><ol class="rows">${entries.map((entry) => ledgerEntry(view, entry))}</ol></section>`;
+  return html`<section class="panel" id="ledger" aria-label="Ledger"><header><h2>Ledger</h2><span class="quiet"><a href="/work/${view.id}/ledger">${count(entries[0]?.seq ?? 0, 'entry', 'entries')}</a></span></header><ol class="rows">${entries.map((entry) => ledgerEntry(entry))}</ol></section>`;
 }
 
-type Entry = Awaited<ReturnType<View['db']['console']['ledgerPage']>>[number];
+export type Entry = Awaited<ReturnType<View['db']['console']['ledgerPage']>>[number];
 
 /** What fed it, as the digest says it. */
 const trusted: Record<string, string> = { user: 'from its task', own_test: 'own test', file: 'from files', other_agent: 'from another agent', web: 'from outside' };
 
-export const ledgerEntry = (view: View, entry: Entry): Html => html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${entry.retracts === null ? '' : html`of <a href="#entry-${entry.retracts}">${entry.retracts}</a>: `}${entry.taken_back === null ? brief(entry.content, 1200) : html`<s>${brief(entry.content, 1200)}</s> <span class="warn">taken back: ${brief(entry.taken_back, 300)}</span>`}</div><span class="ev">${
-  entry.is_inherited ? 'from before the fork' : entry.iteration === null ? clock(entry.created_at) : `call ${entry.iteration}`}${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}${entry.trust === null ? '' : ` · ${trusted[entry.trust] ?? entry.trust}`}</span>${
-  entry.retracts !== null || entry.taken_back !== null || view.formToken === null ? '' : html`<details class="act ev" name="act"><summary class="chip">Take back…</summary>${
-    form(view, `/work/${entry.work_item_id}/retract`, html`<input type="hidden" name="seq" value="${entry.seq}"><p class="says">It stays in the log; agents no longer read it, and those that were told of it are told so.</p><div class="row wrap"><input class="field grow" name="reason" required aria-label="Reason" placeholder="Why it is wrong"><button class="btn danger">Take it back</button></div>`)}</details>`}</li>`;
+/** action: what can be done with it. */
+export const ledgerEntry = (entry: Entry, action: Html = html``): Html => html`<li class="led" data-key="${entry.id}" id="entry-${entry.seq}"><span class="seq">${entry.seq}</span><div dir="auto" class="wrapped"><span class="${entry.entry_type === 'error' ? 'bad' : entry.entry_type === 'step' ? 'accent' : ''} strong">${entry.entry_type}</span> ${entry.retracts === null ? '' : html`of <a href="#entry-${entry.retracts}">${entry.retracts}</a>: `}${entry.taken_back === null ? inLines(entry.content, 1200) : html`<s>${inLines(entry.content, 1200)}</s> <span class="warn">taken back: ${brief(entry.taken_back, 300)}</span>`}</div><span class="ev">${
+  entry.is_inherited ? 'from before the fork' : entry.iteration === null ? clock(entry.created_at) : `call ${entry.iteration}`}${(entry.beside ?? []).length > 0 ? html` · beside ${(entry.beside ?? []).slice(0, 3).map((call, i) => html`${i > 0 ? ', ' : ''}<a href="/call/${call.id}">${call.tool} ${short(call.id).slice(-4)}</a>`)}` : ''}${entry.trust === null ? '' : ` · ${trusted[entry.trust] ?? entry.trust}`}</span>${action}</li>`;
 
 async function children(view: View): Promise<Html> {
   const all = await view.db.console.children(view.id, 50);

@@ -8,6 +8,7 @@ import { empty, form, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
 import { at } from '../work.ts';
 import { budget, head, headInputs, itemFrame, ledgerEntry, turns } from './item.ts';
+import type { Entry } from './item.ts';
 import { address } from './journal.ts';
 
 const PAGE = 60;
@@ -27,8 +28,12 @@ async function wholeLedger(view: View): Promise<Html> {
   const entries = await view.db.console.ledgerPage(view.id, before, PAGE);
   if (entries.length === 0) return panel('Ledger', null, empty('Nothing has been recorded yet.'));
   const last = entries.at(-1);
-  return panel('Ledger', 'newest first', html`<ol class="rows list" data-list>${entries.map((entry) => ledgerEntry(view, entry))}</ol>${last && last.seq > 1 ? html`<p class="newer"><a href="${address(view, { before: String(last.seq) })}" data-more>older entries</a></p>` : ''}`);
+  return panel('Ledger', 'newest first', html`<ol class="rows list" data-list>${entries.map((entry) => ledgerEntry(entry, retraction(view, entry)))}</ol>${last && last.seq > 1 ? html`<p class="newer"><a href="${address(view, { before: String(last.seq) })}" data-more>older entries</a></p>` : ''}`);
 }
+
+const retraction = (view: View, entry: Entry): Html =>
+  entry.retracts !== null || entry.taken_back !== null || view.formToken === null ? html`` : html`<details class="act" name="act"><summary class="chip">Take back…</summary>${
+    form(view, `/work/${entry.work_item_id}/retract`, html`<input type="hidden" name="seq" value="${entry.seq}"><p class="says">It stays in the log; agents no longer read it, and those that were told of it are told so.</p><div class="row wrap"><input class="field grow" name="reason" required aria-label="Reason" placeholder="Why it is wrong"><button class="btn danger">Take it back</button></div>`)}</details>`;
 
 export const turnsView: Page = {
   pattern: pattern('turns'),
