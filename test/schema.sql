@@ -2856,7 +2856,7 @@ create function _results_chars(p_turn_id uuid) returns integer
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
   plpgsql volatile; -- body 28f652f3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
-  sql stable set enable_sort=off set enable_seqscan=off; -- body d6f368f5, comment 73c4701d
+  sql stable set enable_sort=off set enable_seqscan=off; -- body d6f368f5, comment 5988dcc8
 create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body 0ec83474, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
@@ -3120,7 +3120,7 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body b494c3ee, comment 2d8630f3
 create function _warm_up() returns void
-  plpgsql volatile; -- body 6b957d5a, comment 73dc42a0
+  plpgsql volatile; -- body 6b957d5a, comment 5d807659
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
   plpgsql volatile; -- body 6ab728c3, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record

@@ -45,6 +45,11 @@ const back = {
   session_import: 'recorded_runs_parse',
 };
 
+test('sql/README.md names every folder', () => {
+  const folders = readFileSync(`${root}../README.md`, 'utf8').split('\n').filter((line) => /^\| `\d\d_/.test(line)).flatMap((line) => line.split('|')[1]?.match(/\w+/g) ?? []);
+  expect(folders).toEqual([...new Set([...sources.keys()].map(folder))].toSorted());
+});
+
 test('stages call earlier stages', () => {
   const found = functions.flatMap(({ name, file, calls }) =>
     [...calls].filter((called) => folder(homes.get(called) ?? '') > folder(file)).map((called) => `${name} calls ${called}`));

@@ -116,8 +116,8 @@ export async function seatAt(db: Db, updates: Updates, identity: Identity): Prom
   const [{ promptOf }, { keepAlive }] = await Promise.all([import('./hook.ts'), import('../ledger/journal.ts')]);
   // Safe to call twice at once: a client starts its server and its first hook at the same moment.
   const workItemId = await db.journal.sessionOpen(identity.conversation, promptOf(identity.conversation));
-  const letGo = keepAlive(db, workItemId); // as long as the client has its server
-  return { db, updates, workItemId, leave: async () => letGo() };
+  const stopKeepAlive = keepAlive(db, workItemId); // as long as the client has its server
+  return { db, updates, workItemId, leave: async () => stopKeepAlive() };
 }
 
 const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.');

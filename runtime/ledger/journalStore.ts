@@ -19,7 +19,7 @@ export class JournalStore {
   readonly #conversationId: string;
   readonly #listeners = new Set<(state: JournalState) => void>();
   #unsubscribe: (() => void) | null = null;
-  #letGo: (() => void) | null = null;
+  #stopKeepAlive: (() => void) | null = null;
 
   constructor(journal: WorkJournal, conversationId: string) {
     this.#journal = journal;
@@ -84,13 +84,13 @@ export class JournalStore {
 
   /** Only the program that drives a session keeps it alive, not one that watches. */
   #drive(sessionId: string): void {
-    this.#letGo ??= this.#journal.keepAlive(sessionId);
+    this.#stopKeepAlive ??= this.#journal.keepAlive(sessionId);
   }
 
   #leave(): void {
     this.#unsubscribe?.();
-    this.#letGo?.();
-    this.#unsubscribe = this.#letGo = null;
+    this.#stopKeepAlive?.();
+    this.#unsubscribe = this.#stopKeepAlive = null;
   }
 
   async #follow(session: JournalSession | null): Promise<void> {
@@ -111,8 +111,8 @@ export class JournalStore {
   async #setStatus(status: JournalStatus): Promise<void> {
     await this.#inSession(async (id) => {
       await this.#journal.updateSessionStatus(id, status);
-      this.#letGo?.();
-      this.#letGo = null;
+      this.#stopKeepAlive?.();
+      this.#stopKeepAlive = null;
       if (status === 'active') this.#drive(id);
       this.#set({ session: await this.#journal.getSession(id) });
     });

@@ -1,4 +1,4 @@
-// Erases what policies let go, when the worker starts and once an hour, in small transactions. Whichever worker comes first does it for all;
+// Erases what policies say, when the worker starts and once an hour, in small transactions. Whichever worker comes first does it for all;
 // what one leaves when it dies the next one finds.
 
 import { setTimeout as sleep } from 'node:timers/promises';

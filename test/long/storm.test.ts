@@ -9,10 +9,13 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { seed, seededRandom } from '../random.ts';
 import { until as waiting } from '../workerProcess.ts';
 
 const SECONDS = Number(process.env['STORM_SECONDS'] ?? 30);
 const drivers = 18;
+/** What is chosen can be chosen again; who comes first cannot. */
+const random = seededRandom();
 const spawns = 16;
 let database: TestDatabase;
 let pool: pg.Pool;
@@ -48,18 +51,18 @@ async function ask(sql: string, values: unknown[] = []): Promise<Row | null> {
   }
 }
 const id = async (sql: string): Promise<string | null> => ((await ask(sql))?.['id'] as string | undefined) ?? null;
-const pick = <T>(things: readonly T[]): T => things[Math.floor(Math.random() * things.length)]!;
+const pick = <T>(things: readonly T[]): T => things[Math.floor(random() * things.length)]!;
 const spawn = (n: number): object => use('spawn_child_work', { work_type: pick(['part', 'part', 'part', 'narrow']), description: `Part ${crypto.randomUUID()}` }, n);
 const use = (name: string, input: object, n: number): object => ({ type: 'tool_use', id: `t${n}`, name, input });
 
 /** What a model says next: mostly notes; of leads, sixteen children at once and then to wait for them; at last that it is done. */
 function content(isLead: boolean, children: readonly string[]): object[] {
-  const roll = Math.random();
+  const roll = random();
   if (isLead && roll < 0.25) return Array.from({ length: spawns }, (_, n) => spawn(n));
-  if (isLead && children.length > 0 && roll < 0.6) return [use('await_child_work', { work_item_ids: children, timeout_seconds: 1 + 3 * Math.random() }, 0)];
+  if (isLead && children.length > 0 && roll < 0.6) return [use('await_child_work', { work_item_ids: children, timeout_seconds: 1 + 3 * random() }, 0)];
   if (roll < 0.35) return [{ type: 'text', text: 'Done.' }];
   if (!isLead && roll < 0.42) return [spawn(0)];
-  return [1, 2].map((n) => use('ledger_append', { entry_type: 'note', content: `${Math.random()}` }, n));
+  return [1, 2].map((n) => use('ledger_append', { entry_type: 'note', content: `${random()}` }, n));
 }
 
 /** The newest lease of each item. */
@@ -73,7 +76,7 @@ async function drive(workItemId: string, worker: string): Promise<boolean> {
   leases.set(workItemId, claim['lease'] as string);
   const begin = (await ask('select iteration_begin($1, $2) as begin', held))?.['begin'] as { kind: string; turn_id: string; calls?: { id: string }[] } | undefined;
   let calls = begin?.calls ?? [];
-  const roll = Math.random();
+  const roll = random();
   if (roll < 0.05) return false; // it dies, and its lease runs out
   if (roll < 0.1) return (await ask('select iteration_release($1, $2)', held)) !== null && false;
   if (begin?.kind === 'call_model') {
@@ -90,7 +93,7 @@ async function drive(workItemId: string, worker: string): Promise<boolean> {
   return (await ask('select iteration_finish($1, $2)', held)) !== null;
 }
 
-test(`no deadlock in ${SECONDS} seconds of everything at once`, { timeout: SECONDS * 1000 + 600_000 }, async () => {
+test(`no deadlock in ${SECONDS} seconds of everything at once (SEED=${seed})`, { timeout: SECONDS * 1000 + 600_000 }, async () => {
   const end = performance.now() + SECONDS * 1000;
   const finished = Array<number>(drivers).fill(0);
   const plant = async (): Promise<void> => {
@@ -100,7 +103,7 @@ test(`no deadlock in ${SECONDS} seconds of everything at once`, { timeout: SECON
   const until = async (every: number, act: () => Promise<unknown>): Promise<void> => {
     while (performance.now() < end) {
       await act();
-      await sleep(every * Math.random() * 2);
+      await sleep(every * random() * 2);
     }
   };
   const some = (where: string, first = 'random()'): string => `select id from work_items where resolved_at is null and ${where} order by ${first}, random() limit 1`;
@@ -112,13 +115,13 @@ test(`no deadlock in ${SECONDS} seconds of everything at once`, { timeout: SECON
     })),
     // Each of four workers beats for all that it holds, under whatever lease.
     ...[0, 1, 2, 3].map((n) => until(100, () => {
-      const named = [...leases].filter(() => Math.random() < 0.9);
+      const named = [...leases].filter(() => random() < 0.9);
       return ask('select lease_renew($1, $2, $3)', [`worker ${n}`, named.map(([item]) => item), named.map(([, lease]) => lease)]);
     })),
     until(300, plant),
     until(300, () => ask(`select work_sweep('5 seconds')`)),
     until(1500, async () => ask('select count(*) from work_cancel($1)', [await id(some('depth = 1 or random() < 0.1'))])),
-    until(200, async () => ask('select work_message($1, $2, $3)', [await id(some('true')), 'A word', Math.random() < 0.5])),
+    until(200, async () => ask('select work_message($1, $2, $3)', [await id(some('true')), 'A word', random() < 0.5])),
     until(200, async () => {
       const paused = await id(some('true'));
       await ask('select work_pause($1)', [paused]);

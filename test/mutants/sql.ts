@@ -453,14 +453,14 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/40_focus/slots.sql',
     from: 'if v_taken + v_urgent >= v_max then',
     to: 'if v_taken >= v_max then',
-    test: 'test/sql/focus_claim/gives_a_place_to_the_most_urgent.test.sql',
+    test: 'test/sql/focus_claim/gives_a_slot_to_the_most_urgent.test.sql',
   },
   {
     name: 'a faculty has a slot too many',
     file: 'sql/api/40_focus/slots.sql',
     from: 'if v_taken + v_urgent >= v_max then',
     to: 'if v_taken + v_urgent > v_max then',
-    test: 'test/sql/focus_claim/gives_a_place_to_the_most_urgent.test.sql',
+    test: 'test/sql/focus_claim/gives_a_slot_to_the_most_urgent.test.sql',
   },
   {
     name: 'who waits keeps the slot',

@@ -1,6 +1,6 @@
 -- The catalog checked by queries: what every function, table and column of the ledger has to keep to, in one list.
 begin;
-select plan(17);
+select plan(18);
 
 create temporary table ledger_functions as
   select p.*, p.oid::regprocedure::text as signature
@@ -85,6 +85,10 @@ select is_empty(
   $$ select signature from ledger_functions
       where prosrc ~* '\mwork_items\M[^;]*\mfor\s+no\s+key\s+update\M(?!\s+of\s+(e|k)\M)' and proname <> '_budgets_above' $$,
   'nobody locks work items: a writer has locked the fence, and whoever refers to an item waits for nobody');
+
+select is_empty(
+  $$ select signature from ledger_functions where prorettype = 'jsonb'::regtype and proname ~ '^(focus|iteration|turn|tool_call|hook|compaction)_' $$,
+  'what a stage answers is json: the runtime reads it as it was built');
 
 select * from finish();
 rollback;

@@ -14,13 +14,13 @@ const TREES = 30;
 export const now: Page = {
   pattern: /^\/$/,
   section: 'now',
-  parts: { figures, approvals, underWay, lately, queue, workers, places, doctor },
+  parts: { figures, approvals, underWay, lately, queue, workers, slots, doctor },
   inputs: {
     figures: ['underWay', 'asks'], approvals: ['asks', 'every 30 s'], underWay: ['underWay', 'asks'], lately: ['underWay', 'queue', 'over'], queue: ['queue', 'underWay', 'every 30 s'],
-    workers: ['workers', 'every 10 s'], places: ['underWay', 'queue', 'every 10 s'], doctor: ['queue', 'workers', 'every 30 s'],
+    workers: ['workers', 'every 10 s'], slots: ['underWay', 'queue', 'every 10 s'], doctor: ['queue', 'workers', 'every 30 s'],
   },
   async whole(_, part) {
-    const [top, ask, way, over, wait, who, slot, found] = await Promise.all(['figures', 'approvals', 'underWay', 'lately', 'queue', 'workers', 'places', 'doctor'].map(part));
+    const [top, ask, way, over, wait, who, slot, found] = await Promise.all(['figures', 'approvals', 'underWay', 'lately', 'queue', 'workers', 'slots', 'doctor'].map(part));
     return {
       title: 'Now',
       body: html`<header class="head"><div class="row spread wrap"><h1>Now</h1>${top ?? ''}</div></header>
@@ -105,9 +105,9 @@ async function workers({ db }: View): Promise<Html> {
     one.seen_at === null ? '' : html`heard from ${counting(one.seen_at)} ago`}${one.busy === 0 && one.is_alive ? ' · idle' : ''}${one.lease_ends_at && one.is_alive ? html` · lease ${lasting(-since(one.lease_ends_at))}` : ''}</span></li>`)}</ul>`);
 }
 
-async function places({ db }: View): Promise<Html> {
-  const [slots, models] = await Promise.all([db.console.slots(), db.console.models()]);
-  const shown = slots.filter((one) => one.slots !== null || one.used > 0 || (one.queued ?? 0) > 0).slice(0, 8);
+async function slots({ db }: View): Promise<Html> {
+  const [all, models] = await Promise.all([db.console.slots(), db.console.models()]);
+  const shown = all.filter((one) => one.slots !== null || one.used > 0 || (one.queued ?? 0) > 0).slice(0, 8);
   if (shown.length === 0 && models.length === 0) return html``;
   return panel('Slots and models', null, html`<div class="body stack">${shown.length > 0 ? html`<dl class="kv">${shown.map((one) => html`<dt class="cut">${one.faculty}</dt><dd>${one.slots === null ? `${one.used} under way` : `${one.used} of ${one.slots}`}</dd>${one.slots === null ? '' : html`<dd class="bar-cell">${bar(one.used / Math.max(one.slots, 1))}</dd>`}`)}</dl>` : ''}${
     models.length > 0 ? html`<dl class="kv">${models.map((one) => html`<dt class="cut">${one.name}</dt><dd>${one.ends_at === null || since(one.ends_at) > 0 ? html`<span class="good">answers</span>` : html`<span class="warn" title="${one.reason ?? ''}">again in ${lasting(-since(one.ends_at))}</span>`}</dd>`)}</dl>` : ''}</div>`);

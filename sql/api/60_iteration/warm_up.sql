@@ -45,4 +45,4 @@ exception when sqlstate 'WLDRY' then
 end
 $$;
 
-comment on function _warm_up() is 'Plays iterations of an item and rolls them back: it writes nothing, rings for nobody, and leaves its connection with everything that an iteration needs compiled and planned.';
+comment on function _warm_up() is 'Plays iterations of an item and rolls them back: it writes nothing, notifies nobody, and leaves its connection with everything that an iteration needs compiled and planned.';

@@ -108,7 +108,7 @@ as $$
    limit p_limit;
 $$;
 
-comment on function _retention_due(integer) is 'Trees that a policy lets go now, oldest first.';
+comment on function _retention_due(integer) is 'Trees that a policy erases now, oldest first.';
 
 create or replace function _retention_take(p_root_id uuid)
   returns jsonb

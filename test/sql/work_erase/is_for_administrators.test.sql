@@ -1,4 +1,4 @@
--- Of the roles of a ledger only the administrator erases, and workers only what policies let go.
+-- Of the roles of a ledger only the administrator erases, and workers only what policies say.
 begin;
 select plan(7);
 
