@@ -487,13 +487,12 @@ create table retention_runs (
   constraint retention_runs_pkey PRIMARY KEY (root_id),
 );
 create table search_entries (
-  source text not null,
+  source search_source not null,
   id uuid not null,
   work_item_id uuid not null,
   words tsvector not null,
   created_at timestamp with time zone not null,
   constraint search_entries_pkey PRIMARY KEY (id, source),
-  constraint source_is_known CHECK (source = ANY (ARRAY['ledger'::text, 'journal'::text, 'message'::text, 'work'::text, 'outcome'::text])),
 );
 CREATE INDEX search_entries_words ON ledger.search_entries USING gin (words);
 CREATE INDEX search_entries_work_item ON ledger.search_entries USING btree (work_item_id, created_at);
@@ -933,6 +932,7 @@ CREATE INDEX workers_tree ON ledger.workers USING btree (tree_id) WHERE (tree_id
 create domain budget_resource as text CHECK ((VALUE = ANY (_budget_resources())));
 create domain ledger_entry_type as text CHECK (((VALUE = 'retraction'::text) OR (VALUE = ANY (_ledger_entry_types()))));
 create domain message_source as text CHECK (((VALUE = 'engine'::text) OR (VALUE = ANY (_work_sources()))));
+create domain search_source as text CHECK ((VALUE = ANY (_search_sources())));
 create domain work_source as text CHECK ((VALUE = ANY (_work_sources())));
 create view message_codeblocks with (security_invoker=true) as
  SELECT m.id AS message_id,
@@ -2900,13 +2900,15 @@ create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_tex
 create function _search_entry() returns trigger
   plpgsql volatile; -- body 8f0c5e55, comment f9e12b35
 create function _search_ledger() returns trigger
-  plpgsql volatile set client_min_messages=warning; -- body 04b2a088, comment 4e6600e9
+  plpgsql volatile; -- body 948fab68, comment 4e6600e9
 create function _search_marks(p_query text) returns text
   sql immutable; -- body b38a3635, comment e815c553
 create function _search_query(p_query text) returns tsquery
   plpgsql immutable; -- body c16e3a6f, comment ba038f7d
 create function _search_snippet(p_text text, p_marks text) returns text
   sql immutable; -- body a5130a7c, comment 3d883860
+create function _search_sources() returns text[]
+  sql immutable parallel safe; -- body d41d8cd9, comment e73c4397
 create function _search_text(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d659e1df
 create function _secrets_behind() returns text
@@ -3264,7 +3266,7 @@ create function ledger_read_lines(p_work_item_id uuid, p_entry_type text DEFAULT
 create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text) returns work_ledger
   plpgsql volatile; -- body 1b8e6a36, comment 42ef43b4
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
-  plpgsql stable; -- body 2516c316, comment 4f09e171
+  plpgsql stable; -- body a9362aa3, comment 4f09e171
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile; -- body 238cf0ee, comment 1ff2e21f
 create function markdown_codeblocks(p_text text) returns jsonb

@@ -7,13 +7,12 @@ create function _search_text(p_text text) returns text
   return regexp_replace(regexp_replace(p_text, '([[:lower:][:digit:]])([[:upper:]])', '\1 \2', 'g'), '[^[:alnum:]]+', ' ', 'g');
 
 create table search_entries (
-  source text not null,
+  source search_source not null,
   id uuid not null,
   work_item_id uuid not null,
   words tsvector not null,
   created_at timestamptz not null,
-  primary key (id, source),
-  constraint source_is_known check (source in ('ledger', 'journal', 'message', 'work', 'outcome'))
+  primary key (id, source)
 );
 
 create index search_entries_words on search_entries using gin (words);

@@ -3,7 +3,7 @@
 
 import type pg from 'pg';
 
-import { linesOf, median, takeTurns, timed } from './harness/question.ts';
+import { against, linesOf, median, takeTurns, timed } from './harness/question.ts';
 import type { Line, Question, Sample } from './harness/question.ts';
 import { withServer } from './harness/server.ts';
 import type { Server } from './harness/server.ts';
@@ -26,7 +26,10 @@ export const digest: Question = {
       say(`digest: ${entries} entries`);
       await fill(server.admin, entries);
       const samples = await takeTurns(quick ? 5 : 15, Object.fromEntries(Object.entries(queries).map(([name, query]) => [name, () => msOf(server, asking, query)])));
-      lines.push(...linesOf(samples, { unit: 'ms', of: KEY, at: entries }));
+      lines.push(...linesOf(samples, { unit: 'ms', of: KEY, at: entries }).map((line) => {
+        const first = lines.find(({ name }) => name === line.name);
+        return first ? against(line, { ...first, name: `that at ${first.at}` }) : line;
+      }));
     }
     return lines;
   }, { autovacuum: 'off' }),

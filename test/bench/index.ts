@@ -3,7 +3,7 @@
 //   --quick  seconds each: whether it works, and ratios that are roughly right
 //   --json   one array on stdout instead of tables
 //   --write  into results/, the plots and README.md
-//   --check  fails where a ratio does not reach half of its goal (harness/goals.ts)
+//   --check  fails where a ratio does not reach half of its goal (harness/goals.ts), measured twice
 
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -54,10 +54,15 @@ async function measureApart(name: string): Promise<Result> {
   return result;
 }
 
+const isFarOff = ({ question, lines }: Result): boolean => judge(question, lines).some((one) => one.isFarOff);
+
 const results: Result[] = [];
 for (const name of asked) {
   try {
-    results.push(await (asked.length === 1 ? measure(name) : measureApart(name)));
+    const once = (): Promise<Result> => (asked.length === 1 ? measure(name) : measureApart(name));
+    const result = await once();
+    // Other work on the machine spoils a few seconds of a quick line, hardly the same few twice.
+    results.push(options.check && isFarOff(result) ? await once() : result);
   } catch (error) {
     say(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
     process.exitCode = 1;
@@ -70,9 +75,9 @@ if (options.write) {
   for (const result of measured) store(result);
   writeFigures();
 }
+if (options.check && measured.some(isFarOff)) process.exitCode = 1;
 for (const { question, lines } of measured) {
-  for (const { goal, value, isMet, isFarOff } of judge(question, lines)) {
+  for (const { goal, value, isMet } of judge(question, lines)) {
     if (!isMet) say(`${question}: ${goal.name}${goal.at === undefined ? '' : `, ${goal.at}`}: ${shown(value)}, the goal is ${goal.atLeast === undefined ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`}`);
-    if (options.check && isFarOff) process.exitCode = 1;
   }
 }

@@ -23,7 +23,7 @@ declare
   v_before text[] := regexp_match(p_before, '^(\d{1,9}) (\d{1,18}) ([0-9a-f-]{36}) ([a-z]+)$');
 begin
   perform _check_page(p_limit, 100);
-  perform _check_word('a source of a search', s, '{ledger,journal,message,work,outcome}') from unnest(p_sources) s;
+  perform _check_word('a source of a search', s, _search_sources()) from unnest(p_sources) s;
   if p_before is not null and v_before is null then
     perform _raise_invalid(format('"%s" is not the position of a hit', _one_line(p_before, 60)),
       'Pass the position of the last hit of the page before, or null.');
@@ -32,7 +32,7 @@ begin
   end if;
   return query
     with hit as materialized (
-      select e.source, e.id, e.work_item_id, e.created_at, (ts_rank(e.words, v_query, 1) * 1000000)::integer as rank,
+      select e.source::text as source, e.id, e.work_item_id, e.created_at, (ts_rank(e.words, v_query, 1) * 1000000)::integer as rank,
              (extract(epoch from e.created_at) * 1000000)::bigint as at
         from search_entries e
        where e.words @@ v_query
@@ -176,20 +176,23 @@ $$;
 
 comment on function _search_entry() is 'Trigger: adds what was recorded to search_entries, under the source that is its argument; deleted, retracted: takes it out.';
 
--- For itself, because appends are what must be fast. Measured, in CPU time of the server for an append: 0.112 ms without search, 0.157
--- through _search_add(), 0.15 so; of that a third are the words, a third is the row with its keys, and the index for words next to
--- nothing, since it gathers what is new (fastupdate). An index on an expression over work_ledger instead of the row: 0.137, but then
--- each hit that is ranked has its words taken apart again.
+-- For itself, because appends are what must be fast: of the CPU time that an append takes in the server, a quarter goes into this, half of it
+-- into the words, half into the row with its keys; the index for words costs next to nothing, since it gathers what is new (fastupdate).
+-- An index on an expression over work_ledger instead of the row would take little less, but then each hit that is ranked has its words
+-- taken apart again. To change a setting, as _search_add() does, takes a tenth of an append: no word of a short text is too long.
 create or replace function _search_ledger()
   returns trigger
   language plpgsql
   set search_path = pg_catalog, @extschema@, pg_temp
-  set client_min_messages = warning -- as in _search_add()
 as $$
 begin
-  insert into search_entries (source, id, work_item_id, words, created_at)
-  values ('ledger', new.id, new.work_item_id, to_tsvector('simple', _search_text(new.content)), new.created_at)
-  on conflict do nothing;
+  if octet_length(new.content) > 1000 then
+    perform _search_add('ledger', new.id, new.work_item_id, new.content, new.created_at);
+  else
+    insert into search_entries (source, id, work_item_id, words, created_at)
+    values ('ledger', new.id, new.work_item_id, to_tsvector('simple', _search_text(new.content)), new.created_at)
+    on conflict do nothing;
+  end if;
   return null;
 end
 $$;
