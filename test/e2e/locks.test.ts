@@ -327,6 +327,55 @@ test('every function that changes work, or that a worker calls, is stopped', asy
   expect(all.filter((name) => !stopped.has(name))).toEqual([]);
 });
 
+/** A root, a child and a grandchild, each with a request under way and budgets of two resources; the ids of foci are in another order than those of items. */
+async function family(): Promise<{ items: string[]; driven: Driven }> {
+  const { root, part } = await tree();
+  const items = [root, part, await partOf(part)];
+  for (const item of items) await first.run(`select budget_set(${quoted(item)}, 'tokens', 10000000), budget_set(${quoted(item)}, 'calls', 10000)`);
+  const driven = await asking(items[2]!);
+  for (const item of [part, root]) await asking(item);
+  return { items, driven };
+}
+
+/** Where a function locks several rows of a table: what names a row, and the order. */
+const rows = { fences: 'work_item_id', foci: 'id', budgets: 'work_item_id, resource' } as const;
+/** Functions that lock several rows of a table and may wait for each. */
+const several: { name: string; tables: (keyof typeof rows)[]; call: (of: { items: string[]; driven: Driven }) => Promise<string> }[] = [
+  { name: 'work_cancel', tables: ['fences', 'foci', 'budgets'], call: async ({ items: [root] }) => `count(*) from work_cancel(${quoted(root)})` },
+  { name: 'work_erase', tables: ['fences', 'foci'], call: async ({ items: [root] }) => {
+    await first.run(`select count(*) from work_cancel(${quoted(root)})`);
+    return `count(*) from work_erase(${quoted(root)})`;
+  } },
+  { name: 'work_sweep', tables: ['foci', 'budgets'], call: async () => {
+    await first.run(`update foci set lease_expires_at = now() - interval '1 minute' where lease_owner is not null`);
+    return 'work_sweep()';
+  } },
+  { name: 'iteration_release', tables: ['budgets'], call: async ({ driven }) => `iteration_release(${args(driven)})` },
+];
+
+test.each(several.flatMap(({ tables, ...of }) => tables.map((table) => ({ table, ...of }))))('$name locks the rows of $table in their order, not as they lie there', async ({ table, call }) => {
+  const made = await family();
+  const running = await call(made);
+  const key = `(${rows[table]})::text`;
+  const from = `from ${table} where work_item_id = any (${quoted(`{${made.items.join()}}`)})`;
+  // They lie there the other way round, and are found as they lie.
+  await first.run(`create index backwards on ${table} (${rows[table].replaceAll(/\w+/g, '$& desc')}); cluster ${table} using backwards; drop index backwards`);
+  await third.run('set enable_indexscan = off; set enable_indexonlyscan = off; set enable_bitmapscan = off');
+  const keys = (await first.run(`select array(select ${key} ${from} order by ${rows[table]})`)) as string[];
+  expect(await first.run(`select array(select ${key} ${from} order by ctid)`)).toEqual(keys.toReversed());
+  expect(keys.length).toBeGreaterThan(2);
+  for (const [n, held] of keys.entries()) {
+    await second.run(`begin; select ${from} and ${key} = ${quoted(held)} for no key update`);
+    await third.run('begin');
+    const locking = third.begin(`select ${running}`);
+    expect(await locking.waitsFor(second)).toBe(true);
+    expect(await first.run(`select array(select ${key} ${from} order by ${rows[table]} for no key update skip locked)`), `while it waits for ${held}`).toEqual(keys.slice(n + 1));
+    await second.run('rollback');
+    expect(await locking.outcome).toBe('done');
+    await third.run('rollback');
+  }
+});
+
 /** The item's row, as each function that writes for it locks it. */
 const holding = (item: string): string => `begin; select from _open_item(${quoted(item)})`;
 const enqueued = (...items: string[]): string => `select _enqueue_all(${quoted(`{${items.join()}}`)})`;
