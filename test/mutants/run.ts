@@ -89,7 +89,7 @@ function inTree(cluster: Cluster, tree: string): Run {
       const which = title === undefined ? ['test/sql.test.ts'] : [test, '-t', title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)];
       // A fuse: what a mutant lets wait for ever has failed.
       const fuse = ['--testTimeout', String(isMutated ? Math.max(60_000, 3 * (fuses.get(keyOf(mutant)) ?? 0)) : 600_000)];
-      await promisify(execFile)(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...which, ...fuse, '--reporter=json', `--outputFile=${report}`],
+      await promisify(execFile)(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...which, ...fuse, ...(isMutated ? ['--bail', '1'] : []), '--reporter=json', `--outputFile=${report}`],
         { cwd: tree, env: { ...process.env, T: title === undefined ? test : '', ...(isMutated && file.startsWith('sql/') ? {} : { [CLUSTER]: JSON.stringify(cluster) }) }, maxBuffer: 1e9 }).catch(() => {}); // the report says it all
     } finally {
       cpSync(join(root, file), join(tree, file));

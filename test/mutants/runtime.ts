@@ -183,6 +183,22 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'takes a spend limit',
   },
   {
+    name: 'the comments of a page are looked for on the thread of the heartbeat',
+    file: 'runtime/tools/web_fetch.ts',
+    from: 'await read(page.text, {',
+    to: `await read(page.text.replace(/<!--[^]*?-->/g, ''), {`,
+    test: 'test/e2e/hostileInput.test.ts',
+    title: 'a lease of a second is renewed while its holder reads hostile',
+  },
+  {
+    name: 'a glob pattern is tried on the thread of the heartbeat',
+    file: 'runtime/tools/glob.ts',
+    from: 'return await thread.ask(paths);',
+    to: 'return (await import(patternsModule)).globMatcher(pattern)(paths);',
+    test: 'test/e2e/hostileInput.test.ts',
+    title: 'a lease of a second is renewed while its holder reads hostile',
+  },
+  {
     name: 'a page of a private network is fetched',
     file: 'runtime/tools/web_fetch.ts',
     from: '(!isAllowed && addresses.some(isPrivate))',
