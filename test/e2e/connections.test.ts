@@ -17,6 +17,7 @@ import { installLedger } from '../../runtime/install/installLedger.ts';
 import { connect } from '../../runtime/ledger/connection.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { startOtlpReceiver } from '../otlpReceiver.ts';
 import { until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
@@ -71,10 +72,10 @@ async function restart(): Promise<void> {
   await ensureEmbedded({ dataDir, isDurable: false });
 }
 
-function start(): void {
+function start(env: Record<string, string> = {}): void {
   log = '';
   child = spawn(process.execPath, [main, 'work', '--concurrency', String(CONCURRENCY), '--grace-seconds', '1'], {
-    env: { PATH: process.env['PATH'], HOME: dataDir, DATABASE_URL: url, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, WORK_LEDGER_LEASE_SECONDS: '4', DOCKER_HOST: 'unix:///nowhere.sock' },
+    env: { PATH: process.env['PATH'], HOME: dataDir, DATABASE_URL: url, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, WORK_LEDGER_LEASE_SECONDS: '4', DOCKER_HOST: 'unix:///nowhere.sock', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk) => (log += chunk));
@@ -120,18 +121,24 @@ async function tell(error: Error): Promise<never> {
   throw new Error(`${error.message}\n${JSON.stringify(rows)}\n${log}`);
 }
 
-test('a worker opens at most concurrency + 4 connections, and says at start what it needs and what is left', async () => {
+test.each([
+  { exports: 'nothing', needs: CONCURRENCY + 4, env: {} },
+  { exports: 'traces', needs: CONCURRENCY + 5, env: { OTEL_METRICS_EXPORTER: 'none' } },
+  { exports: 'traces and metrics', needs: CONCURRENCY + 6, env: {} },
+])('a worker that exports $exports opens at most $needs connections, and says at start that it needs them and what is left', async ({ exports, needs, env }) => {
+  const collector = await startOtlpReceiver();
   await watch();
   const items = await submit(12);
-  start();
+  start(exports === 'nothing' ? {} : { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, ...env });
   await says('worker started');
-  expect(log).toMatch(/"needs":8,"left":\d+,"most":20,"msg":"this worker opens at most 8 connections; the server has \d+ of 20 left"/);
+  expect(log).toMatch(new RegExp(`"needs":${needs},"left":\\d+,"most":20,"msg":"this worker opens at most ${needs} connections; the server has \\d+ of 20 left"`));
   let most = 0;
   await done(items, async () => {
     most = Math.max(most, (await backends()).length);
   });
-  expect(most).toBeLessThanOrEqual(CONCURRENCY + 4);
+  expect(most).toBeLessThanOrEqual(needs);
   expect(most).toBeGreaterThan(4);
+  await collector.close();
 });
 
 test('when others take every connection it waits, says so, and comes back by itself', async () => {
@@ -213,10 +220,23 @@ test('one that is started before its database waits for it and says so; one whos
   await done(items);
 });
 
-test('no file but one makes connections, so that each has a listener for its errors', async () => {
+test('every connection that is made has a listener for its errors, in the few files that make one', async () => {
   const runtime = fileURLToPath(new URL('../../runtime/', import.meta.url));
-  const files = (await readdir(runtime, { recursive: true })).filter((name) => name.endsWith('.ts'));
-  const makers = [];
-  for (const name of files) if ((await readFile(join(runtime, name), 'utf8')).includes('new pg.Client(')) makers.push(name);
-  expect(makers).toEqual(['ledger/connection.ts']);
+  const makers: Record<string, string[]> = {};
+  for (const name of (await readdir(runtime, { recursive: true })).filter((each) => each.endsWith('.ts'))) {
+    const text = await readFile(join(runtime, name), 'utf8');
+    expect(text, name).not.toMatch(/^import (?!type |pg from ).*'pg';$/m); // under no other name
+    const made = text.match(/\bnew pg\.\w+\(|\bcreatePool\(/g) ?? [];
+    if (made.length === 0) continue;
+    makers[name] = made;
+    const listening = (to: string): number => text.split(`${to}.on('error', `).length - 1;
+    expect(listening('pool'), name).toBe(made.filter((one) => one !== 'new pg.Client(').length);
+    expect(listening('client'), name).toBe(made.filter((one) => one !== 'createPool(').length); // of a pool of pg's, those that are out on loan
+  }
+  expect(makers).toEqual({
+    'ledger/connection.ts': ['new pg.Client('],
+    'ledger/pool.ts': ['createPool('], // slonik's, which listens to what it lends
+    'install/installLedger.ts': ['new pg.Pool('],
+    'worker/runner.ts': ['new pg.Pool('],
+  });
 });

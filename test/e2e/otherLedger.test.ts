@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { installLedger } from '../../runtime/install/installLedger.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { noDocker } from '../docker.ts';
 
 const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
 let database: TestDatabase;
@@ -30,12 +31,14 @@ afterAll(async () => {
 
 function cli(args: string[], environment: Record<string, string> = {}): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...args], { cwd: directory, env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, ...environment } }, (error, stdout, stderr) =>
+    execFile(process.execPath, [main, ...args], { cwd: directory, env: { PATH: process.env['PATH'], HOME: directory, DOCKER_HOST: process.env['DOCKER_HOST'], DATABASE_URL: database.url, ...environment } }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
   });
 }
 
 const id = '00000000-0000-7000-8000-000000000000';
+/** What asks for a container before it looks for its ledger. */
+const needsDocker = noDocker === null ? ['code'] : [];
 const recorded = fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url));
 
 test('every command ends over an older ledger, with what to do', async () => {
@@ -45,7 +48,7 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['up'], ['install'], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'],
     ['list'], ['logs', id], ['sql'], ['complete', id, 'x'], ['ledger', 'append', id, 'note', 'x'], ['cost'], ['trace', id],
     ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['javascript'],
-    ['replay', recorded, '--schema', 'work_ledger'], ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ['demo', '--scene', 'team'], ['demo', '--scene', 'context'],
+    ['replay', recorded, '--schema', 'work_ledger'], ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ...['team', 'context', ...needsDocker].map((scene) => ['demo', '--scene', scene]),
     ['console', '--port', '0'], ['ledger', 'retract', id, '1', 'x'], ['erase', id], ['retention'], ['export', id],
   ];
   // Those that need no ledger, and those that never stop their client, which the tests of MCP look at.
@@ -72,7 +75,7 @@ test('the demo ends over an older ledger, and runs in the fresh one that it name
 test('an error in the middle of a scene leaves nothing open', async () => {
   await installLedger(database.url, 'broken');
   await database.query(`create or replace function broken.faculty_save(p_config jsonb) returns broken.faculties language plpgsql as $$ begin raise exception 'broken on purpose'; end $$`);
-  for (const scene of ['one', 'team', 'context']) {
+  for (const scene of ['one', 'team', 'context', ...needsDocker]) {
     expect(await cli(['demo', '--scene', scene, '--schema', 'broken'])).toMatchObject({ code: 1, stderr: expect.stringContaining('broken on purpose') });
   }
   await database.query('drop function broken.work_submit cascade');

@@ -199,6 +199,23 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a lease of a second is renewed while its holder reads hostile',
   },
   {
+    name: 'a pool of connections is left without a listener for its errors',
+    file: 'runtime/install/installLedger.ts',
+    from: `  pool.on('error', () => {});
+`,
+    to: '',
+    test: 'test/e2e/connections.test.ts',
+    title: 'every connection that is made has a listener',
+  },
+  {
+    name: 'a worker does not count the connections of its telemetry',
+    file: 'runtime/worker/connections.ts',
+    from: 'JOB_CONNECTIONS + exports;',
+    to: 'JOB_CONNECTIONS + 0 * exports;',
+    test: 'test/e2e/connections.test.ts',
+    title: 'and says at start that it needs them',
+  },
+  {
     name: 'a page of a private network is fetched',
     file: 'runtime/tools/web_fetch.ts',
     from: '(!isAllowed && addresses.some(isPrivate))',
