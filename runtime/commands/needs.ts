@@ -2,6 +2,7 @@
 
 import Docker from 'dockerode';
 
+import { sandboxImage } from '../../sandbox/image.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
@@ -24,7 +25,7 @@ export async function dockerProblems(faculties: readonly FacultyNeeds[], docker 
   const problems: string[] = [];
   for (const image of new Set(wanting.flatMap(imagesOf))) {
     const isThere = await docker.getImage(image).inspect().then(() => true, (error: { statusCode?: number }) => error.statusCode !== 404);
-    if (!isThere) problems.push(`${whose(wanting.filter((faculty) => imagesOf(faculty).includes(image)))} the image ${image}, and Docker does not have it: build or pull it, ${remedy}`);
+    if (!isThere) problems.push(`${whose(wanting.filter((faculty) => imagesOf(faculty).includes(image)))} the image ${image}, and Docker does not have it: ${image === sandboxImage ? 'work-ledger sandbox-image builds it' : 'build or pull it'}, ${remedy}`);
   }
   return problems;
 }

@@ -284,6 +284,20 @@ test('that Docker is missing is told before work starts, by run, work and doctor
   await model.close();
 });
 
+test('that an image is missing is told before work starts, with the command that builds ours', async () => {
+  // A daemon that has no image at all.
+  const daemon = createServer((incoming, outgoing) => void outgoing.writeHead(incoming.url?.endsWith('/_ping') ? 200 : 404, { 'content-type': 'application/json' }).end('{"message": "no such image"}'));
+  await new Promise<void>((resolve) => daemon.listen(0, '127.0.0.1', resolve));
+  const withDaemon = { ANTHROPIC_API_KEY: 'k', DOCKER_HOST: `tcp://127.0.0.1:${(daemon.address() as AddressInfo).port}` };
+  for (const [image, remedy] of [['work-ledger-sandbox', 'work-ledger sandbox-image builds it'], ['nowhere/nothing:1', 'build or pull it']]) {
+    await writeFile(join(directory, 'image.toml'), `[faculty]\nname = "imaged"\naccepts = ["imaged"]\n[faculty.engage]\ntools = ["bash"]\nworkspace_image = "${image}"\n`);
+    expect(await cliWith(withDaemon, 'run', 'x', '--type', 'imaged', '--faculty', 'image.toml')).toMatchObject({
+      code: 2, stderr: `error: the files and commands of faculty "imaged" need the image ${image}, and Docker does not have it: ${remedy}, or workspace = "host"\n` });
+  }
+  await database.query(`update ledger.faculties set is_current = false where name = 'imaged'`);
+  await new Promise((resolve) => daemon.close(resolve));
+});
+
 test('a faculty has its own server and key; the worker\'s key does not go there', async () => {
   const seen: (string | undefined)[] = [];
   const model = await startScriptedModel(scriptOf([{ content: [{ type: 'text', text: 'From the gateway.' }] }]));

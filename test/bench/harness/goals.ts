@@ -45,6 +45,7 @@ export const goals: readonly Goal[] = [
   { question: 'journal', name: 'an entry, until who subscribes has it', unit: 'ms', at: 10_000, of: 'that at 100', atMost: 1.5, was: 'read whole, 80 ms' },
   { question: 'commands', name: '--version', unit: 'ms', of: 'node -e 0', atMost: 2.2, was: '19' },
   { question: 'commands', name: 'show ID', unit: 'ms', of: 'node -e 0', atMost: 5.4, was: '16' },
+  ...['session-start', 'user-prompt', 'post-tool-use', 'pre-compact', 'stop'].map((name) => ({ question: 'commands', name: `hook ${name}`, unit: 'ms', of: 'Node with pg: a connection, a query', atMost: 2, was: 'not known' })),
   ...([['v_fork_points', '349,993'], ['message_files, of a message', '15,385'], ['v_nudges', '8,028'], ['threads', '1,709']] as const).map(([name, was]) => ({ question: 'views', name, unit: 'buffers', at: 1000, atMost: 350, was })),
   { question: 'packages', name: 'all', unit: 'MB', atMost: 140, was: '182' },
   { question: 'memory', name: 'heap in use', unit: 'MB', at: 10_000, of: 'that at 1000', atMost: 1.1, was: 'not known' },
