@@ -1127,6 +1127,42 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/blocks/keep_what_has_room.test.sql',
   },
   {
+    name: 'an artifact named by its handle is kept without its content',
+    file: 'sql/api/50_context/kept.sql',
+    from: `coalesce((select content from artifacts where content_hash = f.value ->> 'artifact'),`,
+    to: 'coalesce(null,',
+    test: 'test/sql/blocks/keep_an_artifact_that_the_step_names.test.sql',
+  },
+  {
+    name: 'the prompt does not say by what closed blocks are shown',
+    file: 'sql/api/10_faculty/prompt.sql',
+    from: 'shown only by what you recorded in it, ',
+    to: 'shown only shortened, ',
+    test: 'test/sql/engine_prompt/says_what_becomes_of_closed_blocks.test.sql',
+  },
+  {
+    name: 'the prompt does not say what belongs into an entry',
+    file: 'sql/api/10_faculty/prompt.sql',
+    from: 'the paths, names and numbers that you will\nneed',
+    to: 'what you will\nneed',
+    test: 'test/sql/engine_prompt/says_what_becomes_of_closed_blocks.test.sql',
+  },
+  {
+    name: 'the prompt does not say that blocks can be recalled',
+    file: 'sql/api/10_faculty/prompt.sql',
+    from: '; `recall_block(n, query)` brings the calls and results of a closed block back',
+    to: '',
+    test: 'test/sql/engine_prompt/says_what_becomes_of_closed_blocks.test.sql',
+  },
+  {
+    name: 'the prompt does not say that a step names what is changed next',
+    file: 'sql/api/10_faculty/prompt.sql',
+    from: ` Name in the
+step''s \`keep\` the files that you will change next: their content stays.`,
+    to: '',
+    test: 'test/sql/engine_prompt/says_what_becomes_of_closed_blocks.test.sql',
+  },
+  {
     name: 'a reminder comes twice as late',
     file: 'sql/api/50_context/nudge.sql',
     from: 'if unheeded >= 2 and',
