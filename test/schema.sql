@@ -2464,7 +2464,7 @@ create function _import_known(p_focus_id uuid, p_parent turns, p_external_ids te
 create function _import_refused(p_label text, p_exchange json, p_reason text) returns void
   sql volatile; -- body f728c970, comment 5edcad0e
 create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
-  plpgsql volatile; -- body b8bdaa4e, comment b6a16d0f
+  plpgsql volatile; -- body 20527373, comment b6a16d0f
 create function _import_said(p_turn turns, p_parts json, p_speaker text) returns void
   plpgsql volatile; -- body 15117cf7, comment a418efba
 create function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamp with time zone) returns void
@@ -2846,7 +2846,7 @@ create function _request_sizes(p_turn turns, OUT task integer, OUT digest intege
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
   plpgsql stable; -- body 0faf19e9, comment eab36145
 create function _response_store(p_turn turns, p_content json, p_begins boolean DEFAULT false) returns void
-  plpgsql volatile; -- body 887f4841, comment 70dbaa24
+  plpgsql volatile; -- body dab4594e, comment 70dbaa24
 create function _response_text(p_turn_id uuid) returns text
   sql stable; -- body 404e055c, comment 3634a745
 create function _result_text(p_result json) returns text
@@ -3129,6 +3129,8 @@ create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for te
   sql stable; -- body c67cb9af, comment 6bbd87ad
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
+create function _wire_name(p_name text) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment 9461b8aa
 create function _with_breakpoint(p_blocks text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7424df52
 create function _with_cut(p_cuts elisions[], p_cut elisions) returns elisions[]

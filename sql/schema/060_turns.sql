@@ -193,7 +193,7 @@ comment on column messages.content is 'The provider''s content blocks, exactly a
 comment on column messages.erased_hash is 'Of an erased message: the salted hash of content and sent_content, see _salted_hash().';
 comment on column tool_calls.erased_hash is 'Of an erased call: the salted hash of input, rewritten_input, result and value, see _salted_hash().';
 comment on column messages.metadata is 'What a recorded run says about the message beyond its content.';
-comment on column messages.sent_content is 'What requests send in place of content, where the API would refuse content: blank text left out, calls under their provider_id, a thinking block at the end closed. Null: content is sent. See _response_store().';
+comment on column messages.sent_content is 'What requests send in place of content, where the API would refuse content: blank text left out, calls under their provider_id and a name that can stand, a thinking block at the end closed. Null: content is sent. See _response_store().';
 comment on column messages.external_id is 'The caller''s own identifier, unique in this ledger; the same in turns and tool_calls.';
 comment on column messages.source is 'Who speaks in a user message. Of a task: the source of its work item (work_items.source). engine: Work Ledger itself.';
 comment on column messages.context is 'What was added to a user message, and where it came from: {work_item}: a task, a child''s result; {attempts}: what earlier attempts recorded; {shown}: ledger entries of others, [work item, seq, path]; {hook_runs}: output of commands; {inbox}: inbox rows. Null: nothing was added.';

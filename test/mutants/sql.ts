@@ -1170,6 +1170,20 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     test: 'test/sql/nudge/drafts_a_step_that_says_what_happened.test.sql',
   },
   {
+    name: 'a call is sent under any name that the model wrote',
+    file: 'sql/api/60_iteration/response_store.sql',
+    from: `'name', _wire_name(v_block.value ->> 'name'))`,
+    to: `'name', v_block.value ->> 'name')`,
+    test: 'test/sql/turn_record/gives_calls_names_that_the_api_takes.test.sql',
+  },
+  {
+    name: 'a recorded call is sent under any name',
+    file: 'sql/api/92_import/import_response.sql',
+    from: 'to_json(_wire_name(c.name))',
+    to: 'to_json(c.name)',
+    test: 'test/sql/session_import/can_be_sent_whatever_its_tools_are_called.test.sql',
+  },
+  {
     name: 'a request has told nothing though it was answered',
     file: 'sql/api/60_iteration/turn_record.sql',
     from: `  perform _turn_heard(v_turn);

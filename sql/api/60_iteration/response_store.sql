@@ -30,7 +30,7 @@ begin
       v_sent := v_sent || v_block.value::text;
       continue;
     end if;
-    v_sent := v_sent || _json_with_key(v_block.value, 'id', v_ids[v_ordinal + 1]);
+    v_sent := v_sent || _json_with_key(_json_with_key(v_block.value, 'id', v_ids[v_ordinal + 1])::json, 'name', _wire_name(v_block.value ->> 'name'));
 
     v_ability := null;
     select a.* into v_ability
@@ -102,3 +102,13 @@ $$;
 
 comment on function _wire_ids(turns, text[], integer) is
   'The ids under which requests name a turn''s calls, from ordinal p_first on: those that came (p_ids), if the API accepts them and the conversation has not used them yet (also in what it was forked or imported from); else new ones made from the turn''s id.';
+
+create or replace function _wire_name(p_name text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return coalesce(nullif(left(regexp_replace(p_name, '[^a-zA-Z0-9_-]', '_', 'g'), 128), ''), 'unnamed');
+
+comment on function _wire_name(text) is
+  'The name under which requests show a call: the one that came (p_name), if the API accepts it; else what of it can stand; unnamed if nothing came.';

@@ -44,10 +44,10 @@ begin
                        end as text) t
          where t.text ~ '\S'
         union all
-        select 3, c.ordinal, '{"type":"tool_use","id":' || to_json(c.id)::text || u.rest, '{"type":"tool_use","id":' || to_json(c.wire_id)::text || u.rest
+        select 3, c.ordinal, u.start || to_json(c.id)::text || ',"name":' || to_json(c.name)::text || u.rest,
+               u.start || to_json(c.wire_id)::text || ',"name":' || to_json(_wire_name(c.name))::text || u.rest
           from (select *, (sum(octet_length(input::text)) over (order by ordinal)) > 1500000 as is_large from given where ordinal > v_known) c
-          cross join lateral (select ',"name":' || to_json(c.name)::text || ',"input":'
-                              || case when c.is_large then '{}' else c.input::text end || '}' as rest) u
+          cross join lateral (select '{"type":"tool_use","id":' as start, ',"input":' || case when c.is_large then '{}' else c.input::text end || '}' as rest) u
       ) b
   ), message as (
     insert into messages (id, turn_id, sequence, role, content, sent_content, created_at)
