@@ -137,5 +137,5 @@ async function runCode(worker: Worker, one: Open, call: Call): Promise<void> {
 function innerOf(worker: Worker, played: PlayedCall): Call {
   const { world } = worker.stage;
   const input = played.tool === 'entry' ? entryOf(world, played) : 'file' in played ? { path: `src/${played.file}.ts`, mark: world.mark('c') } : { mark: world.mark('c') };
-  return { id: null, name: played.tool === 'entry' ? 'ledger_append' : played.tool.replaceAll(' ', '_'), input, played, result: null, learned: null, isSeen: true, isEntry: false, isOpen: true, isWaiting: false, isRunning: false, nested: [] };
+  return { id: null, name: played.tool === 'entry' ? 'ledger_append' : 'name' in played ? played.name : played.tool, input, played, result: null, learned: null, isSeen: true, isEntry: false, isOpen: true, isWaiting: false, isRunning: false, nested: [] };
 }

@@ -5,6 +5,7 @@ import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { checkTold } from './checkTold.ts';
 import type { Play } from './conversation.ts';
 import { expect } from './expect.ts';
+import { canStand } from './replies.ts';
 import { blocksOf, chainOf } from './world.ts';
 import type { Call, Exchange, Item, Sent } from './world.ts';
 
@@ -65,7 +66,9 @@ async function learnDrafts({ ledger, world }: Play, item: Item): Promise<void> {
 
 const textOf = (block: ContentBlock | undefined): string => (typeof block?.['text'] === 'string' ? block['text'] : '');
 const isThinking = ({ type }: ContentBlock): boolean => type === 'thinking' || type === 'redacted_thinking';
-const bare = (block: ContentBlock): string => JSON.stringify({ ...block, id: undefined, cache_control: undefined });
+/** Whether that is what the model said; an id or a name that the API does not take stands there as another. */
+const isSaid = (has: ContentBlock | undefined, said: ContentBlock): boolean => has !== undefined && bare(has, said) === bare(said, said);
+const bare = (block: ContentBlock, said: ContentBlock): string => JSON.stringify({ ...block, id: undefined, cache_control: undefined, ...(said.type === 'tool_use' && !canStand(said['name']) && { name: undefined }) });
 /** As it is stored: blank text is dropped. */
 const storedOf = ({ content }: Exchange): ContentBlock[] => content.filter((block) => block.type !== 'text' || /\S/.test(String(block['text'])));
 
@@ -80,7 +83,7 @@ function readRequest({ messages }: ModelRequest, item: Item, said: ContentBlock[
     if (message?.role !== 'assistant') break;
     if (storedOf(exchange).length === 0) continue;
     const has = (message.content as ContentBlock[]).filter((block) => !isThinking(block));
-    const isIt = spoken.every((block, n) => has[n] !== undefined && bare(has[n]) === bare(block)) && has.length <= spoken.length + 1;
+    const isIt = spoken.every((block, n) => isSaid(has[n], block)) && has.length <= spoken.length + 1;
     if (!isIt && spoken.length === 0) continue; // nothing but thinking, which left
     expect(isIt, () => `of ${JSON.stringify(spoken).slice(0, 300)} another response is shown: ${JSON.stringify(has).slice(0, 300)}`);
     const next = (messages[at + 1]?.content ?? []) as ContentBlock[];

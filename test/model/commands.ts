@@ -36,7 +36,9 @@ const entry = fc.record({
   keeps: fc.nat(3).map((n) => n === 3),
 });
 const risky = fc.record({ tool: fc.constant('risky' as const) });
-const nested = fc.oneof({ weight: 3, arbitrary: look }, { weight: 3, arbitrary: entry }, { weight: 2, arbitrary: risky }, { weight: 1, arbitrary: fc.record({ tool: fc.constant('no such tool' as const) }) });
+/** Of a tool that nobody has; most names are such as the API does not take. */
+const unknown = fc.record({ tool: fc.constant('no such tool' as const), name: fc.constantFrom('no_such_tool', 'a.b', '', 'two\nlines', 'n'.repeat(200)) });
+const nested = fc.oneof({ weight: 3, arbitrary: look }, { weight: 3, arbitrary: entry }, { weight: 2, arbitrary: risky }, { weight: 1, arbitrary: unknown });
 const call = fc.oneof(
   { weight: 10, arbitrary: look },
   { weight: 8, arbitrary: entry },
@@ -45,7 +47,7 @@ const call = fc.oneof(
   { weight: 2, arbitrary: fc.record({ tool: fc.constant('spawn' as const) }) },
   { weight: 2, arbitrary: fc.record({ tool: fc.constantFrom('await' as const, 'check' as const) }) },
   { weight: 1, arbitrary: fc.record({ tool: fc.constant('recall' as const), block: fc.nat(9) }) },
-  { weight: 1, arbitrary: fc.record({ tool: fc.constant('no such tool' as const) }) },
+  { weight: 1, arbitrary: unknown },
 );
 const small: typeof call = fc.oneof(look, entry);
 

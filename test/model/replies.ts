@@ -48,12 +48,16 @@ function note(world: World, item: Item, answer: Response, stopReason: string, co
   if (answer.thinking !== 'none') world.note(item, 'thinking');
   if (content.at(-1)?.type === 'thinking' || content.at(-1)?.type === 'redacted_thinking') world.note(item, 'ends in thinking');
   if (answer.ids !== 'own') world.note(item, 'foreign ids');
+  if (content.some((block) => block.type === 'tool_use' && !canStand(block['name']))) world.note(item, 'foreign name');
   if (stopReason === 'max_tokens') world.note(item, 'output limit');
   if (stopReason === 'pause_turn') world.note(item, 'pause');
   if (stopReason === 'model_context_window_exceeded') world.note(item, 'overflow');
   if (content.length === 0) world.note(item, 'empty response');
   if (answer.calls.length > 8) world.note(item, 'large batch');
 }
+
+/** A name of a tool that the API takes. */
+export const canStand = (name: unknown): boolean => /^[a-zA-Z0-9_-]{1,128}$/.test(String(name));
 
 function idOf(world: World, kind: Response['ids'], n: number): string {
   return { own: `toolu_${world.mark('i')}`, anew: `call_${n + 1}`, illegal: `call|${n}:x y.ü`, long: `${'l'.repeat(90)}${world.mark('i')}`, empty: '' }[kind];
@@ -78,7 +82,7 @@ function callOf(world: World, item: Item, played: PlayedCall, n: number): Call {
       return call('recall_block', { n: open > 1 ? 1 + (played.block % (open - 1)) : 1 + n, ...(played.block > 6 && { query: world.mark('q') }) });
     }
     case 'no such tool':
-    default: return call('no_such_tool', { mark: world.mark('c') });
+    default: return call(played.name, { mark: world.mark('c') });
   }
 }
 
