@@ -2234,11 +2234,11 @@ create function _compaction_applied(p_compaction compactions, p_cut elisions, p_
 create function _compaction_begun(p_item work_items, p_focus foci, p_engage jsonb, p_trigger text, p_tokens integer) returns compactions
   plpgsql stable; -- body 0701bd53, comment d342b706
 create function _compaction_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer, p_trigger text, p_ledger text, p_told_chars integer, p_summary text) returns elisions
-  plpgsql stable; -- body 941481cd, comment 04f84ec4
+  plpgsql stable; -- body 875f4412, comment 5a47f93f
 create function _compaction_due(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 222565da, comment 18e49afc
 create function _compaction_ladder(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_say text, p_may_summarize boolean, p_trigger text, p_tokens integer, p_chars bigint, OUT compaction compactions, OUT cut elisions, OUT reason text) returns record
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 44c169c1, comment 18d957a5
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4bddadf9, comment 18d957a5
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body e0d6d21f, comment 74ceadae
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
@@ -2304,7 +2304,7 @@ create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] DEFAULT NULL::text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ae4e8f05, comment 3cbfcd9d
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body da9c43c6, comment 3cbfcd9d
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 42b51def, comment c890d406
 create function _engine_message(p_head turns) returns text
@@ -2394,7 +2394,7 @@ create function _fenced(p_says text, p_text text) returns text
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
   plpgsql volatile; -- body 4c9a485d, comment faf63e5b
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
-  plpgsql stable; -- body de3510d0, comment 3f1dceb4
+  plpgsql stable; -- body cb1c9336, comment 1aeec372
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body d526d2fb, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
@@ -2683,6 +2683,8 @@ create function _nearest(p_word text, p_words text[]) returns text
   sql immutable; -- body f3f78ff5, comment 780c8e58
 create function _needs_approval(p_risk text, p_engage jsonb) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 09f664ab
+create function _newest_keep(p_work_item_id uuid) returns text[]
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4bca7f54, comment 7ced19bf
 create function _newest_turn(p_work_item_id uuid) returns uuid
   sql stable; -- body 77e76b62, comment 83b9e615
 create function _next_block(p_head turns, p_focus_id uuid DEFAULT NULL::uuid) returns integer
@@ -2823,16 +2825,18 @@ create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache
   sql stable; -- body 71a6c387, comment 7dddecb8
 create function _relevance_query(p_work_item_id uuid) returns tsquery
   sql stable; -- body 155b76b6, comment c7653e87
-create function _replay_compaction(p_item work_items, p_focus foci, p_engage jsonb, p_turns turns[], p_cuts elisions[], p_limit integer, p_tokens integer) returns elisions
-  plpgsql stable; -- body f593575f, comment 05b6740f
+create function _replay_compaction(p_item work_items, p_focus foci, p_engage jsonb, p_turns turns[], p_cuts elisions[], p_limit integer, p_tokens integer, p_names text[]) returns elisions
+  plpgsql stable; -- body ff925cb3, comment 92ed4bc8
 create function _replay_engage(p_faculty_hash text, p_policy jsonb, p_is_own boolean) returns jsonb
   sql stable; -- body e1367f74, comment 230c31b6
+create function _replay_names(p_names text[], p_turn turns, p_turns turns[], p_ahead integer) returns text[]
+  sql stable; -- body 12d242bd, comment f07dad07
 create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_policy jsonb, p_cleared integer, p_prefix integer, OUT keys bigint[], OUT tokens integer[], OUT ends boolean[], OUT depths integer[], OUT texts text[], OUT cleared integer, OUT kinds text[]) returns record
   plpgsql stable; -- body fae27786, comment d347a8cd
 create function _replay_policy_check(p_policy jsonb) returns void
   plpgsql immutable; -- body 99035fec, comment b141384b
 create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[])
-  plpgsql volatile; -- body fab182a2, comment afa21819
+  plpgsql volatile; -- body b31c3c71, comment afa21819
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
   plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
@@ -2973,8 +2977,8 @@ create function _stopped_because(p_focus foci, p_turn turns) returns text
   plpgsql immutable; -- body 127a618e, comment 1483c63f
 create function _storable(p_json json) returns json
   plpgsql immutable parallel safe; -- body 2eee1700, comment 4f8be50d
-create function _strategy_cut(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_shown turns[], p_keep integer, p_trigger text, p_told_chars integer) returns elisions
-  sql stable; -- body f753073e, comment ded77de3
+create function _strategy_cut(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_shown turns[], p_keep integer, p_trigger text, p_told_chars integer, p_names text[]) returns elisions
+  sql stable; -- body c9238777, comment 38a66ef7
 create function _stream_break(p_focus_id uuid) returns void
   sql volatile; -- body b6983658, comment 24bbfb34
 create function _stream_of(p_turn_id uuid) returns SETOF turn_streams
@@ -2996,7 +3000,7 @@ create function _summary_begun(p_compaction compactions, p_base_elision_id uuid,
 create function _summary_config(p_model text, p_context_window integer) returns text
   plpgsql volatile; -- body c7b7d4b9, comment 15a18023
 create function _summary_cut(p_item work_items, p_focus foci, p_compaction compactions, p_head turns, p_current elisions, p_text text) returns elisions
-  plpgsql stable; -- body cff52748, comment 8d79f600
+  plpgsql stable; -- body e433f3a1, comment 8d79f600
 create function _summary_given_up(p_focus_id uuid, p_compaction compactions) returns void
   plpgsql volatile; -- body b029b12c, comment ab20b88e
 create function _summary_head(p_model text, p_context_window integer, p_system text) returns text
@@ -3137,6 +3141,8 @@ create function _with_cut(p_cuts elisions[], p_cut elisions) returns elisions[]
   sql immutable parallel safe; -- body d41d8cd9, comment a1681f44
 create function _with_images(p_blocks text) returns text
   plpgsql stable; -- body 108116b2, comment 2315206a
+create function _with_kept(p_cut elisions, p_head turns, p_names text[], p_engage jsonb) returns elisions
+  plpgsql stable; -- body 051df20f, comment 8ef706d2
 create function _without_digest(p_content json) returns json
   sql immutable; -- body e558977f, comment 74463425
 create function _without_slot(p_item work_items, p_state text, p_reason text, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone) returns work_items

@@ -1134,6 +1134,20 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/blocks/keep_an_artifact_that_the_step_names.test.sql',
   },
   {
+    name: 'a replay knows at a compaction what was named only later',
+    file: 'sql/api/55_looking/replay_request.sql',
+    from: '    v_head, p_names, p_engage);',
+    to: '    v_head, _newest_keep(p_item.id), p_engage);',
+    test: 'test/sql/context_replay/compacts_by_the_policy.test.sql',
+  },
+  {
+    name: 'a sliding window keeps nothing of what leaves',
+    file: 'sql/api/50_context/compact_strategies.sql',
+    from: '             p_head, p_names, p_engage)',
+    to: `             p_head, '{}', p_engage)`,
+    test: 'test/sql/context_replay/compacts_by_the_policy.test.sql',
+  },
+  {
     name: 'the prompt does not say by what closed blocks are shown',
     file: 'sql/api/10_faculty/prompt.sql',
     from: 'shown only by what you recorded in it, ',

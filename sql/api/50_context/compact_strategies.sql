@@ -10,22 +10,25 @@ create or replace function _strategy_cut(
     p_shown turns[],
     p_keep integer,
     p_trigger text,
-    p_told_chars integer)
+    p_told_chars integer,
+    p_names text[])
   returns elisions
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select case p_engage ->> 'compact_strategy'
-           when 'sliding_window' then _compaction_cut(
-             p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep, p_trigger, null, p_told_chars,
-             (p_cuts[cardinality(p_cuts)]).summary)
+           when 'sliding_window' then _with_kept(
+             _compaction_cut(
+               p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep, p_trigger, null, p_told_chars,
+               (p_cuts[cardinality(p_cuts)]).summary),
+             p_head, p_names, p_engage)
            when 'selective' then _selective_cut(p_item, p_focus, p_head, p_cuts[cardinality(p_cuts)], p_shown, p_keep)
          end;
 $$;
 
-comment on function _strategy_cut(work_items, foci, jsonb, turns, elisions[], turns[], integer, text, integer) is
-  'The cut (not stored yet) that the faculty''s compact_strategy makes; null: it names none, or there is nothing to leave out. sliding_window: the newest p_keep of the turns shown stay; of the others only the messages of people and other agents. selective: all turns stay, but results of pure calls before the newest p_keep turns are shortened.';
+comment on function _strategy_cut(work_items, foci, jsonb, turns, elisions[], turns[], integer, text, integer, text[]) is
+  'The cut (not stored yet) that the faculty''s compact_strategy makes; null: it names none, or there is nothing to leave out. sliding_window: the newest p_keep of the turns shown stay; of the others only the messages of people and other agents, and what p_names or keep_auto keep. selective: all turns stay, but results of pure calls before the newest p_keep turns are shortened.';
 
 create or replace function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_keep integer)
   returns elisions

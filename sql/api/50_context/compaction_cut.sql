@@ -18,8 +18,7 @@ create or replace function _compaction_cut(
 as $$
 declare
   v_cut elisions;
-  v_engage jsonb := (select config -> 'engage' from faculties where content_hash = p_focus.faculty_hash);
-  v_model text := v_engage ->> 'model';
+  v_model text := (select config -> 'engage' ->> 'model' from faculties where content_hash = p_focus.faculty_hash);
   v_leaving turns[] := p_shown[: greatest(0, cardinality(p_shown) - p_keep)];
   v_kept turns[] := p_shown[cardinality(v_leaving) + 1 :];
 begin
@@ -40,9 +39,7 @@ begin
     into v_cut.last_seq
     from unnest(v_leaving) t
     join work_ledger l on l.work_item_id = t.work_item_id and l.seq > coalesce(p_current.last_seq, 0) and l.turn_id = t.id;
-  v_cut.kept := _kept(p_head, v_cut.last_turn_id, (
-    select l.keep from work_ledger l where l.work_item_id = p_item.id and l.entry_type = 'step' order by l.seq desc limit 1), v_engage);
-  v_cut.kept_tokens := coalesce(_tokens(char_length(_kept_block(v_cut)), v_model), 0);
+  v_cut.kept_tokens := 0;
   v_cut.stubs := '[' || concat_ws(',',
     _text_block(format('[engine] The conversation before this point was left out, because %s. %s; '
       'recall_block(n, query) brings the calls and results of completed step [n] back.',
@@ -67,7 +64,7 @@ end
 $$;
 
 comment on function _compaction_cut(work_items, foci, turns, elisions, turns[], integer, text, text, integer, text) is
-  'The cut (not stored yet) that keeps the newest p_keep of the turns shown. Everything before them is replaced by the reason (p_trigger), the ledger p_ledger, the messages of people and other agents in about p_told_chars characters, and p_summary; each if not null. Null: there is nothing to leave out.';
+  'The cut (not stored yet) that keeps the newest p_keep of the turns shown. Everything before them is replaced by the reason (p_trigger), the ledger p_ledger, the messages of people and other agents in about p_told_chars characters, and p_summary; each if not null. Of what leaves it keeps nothing, see _with_kept(). Null: there is nothing to leave out.';
 
 create or replace function _floor_cut(
     p_item work_items,
@@ -99,8 +96,6 @@ begin
             'recall_block and ledger_read bring back what you need; ask for less at a time.' end),
       v_room * 2 / 10, _cap_text(p_current.summary, v_room / 10));
     continue when v_cut.id is null;
-    v_cut.kept := null; -- leaves room for what the agent reads again
-    v_cut.kept_tokens := 0;
     v_cut.max_result_chars := greatest(200, (v_room * 4 / 10 - v_said) / v_calls);
     v_cut.max_result_depth := p_head.depth + 1;
     v_cut.max_result_effect := null;
@@ -109,12 +104,10 @@ begin
   if v_cut.id is null then
     -- The conversation has only its first exchange.
     v_cut := _compaction_cut(p_item, p_focus, p_head, p_current, p_shown, 0, p_trigger, _ledger_block(p_item.id, v_room * 3 / 10), v_room * 2 / 10, null);
-    v_cut.kept := null;
-    v_cut.kept_tokens := 0;
   end if;
   return v_cut;
 end
 $$;
 
 comment on function _floor_cut(work_items, foci, turns, elisions, turns[], text, text, integer) is
-  'The cut (not stored yet) that keeps only the task, the ledger and the last exchange, with results shortened so that all fits into p_max_chars; if even that does not fit, without the last exchange.';
+  'The cut (not stored yet) that keeps only the task, the ledger and the last exchange, with results shortened so that all fits into p_max_chars, and room for what the agent reads again; if even that does not fit, without the last exchange.';

@@ -31,18 +31,19 @@ declare
   v_keep integer := greatest(1, ceil((p_engage ->> 'compact_keep_recent')::numeric / 2));
   v_shown turns[] := _shown_turns(p_head, v_current);
   v_leaving turns[] := v_shown[: cardinality(v_shown) - v_keep];
+  v_names text[] := _newest_keep(p_item.id);
   v_after bigint;
 begin
   compaction := _compaction_begun(p_item, p_focus, p_engage, p_trigger, p_tokens);
   if p_focus.compaction_instructions is null then
     cut := _strategy_cut(p_item, p_focus, p_engage, p_head, p_cuts, v_shown, v_keep, p_trigger,
-      least(v_limit_chars * 0.2, 10000000)::integer);
+      least(v_limit_chars * 0.2, 10000000)::integer, v_names);
     v_after := case when cut.id is not null then _request_chars(p_head, _with_cut(p_cuts, cut), p_say) end;
   end if;
   if v_after <= 0.9 * p_chars and v_after::numeric / p_chars * p_tokens <= v_limit then
     null; -- the faculty's strategy frees enough
   elsif p_focus.compaction_instructions is null and _is_kept_by_ledger(p_item.id, v_current.last_seq, v_leaving) then
-    cut := _ledger_cut(p_item, p_focus, p_head, v_current, v_shown, v_keep, p_trigger, v_limit_chars);
+    cut := _with_kept(_ledger_cut(p_item, p_focus, p_head, v_current, v_shown, v_keep, p_trigger, v_limit_chars), p_head, v_names, p_engage);
     v_after := _request_chars(p_head, array[cut], p_say);
     compaction.compaction_type := 'ledger';
   elsif p_may_summarize and (select coalesce(sum(_exchange_chars(t.id)), 0) from unnest(v_leaving) t) >= 0.2 * p_chars then

@@ -62,8 +62,7 @@ begin
    where stub <> '';
   v_due.stubs := '[' || concat_ws(',', (
     select string_agg(_blocks(c.stubs), ',' order by c.ordinal) from unnest(p_cuts) c where c.ordinal > v_merged_from), v_stubs) || ']';
-  v_due.kept := _kept(p_head, v_due.last_turn_id, coalesce(p_keep, _keep_of(p_head)), p_engage);
-  v_due.kept_tokens := coalesce(_tokens(char_length(_kept_block(v_due)), v_model), 0);
+  v_due := _with_kept(v_due, p_head, coalesce(p_keep, _keep_of(p_head)), p_engage);
   v_due.summary := v_current.summary;
   v_due.max_result_chars := v_current.max_result_chars;
   v_due.max_result_depth := v_current.max_result_depth;

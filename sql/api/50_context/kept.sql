@@ -47,6 +47,35 @@ $$;
 comment on function _kept(turns, uuid, text[], jsonb) is
   'What a cut after p_last_turn_id keeps for the request after p_head: {is_named, kept: [{target, calls, artifact}], no_room: [{target, call, handle}]}; null: nothing. p_names: what the newest step named, most needed first, kept in at most keep_budget tokens (and a tenth of the window). p_names null: it named nothing; recently read files are kept in at most keep_auto tokens.';
 
+create or replace function _with_kept(p_cut elisions, p_head turns, p_names text[], p_engage jsonb)
+  returns elisions
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_cut.id is not null then
+    p_cut.kept := _kept(p_head, p_cut.last_turn_id, p_names, p_engage);
+    p_cut.kept_tokens := coalesce(_tokens(char_length(_kept_block(p_cut)), p_engage ->> 'model'), 0);
+  end if;
+  return p_cut;
+end
+$$;
+
+comment on function _with_kept(elisions, turns, text[], jsonb) is 'The cut (not stored yet) with what it keeps; arguments as of _kept().';
+
+create or replace function _newest_keep(p_work_item_id uuid)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+as $$
+  select l.keep from work_ledger l where l.work_item_id = p_work_item_id and l.entry_type = 'step' order by l.seq desc limit 1;
+$$;
+
+comment on function _newest_keep(uuid) is 'The keep of the newest step of an item; null: it named nothing.';
+
 create or replace function _kept_named(p_head turns, p_last_depth integer, p_names text[])
   returns table (n bigint, target text, calls uuid[], artifact text)
   language plpgsql

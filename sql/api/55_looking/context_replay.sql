@@ -54,7 +54,7 @@ create or replace function _replay_requests(p_session text, p_policy jsonb)
 as $$
 #variable_conflict use_column
 declare
-  v_turns turns[];
+  v_turns turns[] := _session_turns(p_session);
   v_focus foci;
   v_item work_items;
   v_engage jsonb;
@@ -68,12 +68,12 @@ declare
   v_limit integer;
   v_needs_steps boolean;
   v_ahead integer := p_policy #>> '{keep,ahead}';
+  v_names text[];
   v_parts record;
   v_cleared integer := 0;
   v_before bigint[] := '{}';
   v_entries integer[] := '{}';
 begin
-  v_turns := _session_turns(p_session);
   perform _replay_policy_check(p_policy);
   if cardinality(v_turns) = 0 then
     return;
@@ -88,13 +88,13 @@ begin
     v_turn := v_turns[v_n];
     if v_n > 1 then
       v_focus.iteration := v_turn.iteration - 1;
-      v_cuts := _elision_due(v_item, v_focus, v_engage, v_turns[v_n - 1], v_cuts,
-        case when v_ahead is not null and _boundary((v_turns[v_n - 1]).id) is not null then _edited_ahead(v_turns[v_n :], v_ahead) end);
+      v_names := _replay_names(v_names, v_turns[v_n - 1], v_turns[v_n :], v_ahead);
+      v_cuts := _elision_due(v_item, v_focus, v_engage, v_turns[v_n - 1], v_cuts, v_names);
     end if;
     select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);
     if v_is_own and v_n > 1
       and (v_prefix + _sum(v_parts.tokens) > v_limit or v_focus.iteration % nullif((v_engage ->> 'compact_every')::integer, 0) = 0) then
-      v_cut := _replay_compaction(v_item, v_focus, v_engage, v_turns[: v_n - 1], v_cuts, v_limit, v_prefix + _sum(v_parts.tokens));
+      v_cut := _replay_compaction(v_item, v_focus, v_engage, v_turns[: v_n - 1], v_cuts, v_limit, v_prefix + _sum(v_parts.tokens), v_names);
       if v_cut.id is not null then
         v_cuts := _with_cut(v_cuts, v_cut);
         select * into v_parts from _replay_parts(v_turn, v_cuts, v_sizes, v_engage, v_cleared, v_prefix);

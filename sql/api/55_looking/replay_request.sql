@@ -23,6 +23,21 @@ $$;
 
 comment on function _edited_ahead(turns[], integer) is 'The files that the first p_ahead calls of these turns change, in that order, at most 20: what an agent that knew the future would have named in keep.';
 
+create or replace function _replay_names(p_names text[], p_turn turns, p_turns turns[], p_ahead integer)
+  returns text[]
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case
+           when _boundary(p_turn.id) is null then p_names
+           when p_ahead is null then _keep_of(p_turn)
+           else _edited_ahead(p_turns, p_ahead) end;
+$$;
+
+comment on function _replay_names(text[], turns, turns[], integer) is
+  'What the newest step up to p_turn named: p_names, if that turn recorded none. p_ahead: in its place what the first p_ahead calls of p_turns, the turns after it, change.';
+
 create or replace function _replay_compaction(
     p_item work_items,
     p_focus foci,
@@ -30,7 +45,8 @@ create or replace function _replay_compaction(
     p_turns turns[],
     p_cuts elisions[],
     p_limit integer,
-    p_tokens integer)
+    p_tokens integer,
+    p_names text[])
   returns elisions
   language plpgsql
   stable
@@ -46,17 +62,19 @@ declare
   v_after bigint;
   v_cut elisions;
 begin
-  v_cut := _strategy_cut(p_item, p_focus, p_engage, v_head, p_cuts, v_shown, v_keep, 'context_limit', v_told_chars);
+  v_cut := _strategy_cut(p_item, p_focus, p_engage, v_head, p_cuts, v_shown, v_keep, 'context_limit', v_told_chars, p_names);
   if v_cut.id is not null then
     v_after := _parts_chars(v_head.id, _with_cut(p_cuts, v_cut), '');
     if v_after <= 0.9 * v_before and p_tokens * v_after::numeric / v_before <= p_limit then
       return v_cut;
     end if;
   end if;
-  v_cut := _compaction_cut(p_item, p_focus, v_head, p_cuts[cardinality(p_cuts)], v_shown, v_keep, 'context_limit',
-    _ledger_block(p_item.id, least(p_limit * 0.4 * v_chars_per_token, 10000000)::integer,
-                  (select coalesce(max(l.seq), 0) from work_ledger l join unnest(p_turns) t on t.id = l.turn_id where l.work_item_id = p_item.id)),
-    v_told_chars, null);
+  v_cut := _with_kept(
+    _compaction_cut(p_item, p_focus, v_head, p_cuts[cardinality(p_cuts)], v_shown, v_keep, 'context_limit',
+      _ledger_block(p_item.id, least(p_limit * 0.4 * v_chars_per_token, 10000000)::integer,
+                    (select coalesce(max(l.seq), 0) from work_ledger l join unnest(p_turns) t on t.id = l.turn_id where l.work_item_id = p_item.id)),
+      v_told_chars, null),
+    v_head, p_names, p_engage);
   if v_cut.id is not null and (p_tokens > p_limit or _parts_chars(v_head.id, array[v_cut], '') <= 0.9 * v_before) then
     return v_cut;
   end if;
@@ -64,8 +82,8 @@ begin
 end
 $$;
 
-comment on function _replay_compaction(work_items, foci, jsonb, turns[], elisions[], integer, integer) is
-  'The cut (not stored) that a compaction after the last of p_turns would make, if the next request has p_tokens tokens; null: nothing would be gained. No model is asked, so the ledger replaces old turns even where the engine would ask for a summary.';
+comment on function _replay_compaction(work_items, foci, jsonb, turns[], elisions[], integer, integer, text[]) is
+  'The cut (not stored) that a compaction after the last of p_turns would make, if the next request has p_tokens tokens; null: nothing would be gained. p_names: what the newest step until then named. No model is asked, so the ledger replaces old turns even where the engine would ask for a summary.';
 
 create or replace function _replay_sizes(p_turns turns[], p_model text, out prefix_tokens integer, out per_char jsonb)
   language plpgsql

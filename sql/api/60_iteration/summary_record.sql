@@ -120,10 +120,12 @@ declare
   v_tokens_per_char numeric := _tokens(10000, v_engage ->> 'model') / 10000.0;
   v_shown turns[] := _shown_turns(p_head, p_current);
 begin
-  return _compaction_cut(
-    p_item, p_focus, p_head, p_current, v_shown, cardinality(v_shown) - p_compaction.turns_summarized, p_compaction.trigger,
-    _ledger_block(p_item.id, char_length(p_text) + 4000),
-    (_context_window_of(v_engage) * 0.15 / v_tokens_per_char)::integer, btrim(p_text));
+  return _with_kept(
+    _compaction_cut(
+      p_item, p_focus, p_head, p_current, v_shown, cardinality(v_shown) - p_compaction.turns_summarized, p_compaction.trigger,
+      _ledger_block(p_item.id, char_length(p_text) + 4000),
+      (_context_window_of(v_engage) * 0.15 / v_tokens_per_char)::integer, btrim(p_text)),
+    p_head, _newest_keep(p_item.id), v_engage);
 end
 $$;
 
