@@ -2022,7 +2022,7 @@ create view work_sessions with (security_invoker=true) as
 create function _ability_artifact_read(p_input jsonb) returns text
   sql volatile; -- body 6c9a0b78, comment 7c0f0ada
 create function _ability_await_child_work(p_input jsonb) returns text
-  sql volatile; -- body d41e42de, comment edf2efb6
+  sql volatile; -- body fa3cb841, comment edf2efb6
 create function _ability_awareness_digest(p_input jsonb) returns text
   sql volatile; -- body b21003ef, comment 5c51f880
 create function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid) returns void
@@ -2036,13 +2036,13 @@ create function _ability_function(p_function regprocedure) returns text
 create function _ability_ledger_append(p_input jsonb) returns text
   sql volatile; -- body cd943ae8, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
-  sql volatile; -- body f47898d2, comment f8f15a06
+  sql volatile; -- body f6deb1cc, comment f8f15a06
 create function _ability_recall_block(p_input jsonb) returns text
-  sql volatile; -- body d6195846, comment 26049f82
+  sql volatile; -- body 4128b9ae, comment 26049f82
 create function _ability_resumption_context(p_input jsonb) returns text
-  sql volatile; -- body 94f9b0a1, comment 07e30aee
+  sql volatile; -- body 1b37be5a, comment 07e30aee
 create function _ability_spawn_child_work(p_input jsonb) returns text
-  sql volatile; -- body ab1f1ab0, comment 78bacdec
+  sql volatile; -- body e7115631, comment 78bacdec
 create function _ability_work_complete(p_input jsonb) returns text
   plpgsql volatile; -- body a245ef6f, comment cdab24a3
 create function _ability_work_item() returns uuid
@@ -2216,11 +2216,11 @@ create function _child_words(p_words text) returns text
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
   plpgsql volatile; -- body eeadd1e5, comment 5d2e0f10
 create function _code_check_child_work(p_input jsonb) returns jsonb
-  sql volatile; -- body f9e59a27, comment d6c5ebd6
+  sql volatile; -- body e7a91047, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
   sql volatile; -- body 43ca515e, comment f4649941
 create function _code_ledger_read(p_input jsonb) returns text
-  sql volatile; -- body c62eb378, comment cb488a00
+  sql volatile; -- body 1824c2f9, comment cb488a00
 create function _code_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body 1896d007, comment 87b12856
 create function _code_waits(p_call tool_calls) returns boolean
@@ -2266,7 +2266,7 @@ create function _continued(p_item work_items, p_focus foci) returns json
 create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with time zone) returns void
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
-  plpgsql immutable; -- body 6db18a23, comment 73a66400
+  sql stable; -- body a000f048, comment 73a66400
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
   plpgsql stable security definer; -- body 8f4cf5ff, comment 2bdf6a47
 create function _digest_chars(p_message messages) returns integer
@@ -2485,6 +2485,8 @@ create function _index_names() returns text[]
   sql immutable; -- body 0ec0e230, comment 49026c17
 create function _input_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 87b565df
+create function _integer(p_what text, p_number text, p_least integer, p_most integer) returns integer
+  plpgsql stable; -- body 353dbf76, comment 350e64ea
 create function _interrupt(p_item work_items) returns void
   plpgsql volatile; -- body af7c5547, comment 5dd325c2
 create function _is_branched(p_head turns) returns boolean
@@ -2507,6 +2509,8 @@ create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq in
   sql stable parallel safe; -- body d41d8cd9, comment dad2eac3
 create function _is_told_over(p_work_item_id uuid) returns boolean
   sql stable; -- body b4397541, comment 1208d477
+create function _is_uuid(p_text text) returns boolean
+  sql immutable parallel safe; -- body d41d8cd9, comment 2a8a5cbf
 create function _is_watched(p_work_item_id uuid) returns boolean
   sql stable; -- body 4b642449, comment 9e9917c4
 create function _item_locked(p_work_item_id uuid) returns work_items
@@ -2726,7 +2730,7 @@ create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
   sql stable; -- body 2a8f9d55, comment 12eee974
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
-  plpgsql immutable; -- body f6bd43df, comment b26a05a9
+  plpgsql immutable; -- body 1d1c4f99, comment b26a05a9
 create function _part_text(p_blocks text) returns text
   sql immutable; -- body ab975b9c, comment 4f100cc7
 create function _part_why(p_part text, p_block integer, p_turn turns, p_cut elisions) returns text
@@ -2774,7 +2778,7 @@ create function _raise_over(p_work_item_id uuid) returns void
 create function _reasoning(p_content json) returns text
   sql immutable parallel safe; -- body 44e6d941, comment 3186b599
 create function _recalled_images(p_work_item_id uuid, p_ability text, p_input jsonb) returns jsonb
-  plpgsql stable; -- body ccd433ac, comment 2c2ea0ad
+  plpgsql stable; -- body 872e13dc, comment 2c2ea0ad
 create function _recorded_calls(p_calls json, p_n integer) returns TABLE(ordinal bigint, id text, name text, input json, result text, is_error boolean, spawns text, file text, images json)
   sql stable; -- body 142d5bd1, comment 5afe9ec8
 create function _recorded_count(p_count jsonb) returns integer
@@ -2898,7 +2902,9 @@ create function _salt(p_work_item_id uuid) returns uuid
 create function _salted_hash(p_salt uuid, VARIADIC p_parts text[]) returns bytea
   sql immutable parallel safe; -- body d41d8cd9, comment 11099699
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
-  plpgsql stable; -- body eb38a369, comment bee448c2
+  plpgsql stable; -- body 6ee7fedc, comment a3294e24
+create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
+  plpgsql immutable; -- body 21ee2562, comment 32dd7659
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
   sql volatile set client_min_messages=warning; -- body 8f894a4a, comment 9d89a8cb
 create function _search_entry() returns trigger
@@ -3012,7 +3018,7 @@ create function _summary_text(p_response json) returns text
 create function _sweep_items(p_walk text, p_now timestamp with time zone) returns uuid[]
   plpgsql volatile; -- body b95a83f0, comment 20dc92a3
 create function _task(p_id text) returns work_items
-  sql stable; -- body a026e678, comment ee716198
+  sql stable; -- body f5f9f343, comment ee716198
 create function _task_json(p_item work_items) returns jsonb
   sql stable; -- body e30db281, comment f3b1e84a
 create function _task_turn(p_task_id text) returns turns
@@ -3117,6 +3123,8 @@ create function _usage_add(p_turn turns) returns void
   sql volatile; -- body fb14257f, comment 5a5da251
 create function _usage_of(p_work_item_ids uuid[], OUT tokens bigint, OUT cost numeric, OUT model_calls bigint) returns record
   sql stable; -- body 78e37d59, comment 3833818a
+create function _uuids(p_what text, p_ids jsonb) returns uuid[]
+  plpgsql immutable; -- body ad9f3d3b, comment e0432eb9
 create function _uuidv7() returns uuid
   sql volatile; -- body d41d8cd9, comment 
 create function _value_text(p_value jsonb) returns text
@@ -3124,7 +3132,7 @@ create function _value_text(p_value jsonb) returns text
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body b494c3ee, comment 2d8630f3
+  plpgsql volatile; -- body d240959b, comment 2d8630f3
 create function _warm_up() returns void
   plpgsql volatile; -- body 6b957d5a, comment 5d807659
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
@@ -3162,7 +3170,7 @@ create function _worked_by(p_work_item_id uuid) returns text
 create function _works_for_all() returns boolean
   sql stable; -- body 1ee912fd, comment 39eb9e28
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 97e4c9bd, comment 7bc4a604
+  plpgsql volatile; -- body 97e4c9bd, comment a106d908
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text) returns abilities
   plpgsql volatile; -- body e65ab63c, comment dcebeb70
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
@@ -3262,7 +3270,7 @@ create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_leas
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
-  plpgsql volatile; -- body a42e6202, comment 6ef19976
+  plpgsql volatile; -- body a42e6202, comment 85593c06
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
@@ -3330,7 +3338,7 @@ create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body fe9308c8, comment 157f4fdd
+  plpgsql volatile; -- body 0d1a8f37, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
   plpgsql volatile; -- body 44d3411d, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals

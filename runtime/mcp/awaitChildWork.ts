@@ -11,7 +11,7 @@ const POLL_MS = 500;
 /** So often at least, so that the time limits of clients start over. */
 const REPORT_MS = 5000;
 
-const waitInput = z.object({ work_item_ids: z.array(z.string()), timeout_seconds: z.number().min(0).max(3600).optional() });
+const waitInput = z.object({ work_item_ids: z.array(z.string()), timeout_seconds: z.number().optional() });
 
 /** How long it has waited, of how many seconds at most. */
 export type Report = (seconds: number, total: number, message: string) => Promise<void>;

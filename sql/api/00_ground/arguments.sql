@@ -60,21 +60,64 @@ $$;
 
 comment on function _check_span(text, interval) is 'Refuses an interval that is null, negative or over 1,000 years. Raises WL002.';
 
+create or replace function _integer(p_what text, p_number text, p_least integer, p_most integer)
+  returns integer
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if p_number !~ '^-?\d{1,10}(\.0+)?$' or p_number::numeric not between p_least and p_most then
+    perform _raise_invalid(format('%s must be a whole number from %s to %s, not %s', p_what,
+      to_char(p_least, 'FM9,999,999,990'), to_char(p_most, 'FM9,999,999,990'), _one_line(p_number, 60)));
+  end if;
+  return p_number::numeric::integer;
+end
+$$;
+
+comment on function _integer(text, text, integer, integer) is 'A whole number given as text, from JSON; null for null. Raises WL002.';
+
 create or replace function _count(p_what text, p_count text)
   returns integer
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _integer(p_what, p_count, 0, 100000000);
+$$;
+
+comment on function _count(text, text) is 'A count given as text, from JSON; null for null. Raises WL002.';
+
+create or replace function _is_uuid(p_text text)
+  returns boolean
+  language sql
+  immutable
+  parallel safe
+  return p_text ~* '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
+comment on function _is_uuid(text) is 'Whether a text is an id as the ledger writes it.';
+
+create or replace function _uuids(p_what text, p_ids jsonb)
+  returns uuid[]
   language plpgsql
   immutable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+declare
+  v_other jsonb;
 begin
-  if p_count !~ '^\d{1,9}(\.0+)?$' or p_count::numeric > 100000000 then
-    perform _raise_invalid(format('%s must be a whole number from 0 to 100,000,000, not %s', p_what, _one_line(p_count, 60)));
+  if jsonb_typeof(p_ids) is distinct from 'array' then
+    perform _raise_invalid(p_what || ' must be a list of ids');
   end if;
-  return p_count::numeric::integer;
+  select one into v_other from jsonb_array_elements(p_ids) one where jsonb_typeof(one) <> 'string' or not _is_uuid(one #>> '{}') limit 1;
+  if found then
+    perform _raise_invalid(format('%s must be a list of ids: %s is none', p_what, _one_line(v_other::text, 60)));
+  end if;
+  return array(select jsonb_array_elements_text(p_ids)::uuid);
 end
 $$;
 
-comment on function _count(text, text) is 'A count given as text, from JSON; null for null. Raises WL002.';
+comment on function _uuids(text, jsonb) is 'A JSON list of ids. Raises WL002.';
 
 create or replace function _budget_amount(p_resource text, p_amount jsonb)
   returns numeric

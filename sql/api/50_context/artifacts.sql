@@ -152,7 +152,7 @@ begin
     when 'artifact_read' then (select jsonb_build_array(jsonb_build_object('media_type', a.media_type, 'artifact', a.content_hash))
                                  from _artifact(p_input ->> 'handle') a where a.media_type is not null)
     when 'recall_block' then case when coalesce(p_input ->> 'query', '') = '' then
-      (select _images_of(_turns_of_block(h.id, (p_input ->> 'n')::integer)) from _newest_turn(p_work_item_id) h(id)) end
+      (select _images_of(_turns_of_block(h.id, _count('n', p_input ->> 'n'))) from _newest_turn(p_work_item_id) h(id)) end
   end;
 end
 $$;

@@ -123,7 +123,7 @@ begin
     if v_result is null and v_ability.name = 'await_child_work' then
       update tool_calls
          set status = 'waiting', attempts = v_call.attempts, started_at = v_call.started_at,
-             wait_ends_at = _now() + make_interval(secs => least(greatest(coalesce((v_call.input ->> 'timeout_seconds')::numeric, 300), 0), 2592000)::integer)
+             wait_ends_at = _now() + make_interval(secs => least(coalesce(_count('timeout_seconds', v_call.input ->> 'timeout_seconds'), 300), 2592000))
        where id = v_call.id;
     else
       perform _call_settle(

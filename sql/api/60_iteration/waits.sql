@@ -36,7 +36,7 @@ begin
       end if;
       continue;
     end if;
-    v_ids := array(select jsonb_array_elements_text(v_call.input::jsonb -> 'work_item_ids')::uuid);
+    v_ids := _uuids('work_item_ids', v_call.input::jsonb -> 'work_item_ids');
     v_children := await_child_work(p_item.id, v_ids);
     if v_children is null and v_call.wait_ends_at > v_now and not v_is_interrupted then
       v_next := least(v_next, v_call.wait_ends_at);

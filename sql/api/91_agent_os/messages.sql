@@ -88,10 +88,10 @@ select v.name, v.description, _json_compact(v.input_schema::json)::json, v.outpu
      '{"type":"object","properties":{'
        '"completionStatus":{"type":"string","description":"Filter by status, use ''null'' for active tasks"},'
        '"parentTaskId":{"type":"string","description":"Filter by parent task"},'
-       '"fromTime":{"type":"number","description":"Start timestamp (Unix ms)"},'
-       '"toTime":{"type":"number","description":"End timestamp (Unix ms)"},'
-       '"limit":{"type":"number","description":"Maximum results","default":100},'
-       '"offset":{"type":"number","description":"Pagination offset","default":0},'
+       '"fromTime":{"type":"number","minimum":0,"maximum":253402300799999,"description":"Start timestamp (Unix ms)"},'
+       '"toTime":{"type":"number","minimum":0,"maximum":253402300799999,"description":"End timestamp (Unix ms)"},'
+       '"limit":{"type":"number","minimum":0,"maximum":1000000000,"description":"Maximum results","default":100},'
+       '"offset":{"type":"number","minimum":0,"maximum":1000000000,"description":"Pagination offset","default":0},'
        '"before":{"type":"string","description":"Only tasks behind this one: its ID"}}}',
      '{"type":"object","properties":{"tasks":{"type":"array","items":{"type":"object"}},'
        '"total":{"type":"number","description":"Total matching tasks"}},"required":["tasks","total"]}'),
@@ -105,7 +105,8 @@ select v.name, v.description, _json_compact(v.input_schema::json)::json, v.outpu
      '{"type":"object","properties":{"message":{"type":"object","description":"Message entity to save"}},"required":["message"]}',
      '{"type":"object","properties":{"success":{"type":"boolean"},"messageId":{"type":"string"}},"required":["success","messageId"]}'),
     (26, 'ldg:msg:list', 'pure', 'List all messages for a task, ordered by timestamp.',
-     '{"type":"object","properties":{"taskId":{"type":"string"},"limit":{"type":"number"},"offset":{"type":"number"}},"required":["taskId"]}',
+     '{"type":"object","properties":{"taskId":{"type":"string"},"limit":{"type":"number","minimum":0,"maximum":1000000000},'
+       '"offset":{"type":"number","minimum":0,"maximum":1000000000}},"required":["taskId"]}',
      '{"type":"object","properties":{"messages":{"type":"array","items":{"type":"object"}},"total":{"type":"number"}},"required":["messages","total"]}'),
     (27, 'ldg:batch:save', 'unsafe', 'Save tasks, messages and calls in one transaction.',
      '{"type":"object","properties":{'

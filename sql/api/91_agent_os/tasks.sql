@@ -145,7 +145,7 @@ as $$
     from work_items w
    where w.id = coalesce(
      (select id from work_items where external_id = p_id),
-     case when p_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then p_id::uuid end);
+     case when _is_uuid(p_id) then p_id::uuid end);
 $$;
 
 comment on function _task(text) is 'The work item with a task''s id: the caller''s own id, or ours. Null: there is none.';

@@ -42,7 +42,7 @@ create or replace function _page(p_input jsonb, p_key text, p_default integer)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if (p_input ->> p_key)::numeric not between 0 and 1000000000 then
+  if jsonb_typeof(p_input -> p_key) not in ('number', 'null') or (p_input ->> p_key)::numeric not between 0 and 1000000000 then
     perform _raise_invalid(format('"%s" must be a number from 0 to 1,000,000,000', p_key));
   end if;
   return coalesce(floor((p_input ->> p_key)::numeric)::integer, p_default);

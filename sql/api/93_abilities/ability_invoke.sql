@@ -52,7 +52,7 @@ end
 $$;
 
 comment on function ability_invoke(text, jsonb, uuid, uuid) is
-  'Calls an ability by its name, as registered or as models call it (ldg_task_get), and returns its result: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need p_work_item_id, the item on whose behalf they are called, and its p_lease if it is being driven. Input that does not fit the ability''s schema is refused (nested values only with a JavaScript engine, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), 42501 (not yours to call), and whatever the ability raises.';
+  'Calls an ability by its name, as registered or as models call it (ldg_task_get), and returns its result: select ability_invoke(''ldg:task:get'', ''{"taskId": "task-1"}''). The engine''s own (ledger_append, recall_block, spawn_child_work, ...) need p_work_item_id, the item on whose behalf they are called, and its p_lease if it is being driven. Input that does not fit the ability''s schema is refused (what objects within it hold, lengths and patterns only with a JavaScript engine, see json_schema_errors()). Raises WL001 (no such ability, work item), WL002 (input), 0A000 (a worker runs it), 42501 (not yours to call), and whatever the ability raises.';
 
 create or replace function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid)
   returns void

@@ -32,7 +32,7 @@ create or replace function _ability_ledger_read(p_input jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select ledger_read_lines(_ability_work_item(), p_input ->> 'entry_type',
-    least((p_input ->> 'last_n')::numeric, 500)::integer);
+    least(_count('last_n', p_input ->> 'last_n'), 500));
 $$;
 
 comment on function _ability_ledger_read(jsonb) is 'Tool ledger_read.';
@@ -43,7 +43,7 @@ create or replace function _ability_recall_block(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select recall_block(_ability_work_item(), (p_input ->> 'n')::integer, p_input ->> 'query');
+  select recall_block(_ability_work_item(), _count('n', p_input ->> 'n'), p_input ->> 'query');
 $$;
 
 comment on function _ability_recall_block(jsonb) is 'Tool recall_block.';
@@ -67,7 +67,7 @@ create or replace function _ability_spawn_child_work(p_input jsonb)
 as $$
   select format('Child work item %s is %s.', c.id, c.state)
     from spawn_child_work(_ability_work_item(), p_input ->> 'work_type', p_input ->> 'description', coalesce(p_input -> 'params', '{}'),
-      (p_input ->> 'priority')::integer, p_idempotency_key => 'spawn ' || current_setting('work_ledger.tool_call_id')) c;
+      _integer('priority', p_input ->> 'priority', -2147483648, 2147483647), p_idempotency_key => 'spawn ' || current_setting('work_ledger.tool_call_id')) c;
 $$;
 
 comment on function _ability_spawn_child_work(jsonb) is 'Tool spawn_child_work; a repeated call returns the same child.';
@@ -78,7 +78,7 @@ create or replace function _ability_await_child_work(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _child_words(await_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid))::text);
+  select _child_words(await_child_work(_ability_work_item(), _uuids('work_item_ids', p_input -> 'work_item_ids'))::text);
 $$;
 
 comment on function _ability_await_child_work(jsonb) is 'Tool await_child_work; null while a child is not over: the call then waits.';
@@ -144,7 +144,7 @@ create or replace function _ability_resumption_context(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select export_for_resumption(_ability_work_item(), coalesce((p_input ->> 'target_tokens')::numeric, 4000)::integer);
+  select export_for_resumption(_ability_work_item(), coalesce(_count('target_tokens', p_input ->> 'target_tokens'), 4000));
 $$;
 
 comment on function _ability_resumption_context(jsonb) is 'Ability resumption_context.';
@@ -168,7 +168,7 @@ create or replace function _code_ledger_read(p_input jsonb)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select coalesce(jsonb_agg(jsonb_build_object('seq', e.seq, 'entry_type', e.entry_type, 'content', e.content) order by e.seq), '[]')::text
-    from ledger_read(_ability_work_item(), p_input ->> 'entry_type', least((p_input ->> 'last_n')::numeric, 100000)::integer) e
+    from ledger_read(_ability_work_item(), p_input ->> 'entry_type', least(_count('last_n', p_input ->> 'last_n'), 100000)) e
    where e.retracts is null and not _is_retracted(e.work_item_id, e.seq);
 $$;
 
@@ -191,7 +191,7 @@ create or replace function _code_check_child_work(p_input jsonb)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select check_child_work(_ability_work_item(), array(select jsonb_array_elements_text(p_input -> 'work_item_ids')::uuid));
+  select check_child_work(_ability_work_item(), _uuids('work_item_ids', p_input -> 'work_item_ids'));
 $$;
 
 comment on function _code_check_child_work(jsonb) is 'Tool check_child_work as code calls it.';
