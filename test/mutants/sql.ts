@@ -1545,4 +1545,18 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     to: 'p_content, p_keep::text',
     test: 'test/sql/redactions/leave_every_row.test.sql',
   },
+  {
+    name: 'a timeline under another policy counts everything as written to the cache',
+    file: 'sql/api/55_looking/context_timeline.sql',
+    from: 'r.cached_tokens, r.input_tokens - r.cached_tokens, 0, o.output_tokens',
+    to: '0, r.input_tokens, 0, o.output_tokens',
+    test: 'test/sql/context_timeline/replays_another_policy.test.sql',
+  },
+  {
+    name: 'a cut under another policy is that of the request before',
+    file: 'sql/api/55_looking/context_replay.sql',
+    from: '.id is distinct from v_cut_id then v_cuts',
+    to: '.id is not null then v_cuts',
+    test: 'test/sql/context_timeline/replays_another_policy.test.sql',
+  },
 ];

@@ -46,7 +46,7 @@ comment on function context_replay_turns(text, jsonb) is 'context_replay() for e
 create or replace function _replay_requests(p_session text, p_policy jsonb)
   returns table (
     turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean,
-    kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[])
+    kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[], cut elisions)
   language plpgsql
   volatile
   rows 100
@@ -104,16 +104,15 @@ begin
     kept_parts := _common_beginning(v_before, v_parts.keys);
     turn_id := v_turn.id;
     iteration := v_turn.iteration;
-    is_cut := kept_parts < cardinality(v_before) or (v_cuts[cardinality(v_cuts)]).id is distinct from v_cut_id;
-    v_cut_id := (v_cuts[cardinality(v_cuts)]).id;
+    cut := case when (v_cuts[cardinality(v_cuts)]).id is distinct from v_cut_id then v_cuts[cardinality(v_cuts)] end;
+    is_cut := kept_parts < cardinality(v_before) or cut.id is not null;
+    v_cut_id := coalesce(cut.id, v_cut_id);
     -- The cache serves a prefix that ends where an earlier request had a breakpoint: after the system prompt, after the last
     -- stub, at the end. For policies that are not ours, a breakpoint is assumed wherever it helps.
     v_entries := array(select e from unnest(v_entries) e where e <= kept_parts);
     cached_parts := case when v_is_own then coalesce((select max(e) from unnest(v_entries) e), 0) else kept_parts end;
     v_entries := v_entries || cardinality(v_parts.keys) || array(select i from generate_subscripts(v_parts.ends, 1) i where v_parts.ends[i]);
-    tokens := v_parts.tokens;
-    depths := v_parts.depths;
-    kinds := v_parts.kinds;
+    select v_parts.tokens, v_parts.depths, v_parts.kinds into tokens, depths, kinds;
     new_texts := v_parts.texts[kept_parts + 1 :];
     input_tokens := v_prefix + _sum(tokens);
     cached_tokens := case when v_n = 1 then 0 else v_prefix + _sum(tokens[: cached_parts]) end;
@@ -125,7 +124,7 @@ end
 $$;
 
 comment on function _replay_requests(text, jsonb) is
-  'context_replay() for each request, with its parts: kept_parts, the number of first parts that are the same as in the previous request; cached_parts, those that the cache serves; tokens and depths (of the turns of responses and results) of all parts; new_texts, the parts after kept_parts; kinds, what each part is, as the columns of turn_sizes. Raises WL001, WL002.';
+  'context_replay() for each request, with its parts: kept_parts, the number of first parts that are the same as in the previous request; cached_parts, those that the cache serves; tokens and depths (of the turns of responses and results) of all parts; new_texts, the parts after kept_parts; kinds, what each part is, as the columns of turn_sizes; cut, the elision (not stored) that the request is the first to use, null: none. Raises WL001, WL002.';
 
 create or replace function _session_turns(p_session text)
   returns turns[]

@@ -41,7 +41,7 @@ end
 $$;
 
 comment on function context_timeline(text, jsonb, uuid, integer) is
-  'What the requests of a session held, one row for each model call, oldest first: select * from context_timeline(''…''), then context_timeline(''…'', p_after => the last row''s turn_id). p_limit: 1 to 10,000 rows. n: the number of the call in its conversation, from 1. Tokens of the request by part, estimated from its characters: system and tools (of a recorded run, whose configuration is not known, system is what the provider counted for both, and tools is null), task, digest (news of other work), stubs (of closed blocks, or what a compaction put in place of old turns), kept (verbatim after the stubs), closed (closed blocks that are still whole), words (of the model, in the open block), results (in the open block), people (what they said), engine (everything else that it was told). sent: their sum. said: the request if nothing had ever been left out. cut: what of it was. Counted by the provider, null if it was not: cached_tokens (read from its cache), written_tokens (to it), new_tokens (neither), output_tokens. marks: the cut that the request is the first to use: [{kind (elision, or the type of compaction), trigger, elision_id, turn_id (the compaction''s), blocks, tokens_elided, stub_tokens, kept_tokens, tokens_kept, breaks_even_after}]. Each page costs what its rows cost, however long the conversation is. p_policy: as in context_replay(): the same rows as they would have been, replayed from the beginning whatever the page (0.1 to 7 s for 160 calls), so only for sessions of at most 1,000 calls; cached and written tokens as a cache would have served them, marks without figures. Turns that other programs stored without a request are left out. Raises WL001, WL002.';
+  'What the requests of a session held, one row for each model call, oldest first: select * from context_timeline(''…''), then context_timeline(''…'', p_after => the last row''s turn_id). p_limit: 1 to 10,000 rows. n: the number of the call in its conversation, from 1. Tokens of the request by part, estimated from its characters: system and tools (of a recorded run, whose configuration is not known, system is what the provider counted for both, and tools is null), task, digest (news of other work), stubs (of closed blocks, or what a compaction put in place of old turns), kept (verbatim after the stubs), closed (closed blocks that are still whole), words (of the model, in the open block), results (in the open block), people (what they said), engine (everything else that it was told). sent: their sum. said: the request if nothing had ever been left out. cut: what of it was. Counted by the provider, null if it was not: cached_tokens (read from its cache), written_tokens (to it), new_tokens (neither), output_tokens. marks: the cut that the request is the first to use: [{kind (elision, or the type of compaction), trigger, elision_id, turn_id (the compaction''s), blocks, tokens_elided, stub_tokens, kept_tokens, tokens_kept, breaks_even_after}]. Each page costs what its rows cost, however long the conversation is. p_policy: as in context_replay(): the same rows as they would have been, replayed from the beginning whatever the page (0.1 to 7 s for 160 calls), so only for sessions of at most 1,000 calls; cached and written tokens as a cache would have served them. Its marks have no ids; their kind is elision, compaction, or cut, without figures: what had been sent before was changed. Turns that other programs stored without a request are left out. Raises WL001, WL002.';
 
 create or replace function _turn_of_call(p_head_id uuid, p_number integer)
   returns turns
@@ -140,13 +140,10 @@ create or replace function _timeline_marks(p_turn turns, p_model text)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
-  select coalesce(jsonb_agg(jsonb_build_object(
-           'kind', coalesce(k.compaction_type, 'elision'), 'trigger', k.trigger, 'elision_id', e.id, 'turn_id', k.turn_id,
-           'blocks', case when e.first_block >= e.last_block then e.first_block::text else format('%s-%s', e.first_block, e.last_block) end,
-           'tokens_elided', e.tokens_elided, 'stub_tokens', e.stub_tokens, 'kept_tokens', e.kept_tokens, 'tokens_kept', e.tokens_kept,
-           'breaks_even_after', _breaks_even_after(e, p_model))), '[]')
+  select coalesce(jsonb_agg(
+           jsonb_build_object('kind', coalesce(k.compaction_type, 'elision'), 'trigger', k.trigger, 'elision_id', e.id, 'turn_id', k.turn_id)
+           || _cut_figures(e, p_model)), '[]')
     from turns p
     join elisions e on e.id = p_turn.elision_id
     left join compactions k on p.turn_type = 'compaction' and k.turn_id = p.id
@@ -154,6 +151,20 @@ as $$
 $$;
 
 comment on function _timeline_marks(turns, text) is 'The cut that a turn''s request is the first to use, as in context_timeline(); []: none.';
+
+create or replace function _cut_figures(p_cut elisions, p_model text)
+  returns jsonb
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select jsonb_build_object(
+    'blocks', case when p_cut.first_block >= p_cut.last_block then p_cut.first_block::text else format('%s-%s', p_cut.first_block, p_cut.last_block) end,
+    'tokens_elided', p_cut.tokens_elided, 'stub_tokens', p_cut.stub_tokens, 'kept_tokens', p_cut.kept_tokens, 'tokens_kept', p_cut.tokens_kept,
+    'breaks_even_after', _breaks_even_after(p_cut, p_model));
+$$;
+
+comment on function _cut_figures(elisions, text) is 'What a mark of context_timeline() says of its cut, stored or replayed: the blocks that it leaves out, tokens, after how many requests it pays.';
 
 create or replace function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uuid, p_after integer, p_limit integer)
   returns table (
@@ -174,7 +185,10 @@ begin
            coalesce(k.words, 0), coalesce(k.results, 0), coalesce(k.people, 0), coalesce(k.engine, 0), r.input_tokens, o.said,
            greatest(o.said - r.input_tokens + coalesce(k.stubs, 0) + coalesce(k.kept, 0), 0),
            r.cached_tokens, r.input_tokens - r.cached_tokens, 0, o.output_tokens,
-           case when r.is_cut and o.n > 1 then '[{"kind": "cut"}]'::jsonb else '[]' end
+           case when not r.is_cut or o.n = 1 then '[]'
+                when (r.cut).id is null then '[{"kind": "cut"}]'
+                else jsonb_build_array(
+                  jsonb_build_object('kind', case (r.cut).ordinal when 0 then 'compaction' else 'elision' end) || _cut_figures(r.cut, o.model)) end
       from _replay_requests(p_session, p_policy) r
       join _timeline(p_head_id, p_after, p_limit) o on o.turn_id = r.turn_id
       cross join lateral (
