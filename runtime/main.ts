@@ -103,7 +103,11 @@ program.hook('preAction', async (_, called) => {
   if ((takes.has('leaseSeconds') || called.name() === 'submit') && file.faculties && !given('faculty')) called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
 });
 
-const consoleOptions = (made: Command): Command => made.option('--port <n>', 'the console\'s port; 0: any that is free', port, 4747).option('--host <address>', 'the address that the console listens on; at any but this machine\'s own, reading takes the token, too', '127.0.0.1').option('--read-only', 'nothing can be changed from the console');
+const consoleOptions = (made: Command): Command => made
+  .option('--port <n>', 'the console\'s port; 0: any that is free', port, 4747)
+  .option('--host <address>', 'the address that the console listens on; at any but this machine\'s own, reading takes the token, too', '127.0.0.1')
+  .option('--allow-host <name...>', 'other names under which the console, and MCP at its /mcp, are reached, such as that of a reverse proxy; then, too, reading takes the token')
+  .option('--read-only', 'nothing can be changed from the console');
 
 consoleOptions(command('up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(async (options: ConsoleSettings & { console?: boolean }) => {
   const { findLedger } = await import('./install/findLedger.ts');

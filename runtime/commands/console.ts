@@ -4,17 +4,18 @@
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import type { Settings } from '../config.ts';
 import { startConsole } from '../console/server.ts';
-import { isOwnAddress } from '../console/safety.ts';
 import type { Console } from '../console/server.ts';
 import { findLedger } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
 import { openDb } from '../ledger/db.ts';
 import { sqlState, UsageError } from '../ledger/errors.ts';
+import { hostnamesOf } from './hostnames.ts';
+import type { Reached } from './hostnames.ts';
 import { HTTP_CONNECTIONS, mcpHandler, mcpToken } from './mcp.ts';
 import { exit, note, print } from './output.ts';
 import { checkPlace } from './withLedger.ts';
 
-export type ConsoleSettings = Settings & { port: number; host?: string; readOnly?: boolean };
+export type ConsoleSettings = Settings & Reached & { port: number; readOnly?: boolean };
 
 export async function console(options: ConsoleSettings): Promise<number> {
   const place = await findLedger(options);
@@ -24,26 +25,27 @@ export async function console(options: ConsoleSettings): Promise<number> {
 
 /** Serves until a signal comes. The address with its token is printed once. */
 export async function serveConsole(place: Place, options: ConsoleSettings): Promise<number> {
+  const hostnames = hostnamesOf(options);
   hideEnvironment();
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
   const mcp = options.readOnly || !process.env['WORK_LEDGER_MCP_TOKEN'] ? null
-    : await mcpHandler({ db: await openDb(place.url, place.schema, { maximumPoolSize: HTTP_CONNECTIONS }), url: place.url }, mcpToken());
-  const running = await begin(place, options, mcp);
-  const address = options.readOnly && isOwnAddress(options.host) ? running.address : `${running.address}?token=${running.token}`;
+    : await mcpHandler({ db: await openDb(place.url, place.schema, { maximumPoolSize: HTTP_CONNECTIONS }), url: place.url }, mcpToken(), hostnames);
+  const running = await begin(place, options, hostnames, mcp);
+  const address = options.readOnly && !running.isOpen ? running.address : `${running.address}?token=${running.token}`;
   print({ address }, address, options.json ?? false);
   if (mcp) note(`MCP, with the token in WORK_LEDGER_MCP_TOKEN: ${running.address}mcp`);
-  note(options.readOnly ? 'Read-only: nothing can be changed from it.' : !isOwnAddress(options.host) ? 'Whoever opens this address can act in your name.' : 'Whoever opens this address can act in your name; without the token it is read-only.');
+  note(options.readOnly ? 'Read-only: nothing can be changed from it.' : running.isOpen ? 'Whoever opens this address can act in your name.' : 'Whoever opens this address can act in your name; without the token it is read-only.');
   await signalled;
   await mcp?.close();
   await running.close();
   return exit.ok;
 }
 
-async function begin(place: Place, options: ConsoleSettings, mcp: Awaited<ReturnType<typeof mcpHandler>> | null): Promise<Console> {
+async function begin(place: Place, options: ConsoleSettings, hostnames: string[], mcp: Awaited<ReturnType<typeof mcpHandler>> | null): Promise<Console> {
   try {
-    return await startConsole({ url: place.url, schema: place.schema, port: options.port, ...(options.host !== undefined && { host: options.host }), isReadOnly: options.readOnly ?? false, ...(mcp && { mcp: mcp.fetch }) });
+    return await startConsole({ url: place.url, schema: place.schema, port: options.port, hostnames, ...(options.host !== undefined && { host: options.host }), isReadOnly: options.readOnly ?? false, ...(mcp && { mcp: mcp.fetch }) });
   } catch (error) {
     await mcp?.close();
     if (sqlState(error) === 'EADDRNOTAVAIL') throw new UsageError(`this machine has no address ${options.host}: --host names one of its own, 0.0.0.0 all of them`);

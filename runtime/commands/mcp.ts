@@ -14,6 +14,8 @@ import type { Identity, McpHttp } from '../mcp/http.ts';
 import type { Seat } from '../mcp/server.ts';
 import type { Updates } from '../mcp/updates.ts';
 import type { ClientOptions } from './hook.ts';
+import { hostnamesOf } from './hostnames.ts';
+import type { Reached } from './hostnames.ts';
 import { exit, note } from './output.ts';
 
 /** How long a client may take to read the end of its answer when the server stops. */
@@ -22,7 +24,7 @@ const GRACE_MS = 2000;
 export const HTTP_CONNECTIONS = 10;
 
 export type McpOptions = ClientOptions & { workItem?: string };
-export type McpHttpSettings = McpOptions & { host: string; port: number; tokenFile?: string; allowHost?: string[] };
+export type McpHttpSettings = McpOptions & Reached & { port: number; tokenFile?: string };
 
 /** Over stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {
@@ -121,6 +123,3 @@ export async function seatAt(db: Db, updates: Updates, identity: Identity): Prom
 }
 
 const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.');
-
-/** A name that stands for all addresses is the name of none. */
-const hostnamesOf = ({ host, allowHost = [] }: McpHttpSettings): string[] => (/^(0\.0\.0\.0|::)$/.test(host) ? allowHost : [host, ...allowHost]);

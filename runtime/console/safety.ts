@@ -2,6 +2,7 @@
 // when the console began; what changes something always needs that token, and a form that the console itself made.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isIPv6 } from 'node:net';
 
 import type { Context, MiddlewareHandler } from 'hono';
 import { getCookie, setCookie } from 'hono/cookie';
@@ -11,12 +12,15 @@ export const contentPolicy =
 
 const loopback = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
-/** Refuses any other name than this machine's own: a page of somebody else's whose name resolves to this address is not read here. */
-export const onlyLoopback: MiddlewareHandler = async (c, next) =>
-  loopback.test(c.req.header('host') ?? '') ? next() : c.text('This console answers to 127.0.0.1 and localhost only.\n', 403);
+/** Refuses any other name than these and this machine's own: a page of somebody else's whose name resolves to this address is not read here. */
+export const onlyUnder = (hostnames: readonly string[]): MiddlewareHandler => async (c, next) => {
+  const host = c.req.header('host') ?? '';
+  const isOurs = loopback.test(host) || hostnames.includes(host.replace(/:\d+$/, '').toLowerCase());
+  return isOurs ? next() : c.text('This console answers to 127.0.0.1 and localhost only, and to what --allow-host names.\n', 403);
+};
 
-/** Only this machine's own programs reach a server that listens there. */
-export const isOwnAddress = (host = '127.0.0.1'): boolean => loopback.test(host.includes(':') ? `[${host}]` : host);
+/** Only this machine's own programs reach a server that listens there, or is known by that name. */
+export const isOwnAddress = (host = '127.0.0.1'): boolean => loopback.test(isIPv6(host) ? `[${host}]` : host);
 
 export const withHeaders: MiddlewareHandler = async (c, next) => {
   await next();
@@ -34,9 +38,11 @@ export class Keys {
   readonly token: string;
   readonly formToken: string;
   readonly #cookie: string;
+  readonly #hostnames: readonly string[];
 
-  constructor(token: string, port: number) {
+  constructor(token: string, port: number, hostnames: readonly string[]) {
     this.token = token;
+    this.#hostnames = hostnames;
     this.formToken = createHmac('sha256', token).update('form').digest('base64url');
     this.#cookie = `work_ledger_console_${port}`; // cookies are not told apart by port
   }
@@ -62,9 +68,16 @@ export class Keys {
   /** Why this request may not change anything; null: it may. */
   objection(c: Context, form: Record<string, unknown>): string | null {
     if (!this.holds(c)) return 'Without the token of this console nothing is changed: open the address that was printed when it began.';
-    if (c.req.header('origin') !== `http://${c.req.header('host')}`) return 'This request did not come from a page of the console.';
+    if (!this.#isOwnPage(c)) return 'This request did not come from a page of the console.';
     if (!isSame(typeof form['form_token'] === 'string' ? form['form_token'] : '', this.formToken)) return 'This form is not of this run of the console: reload the page.';
     return null;
+  }
+
+  /** A proxy with TLS before the console has an allowed name, and may pass on another. */
+  #isOwnPage(c: Context): boolean {
+    const origin = c.req.header('origin') ?? '';
+    const url = URL.parse(origin);
+    return origin === `http://${c.req.header('host')}` || (url?.protocol === 'https:' && this.#hostnames.includes(url.hostname));
   }
 }
 

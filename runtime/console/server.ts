@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
 
 import { createAdaptorServer } from '@hono/node-server';
@@ -27,7 +28,7 @@ import { knowledge } from './pages/knowledge.ts';
 import { now } from './pages/now.ts';
 import { compare, sessions } from './pages/sessions.ts';
 import { callPage, workList } from './pages/workList.ts';
-import { isOwnAddress, Keys, onlyLoopback, withHeaders } from './safety.ts';
+import { isOwnAddress, Keys, onlyUnder, withHeaders } from './safety.ts';
 
 const pages: readonly Page[] = [now, workList, callPage, item, ledgerView, turnsView, context, blockPage, costView, sessions, compare, knowledge, keys];
 const MOST_BYTES = 512 * 1024 * 1024;
@@ -39,13 +40,23 @@ export type ConsoleOptions = {
   port: number;
   /** The address to listen on (default: 127.0.0.1). At any but this machine's own, reading takes the token, too. */
   host?: string;
+  /** Other names under which it is reached, as they are written in a URL; then reading takes the token, too. */
+  hostnames?: readonly string[];
   /** Nothing can be changed from this console, whatever the database would allow. */
   isReadOnly?: boolean;
   /** Answers at /mcp; it checks for itself who asks. */
   mcp?: (request: Request) => Response | Promise<Response>;
 };
 
-export type Console = { port: number; /** Without the token. */ address: string; token: string; close(): Promise<void> };
+export type Console = {
+  port: number;
+  /** Without the token. */
+  address: string;
+  token: string;
+  /** Others can reach it: reading takes the token. */
+  isOpen: boolean;
+  close(): Promise<void>;
+};
 
 /** Serves the console until it is closed. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
@@ -64,14 +75,16 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     await db.close();
     throw error;
   }
-  const bound = server.address();
-  const port = typeof bound === 'object' && bound !== null ? bound.port : options.port;
+  const { port } = server.address() as AddressInfo;
   const token = randomBytes(24).toString('base64url');
-  app = routes(db, hints, new Keys(token, port), options, over.signal);
+  const hostnames = (options.hostnames ?? []).filter((name) => !isOwnAddress(name));
+  const isOpen = !isOwnAddress(options.host) || hostnames.length > 0;
+  app = routes(db, hints, new Keys(token, port, hostnames), { ...options, hostnames, isOpen }, over.signal);
   return {
     port,
     token,
-    address: `http://127.0.0.1:${port}/`,
+    isOpen,
+    address: addressOf(server.address() as AddressInfo),
     async close() {
       over.abort();
       await new Promise<void>((resolve) => {
@@ -83,6 +96,10 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     },
   };
 }
+
+/** For a browser of this machine; one that listens everywhere is there on 127.0.0.1, too. */
+const addressOf = ({ address, family, port }: AddressInfo): string =>
+  `http://${/^(0\.0\.0\.0|::)$/.test(address) ? '127.0.0.1' : family === 'IPv6' ? `[${address}]` : address}:${port}/`;
 
 const types: Record<string, string> = { '.css': 'text/css', '.js': 'text/javascript', '.svg': 'image/svg+xml' };
 
@@ -96,12 +113,12 @@ function assets(): [string, string][] {
   ];
 }
 
-function routes(db: Db, hints: Hints, keysOf: Keys, options: ConsoleOptions, over: AbortSignal): Hono {
+function routes(db: Db, hints: Hints, keysOf: Keys, options: Omit<ConsoleOptions, 'hostnames'> & { hostnames: readonly string[]; isOpen: boolean }, over: AbortSignal): Hono {
   const app = new Hono();
   const { mcp } = options;
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
-  app.use(onlyLoopback, withHeaders, keysOf.exchange);
-  if (!isOwnAddress(options.host)) app.use(keysOf.onlyHolders);
+  app.use(onlyUnder(options.hostnames), withHeaders, keysOf.exchange);
+  if (options.isOpen) app.use(keysOf.onlyHolders);
   for (const [address, body] of assets()) {
     app.get(address, (c) => c.body(body, 200, { 'content-type': `${types[extname(address)]}; charset=utf-8`, 'cache-control': 'no-cache' }));
   }

@@ -1,18 +1,15 @@
 // Who may speak to the server over HTTP: whoever has the token, and no web page that a browser of this network was lured to.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { isIPv6 } from 'node:net';
 
 import { hostHeaderValidationResponse, localhostAllowedHostnames, OAuthError, OAuthErrorCode, originValidationResponse, requireBearerAuth } from '@modelcontextprotocol/server';
-
-import { UsageError } from '../ledger/errors.ts';
 
 /** What a request is refused with; null: it may pass. */
 export type Access = (request: Request) => Promise<Response | null>;
 
-/** `hostnames`: the names, besides those of this machine to itself, that a request's Host and Origin may have. */
+/** `hostnames`: the names, besides those of this machine to itself, that a request's Host and Origin may have, as they are written in a URL. */
 export function accessFor(token: string, hostnames: readonly string[]): Access {
-  const names = [...localhostAllowedHostnames(), ...hostnames.map(asInAddress)];
+  const names = [...localhostAllowedHostnames(), ...hostnames];
   const expected = digest(token);
   const verifier = {
     async verifyAccessToken(given: string) {
@@ -25,13 +22,6 @@ export function accessFor(token: string, hostnames: readonly string[]): Access {
     const refusal = hostHeaderValidationResponse(request, names) ?? originValidationResponse(request, names) ?? (await authorize(request));
     return refusal instanceof Response ? refusal : null;
   };
-}
-
-/** A name or address of a machine as it is written in a URL. */
-function asInAddress(name: string): string {
-  const url = URL.parse(`http://${isIPv6(name) ? `[${name}]` : name}`);
-  if (url === null || url.host !== url.hostname || url.pathname !== '/') throw new UsageError(`"${name}" is not the name of a machine`);
-  return url.hostname;
 }
 
 /** Of one length, whatever is compared. */

@@ -25,7 +25,7 @@ export type Identity = { conversation: string } | { workItemId: string };
 export type McpHttpOptions = {
   /** The bearer token of every client. */
   token: string;
-  /** Names of this machine, besides localhost, that clients may ask for. */
+  /** Names of this machine, besides localhost, that clients may ask for, as they are written in a URL. */
   hostnames?: readonly string[];
   /** Opens the ledger for a client. */
   seatFor(identity: Identity): Promise<Seat>;

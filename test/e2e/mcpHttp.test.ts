@@ -104,6 +104,7 @@ describe('who may come in', () => {
     for (const args of [['--conversation', 'x'], ['--work-item', 'x'], ['--allow-host', 'https://ledger.example'], ['--allow-host', 'ledger.example:443']]) {
       await expect(startMcpHttp({ databaseUrl: database.url, token, args })).rejects.toThrow(/the address of each client|not the name of a machine/);
     }
+    await expect(startMcpHttp({ databaseUrl: database.url, token, command: ['console'], args: ['--allow-host', 'https://ledger.example'] })).rejects.toThrow(/not the name of a machine/);
   });
 
   test('a server without a token, or with a short one, does not start', async () => {
@@ -303,6 +304,44 @@ test('the console answers at /mcp, with the token for MCP and no other', async (
   expect(await (await fetch(new URL(`/work/${await itemOf('console')}`, console.url))).text()).toContain('Beside the pages');
   expect(await console.end('SIGTERM')).toBe(0);
   expect(console.log()).not.toContain(token);
+});
+
+/** Sends a request under a name that leads elsewhere here, as a proxy does. */
+const under = (url: URL, host: string, { method = 'GET', body = '', ...more }: { method?: string; body?: string; [header: string]: string } = {}): Promise<{ status: number; cookie: string; text: string }> =>
+  new Promise((resolve, reject) => request(url, { method, headers: { host, ...more } }, (answer) => {
+    let text = '';
+    answer.setEncoding('utf8').on('data', (chunk: string) => (text += chunk)).on('error', reject);
+    answer.on('end', () => resolve({ status: answer.statusCode ?? 0, cookie: answer.headers['set-cookie']?.[0]?.split(';')[0] ?? '', text }));
+  }).on('error', reject).end(body));
+
+test('the console is reached under the names that it was given and no others: its pages with its token, agents with theirs', async () => {
+  const item = await db.workSubmit({ workType: 'nobody', description: 'Seen from elsewhere' });
+  for (const args of [['--host', '0.0.0.0', '--allow-host', 'ledger.example'], ['--allow-host', 'ledger.example'], ['--host', '127.0.0.2', '--allow-host', 'Ledger.example']]) {
+    const console = await startMcpHttp({ databaseUrl: database.url, token, command: ['console'], args });
+    const json = { ...headers(), method: 'POST', body: initialize, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+    const [mcp, page] = [new URL('/mcp', console.url), new URL(`/work/${item.id}`, console.url)];
+    expect(await under(mcp, 'ledger.example', { ...json, origin: 'https://ledger.example' }), args.join(' ')).toMatchObject({ status: 200, text: expect.stringContaining('serverInfo') });
+    expect(await under(mcp, console.url.host, json)).toMatchObject({ status: 200 });
+    for (const more of [{}, { origin: 'https://ledger.example' }]) expect((await under(mcp, 'evil.example', { ...json, ...more })).status).toBe(403);
+    expect((await under(mcp, 'ledger.example', { ...json, origin: 'https://evil.example' })).status).toBe(403);
+
+    const { cookie } = await under(console.url, 'ledger.example');
+    for (const host of ['ledger.example', 'LEDGER.example:8443', console.url.host]) {
+      expect([host, (await under(page, host)).status]).toEqual([host, 403]);
+      expect(await under(page, host, { cookie })).toMatchObject({ status: 200, text: expect.stringContaining('Seen from elsewhere') });
+    }
+    for (const host of ['evil.example', 'ledger.example.evil.example']) expect([host, (await under(page, host, { cookie })).status]).toEqual([host, 403]);
+
+    const formToken = /name="form_token" value="([^"]+)"/.exec((await under(page, 'ledger.example', { cookie })).text)?.[1] ?? '';
+    const form = { method: 'POST', cookie, body: new URLSearchParams({ form_token: formToken, content: 'Said from elsewhere' }).toString(), 'content-type': 'application/x-www-form-urlencoded' };
+    const path = new URL(`${page.pathname}/message`, page);
+    for (const origin of ['https://evil.example', 'http://evil.example', 'https://127.0.0.1', 'null']) expect([origin, (await under(path, 'ledger.example', { ...form, origin })).status]).toEqual([origin, 403]);
+    for (const [host, origin] of [['ledger.example', 'https://ledger.example'], ['127.0.0.1', 'https://ledger.example:8443'], [console.url.host, console.url.origin]] as const) {
+      expect([host, (await under(path, host, { ...form, origin })).status]).toEqual([host, 303]);
+    }
+    expect(await console.end('SIGTERM')).toBe(0);
+  }
+  expect(await database.query(`select count(*)::int as n from ledger.inbox where work_item_id = '${item.id}'`)).toEqual([{ n: 9 }]);
 });
 
 test('a console that cannot change anything answers no agents', async () => {
