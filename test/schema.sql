@@ -2242,7 +2242,7 @@ create function _compaction_ladder(p_item work_items, p_focus foci, p_engage jso
 create function _compaction_limit(p_engage jsonb) returns integer
   sql stable; -- body e0d6d21f, comment 74ceadae
 create function _compaction_spans(p_focus foci, p_first integer, p_last integer) returns SETOF trace_span
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8f2b8f24, comment e98533f3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9a22af77, comment e98533f3
 create function _compaction_store(p_item work_items, p_focus foci, p_engage jsonb, p_last turns, p_head turns, p_compaction compactions) returns turns
   plpgsql volatile; -- body 54ea7186, comment 6790416b
 create function _compaction_times(p_compaction compactions, p_turn turns, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
@@ -2666,13 +2666,13 @@ create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_q
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
   sql stable; -- body 4307b208, comment fa2f4c2b
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
-  sql immutable parallel safe; -- body 4cc1ba4f, comment 1b56c5e4
+  sql immutable parallel safe; -- body 8fdd0bd2, comment 1b56c5e4
 create function _metrics_of_calls(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 4f423a21, comment 733901fa
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 5463754a, comment 7a8b4e69
 create function _metrics_of_turns(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body 1b9cb4a3, comment 36c80f7d
+  sql stable; -- body b38a5c73, comment 36c80f7d
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _ms(p_at timestamp with time zone) returns bigint
@@ -3023,6 +3023,8 @@ create function _task_json(p_item work_items) returns jsonb
   sql stable; -- body e30db281, comment f3b1e84a
 create function _task_turn(p_task_id text) returns turns
   plpgsql volatile; -- body 6d5d7b7d, comment fead5c10
+create function _telemetry_trigger(p_trigger text) returns text
+  sql immutable parallel safe; -- body d2c3a186, comment 68f318a5
 create function _tell_watchers(p_item work_items) returns void
   sql volatile; -- body fc24ac8d, comment f1445795
 create function _text_block(p_text text) returns text

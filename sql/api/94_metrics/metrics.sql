@@ -14,7 +14,7 @@ as $$
     ('work.context.blocks_closed', 'counter', '{block}', '{faculty}', 'Blocks closed by a step'),
     ('work.context.blocks_truncated', 'counter', '{block}', '{faculty}', 'Closed blocks that left the context'),
     ('work.context.cache_read_ratio', 'histogram', '1', '{faculty}', 'Part of each request''s input that came from the provider''s cache'),
-    ('work.context.compactions', 'counter', '{compaction}', '{trigger,faculty}', 'Compactions, by what caused them'),
+    ('work.context.compactions', 'counter', '{compaction}', '{trigger,faculty}', 'Compactions, by what caused them (threshold, emergency, manual, periodic)'),
     ('work.context.compaction.messages_removed', 'histogram', '{message}', '{}', 'Messages that each compaction removed'),
     ('work.context.emergency_summarizations', 'counter', '{summary}', '{faculty}', 'Summaries that a model wrote because the ledger had too little'),
     ('work.child.spawned', 'counter', '{child}', '{faculty,child_work_type}', 'Child work items, by the faculty that delegated them; work types that no faculty accepts: other'),
@@ -167,13 +167,25 @@ as $$
     from answered a
     join compactions c on c.turn_id = (a.t).id
     cross join lateral (values
-      ('work.context.compactions', a.labels || jsonb_build_object('trigger', c.trigger), 1::double precision, c.is_applied),
+      ('work.context.compactions', a.labels || jsonb_build_object('trigger', _telemetry_trigger(c.trigger)), 1::double precision, c.is_applied),
       ('work.context.compaction.messages_removed', '{}', greatest(c.messages_before - c.messages_after, 0), c.is_applied),
       ('work.context.emergency_summarizations', a.labels, 1, c.compaction_type = 'summary' and (a.t).provider is not null)) v(metric, labels, value, is_due)
    where v.is_due;
 $$;
 
 comment on function _metrics_of_turns(timestamptz, timestamptz) is 'The observations of answered requests and compactions, see work_metrics().';
+
+create or replace function _telemetry_trigger(p_trigger text)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select case p_trigger when 'context_limit' then 'threshold' when 'context_overflow' then 'emergency' else p_trigger end;
+$$;
+
+comment on function _telemetry_trigger(text) is 'What caused a compaction (compactions.trigger), in the word of its span and of its metric.';
 
 create or replace function _metrics_of_calls(p_from timestamptz, p_until timestamptz)
   returns table (metric text, labels jsonb, value double precision)

@@ -79,7 +79,7 @@ as $$
       x.started_at, x.ended_at, not coalesce(c.is_applied, false),
       jsonb_build_object(
         'work.iteration', c.iteration, 'work.turn.id', c.turn_id,
-        'trigger', case c.trigger when 'context_limit' then 'threshold' when 'context_overflow' then 'emergency' else c.trigger end,
+        'trigger', _telemetry_trigger(c.trigger),
         'messages_before', c.messages_before, 'messages_after', c.messages_after, 'ledger_entries_used', c.ledger_entries_used,
         'work.context.compaction.type', c.compaction_type, 'work.context.compaction.is_applied', coalesce(c.is_applied, false),
         'work.context.compaction.tokens_before', c.tokens_before, 'work.context.compaction.tokens_after', c.tokens_after,
