@@ -1,8 +1,6 @@
 // Five agents at work on one problem: a real worker whose model is scripted. They stop where a page of the console is worth
 // looking at: one waits for approval, two are in the middle of a response, one has failed, one is paused, some are queued.
 
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import pg from 'pg';
 import { pino } from 'pino';
 import { z } from 'zod';
@@ -49,7 +47,7 @@ const tools = [
 ];
 
 function roles(held: Promise<void>): Record<string, (seen: Seen) => ScriptedReply> {
-  const inTheMiddle = (text: string): ScriptedReply => ({ content: [{ type: 'text', text }], afterEvent: (count) => (count >= 6 ? Promise.race([held, sleep(20_000, undefined, { ref: false })]) : undefined) }); // silence would be a timeout
+  const inTheMiddle = (text: string): ScriptedReply => ({ content: [{ type: 'text', text }], afterEvent: (count) => (count >= 6 ? held : undefined) });
   const plan = '1. Read the import and its queries 2. Explain the slowest 3. Measure with more writers 4. Change one thing 5. Prove it on the copy';
   const lead = ({ exchange, children, results }: Seen): ScriptedReply => [
     say('I begin with the import itself.', note('plan', plan), read('src/import.js')),
@@ -100,6 +98,9 @@ function roles(held: Promise<void>): Record<string, (seen: Seen) => ScriptedRepl
   };
 }
 
+/** A response that is held in the middle is silent for as long as a test takes: nothing may break it off. */
+const PATIENT_MS = 24 * 3600_000;
+
 /** Requests leave out what was said long ago: how far a conversation has come is counted here, and whom it delegated to is remembered. */
 function counted(all: Record<string, (seen: Seen) => ScriptedReply>): typeof all {
   const far = new Map<string, { exchange: number; children: string[] }>();
@@ -121,7 +122,7 @@ export async function startCrew(url: string, schema = 'ledger'): Promise<Crew> {
   const db = await openDb(url, schema);
   await withPrices(url, schema);
   const model = await startTeam(counted(roles(held)));
-  const worker = await startWorker({ url, schema, tools, log: pino({ level: 'silent' }), concurrency: 6, model: createModelClient({ apiKey: 'test-key', baseURL: model.url }), docker: null });
+  const worker = await startWorker({ url, schema, tools, log: pino({ level: 'silent' }), concurrency: 6, model: createModelClient({ apiKey: 'test-key', baseURL: model.url, idleTimeoutMs: PATIENT_MS, totalTimeoutMs: PATIENT_MS }), docker: null });
   const some = tools.map((tool) => tool.name);
   const engage = { tools: some, model: 'claude-sonnet-5-5', max_turns: 40, elide_budget: 1000 };
   await db.facultySave({ name: 'engineer', accepts: ['analyze', 'test'], max_concurrent: 4, engage });
