@@ -3,7 +3,7 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 /** What plays many cases, or for long: behind `make test-long`, so that `make test` stays short. */
-const long = ['test/long/**/*.test.ts', 'test/model/**/*.test.ts', 'test/console/browser.test.ts'];
+const long = ['test/long/**/*.test.ts', 'test/model/**/*.test.ts', 'test/console/browser*.test.ts'];
 
 /** Small files that take long begin first, so that none is left over at the end: vitest goes by the size of those that it has not run yet. */
 class LongestFirst extends BaseSequencer {

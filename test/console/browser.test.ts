@@ -1,81 +1,40 @@
-// The console in a real browser, against a real worker: every action, live words and parts, a server that was away, a long
-// journal by keyboard, and no finding of axe on any page, in both modes, also at 400 px.
-
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+// The console in a real browser, against a real worker: what people do with an item, live words and parts, a server that was away, a long
+// journal by keyboard. browserActions has the other actions, browserKeys the keys, browserReading all pages with axe and without JavaScript.
 
 import pg from 'pg';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { startConsole } from '../../runtime/console/server.ts';
-import type { Console } from '../../runtime/console/server.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { longItem } from '../longItem.ts';
 import { until } from '../workerProcess.ts';
-import { launch, missing } from './browser.ts';
-import { leadIsForked, startCrew } from './crew.ts';
+import { look, missing } from './browser.ts';
+import type { Looking } from './browser.ts';
+import { leadIsForked } from './crew.ts';
 import type { Crew } from './crew.ts';
 
 if (missing !== null) process.stderr.write(`test/console/browser.test.ts is skipped: ${missing}\n`);
 
 describe.skipIf(missing !== null)('in a browser', () => {
   let database: TestDatabase;
+  let looking: Looking;
   let crew: Crew;
-  let running: Console;
-  let browser: Browser;
-  let context: BrowserContext;
   let page: Page;
-  const faults: string[] = [];
 
   beforeAll(async () => {
     database = await createDatabase();
-    crew = await startCrew(database.url);
-    running = await startConsole({ url: database.url, schema: 'ledger', port: 0 });
-    browser = await launch();
-    context = await browser.newContext();
-    context.setDefaultTimeout(300_000);
-    page = await context.newPage();
-    page.on('pageerror', (error) => faults.push(error.message));
-    page.on('console', (message) => {
-      if (/Content Security Policy/.test(message.text())) faults.push(message.text());
-    });
-    await page.goto(`${running.address}?token=${running.token}`);
+    looking = await look(database);
+    ({ crew, page } = looking);
   });
   afterAll(async () => {
-    await browser?.close();
-    await running?.close();
-    await crew?.close();
+    await looking?.close();
     await database?.drop();
   });
 
-  const go = async (path: string): Promise<void> => {
-    await page.goto(new URL(path, running.address).href);
-    await page.locator('#connection .good').waitFor();
-  };
-  const stateOf = async (id: string): Promise<string | undefined> => (await crew.db.workItem(id))?.state;
-
-  test('axe finds nothing on any page, dark and light, wide and at 400 px', async () => {
-    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-    const { root, paused } = crew.ids;
-    const found: unknown[] = [];
-    for (const [width, mode] of [[1280, 'light'], [1280, 'dark'], [400, 'light'], [400, 'dark']] as const) {
-      const looking = await browser.newContext({ viewport: { width, height: 860 }, colorScheme: mode, bypassCSP: true, reducedMotion: 'reduce', storageState: await context.storageState() });
-      const one = await looking.newPage();
-      for (const path of ['/', '/work', `/work/${root}`, `/work/${root}/ledger`, `/work/${root}/turns`, `/work/${root}/context`, `/work/${root}/cost`, `/sessions?packet=${paused}`, '/knowledge?q=import', '/keys']) {
-        await one.goto(new URL(path, running.address).href);
-        await one.locator('#connection .good').waitFor();
-        await one.evaluate(axe);
-        const { violations } = await one.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
-        for (const { id, nodes } of violations) found.push({ path, width, id, nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 200)) });
-        const overflow = await one.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
-        if (overflow > 0) found.push({ path, width, overflow });
-      }
-      await looking.close();
-    }
-    expect(found).toEqual([]);
-  });
+  const go = (path: string): Promise<void> => looking.go(path);
+  const stateOf = (id: string): Promise<string | undefined> => looking.stateOf(id);
 
   test('words of two agents stream into the page, and an approval given by key ends the wait', async () => {
     await go('/');
@@ -272,34 +231,17 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   test('a server that was away is said to be away, and everything is looked at again when it is back', async () => {
     await go('/knowledge?kind=note');
-    const { port, token } = running;
-    await running.close();
+    const { port, token } = looking.running;
+    await looking.running.close();
     await page.locator('#connection', { hasText: /not live since \d\d:\d\d, trying again/ }).waitFor();
     await crew.db.ledgerAppend(crew.ids.untaken, 'note', 'Written while nobody looked');
-    running = await startConsole({ url: database.url, schema: 'ledger', port });
-    expect(running.token).not.toBe(token);
+    looking.running = await startConsole({ url: database.url, schema: 'ledger', port });
+    expect(looking.running.token).not.toBe(token);
     await page.locator('#connection .good').waitFor();
     await page.locator('.hit', { hasText: 'Written while nobody looked' }).waitFor();
   });
 
-  test('without JavaScript every page reads, and a filter is a form', async () => {
-    const plain = await browser.newContext({ javaScriptEnabled: false });
-    const reader = await plain.newPage();
-    await reader.goto(`${running.address}?token=${running.token}`);
-    await reader.goto(new URL(`/work/${crew.ids.root}`, running.address).href);
-    await reader.getByLabel('Search this journal').fill('half-open');
-    await reader.getByLabel('Search this journal').press('Enter');
-    expect(await reader.locator('[data-entries] > li').count()).toBeGreaterThan(0);
-    await reader.goto(new URL(`/work/${crew.ids.untaken}`, running.address).href);
-    await reader.getByText('Say something').click();
-    await reader.locator('[data-action="message"] textarea').fill('Said without a script');
-    await reader.getByRole('button', { name: 'Say it' }).click();
-    await reader.goto(new URL(`/work/${crew.ids.untaken}`, running.address).href);
-    await reader.getByText('“Said without a script”').waitFor();
-    await plain.close();
-  });
-
   test('nothing went wrong in the page meanwhile', () => {
-    expect(faults).toEqual([]);
+    expect(looking.faults).toEqual([]);
   });
 });

@@ -1,10 +1,14 @@
 // What is live: versions of parts, words of agents as they stream, times that count on; and saying so when it is not.
 
-import { $, $$, page } from './page.js';
+import { $, $$, onArrival, page } from './page.js';
 import { compare } from './parts.js';
 
 let source = null;
 let lostSince = null;
+/** Of the parts of this page, as the server said them last. */
+let versions = {};
+/** The last words of each agent: a row may come after them. */
+const words = new Map();
 
 function say(sign, className, text) {
   const place = $('#connection');
@@ -28,18 +32,21 @@ export function connect() {
   };
   source.addEventListener('parts', (event) => {
     isBack();
-    void compare(JSON.parse(event.data).versions);
+    ({ versions } = JSON.parse(event.data));
+    void compare(versions);
   });
-  source.addEventListener('alive', (event) => (JSON.parse(event.data).isBroken ? lost() : isBack()));
+  source.addEventListener('alive', (event) => {
+    if (JSON.parse(event.data).isBroken) {
+      lost();
+      return;
+    }
+    isBack();
+    void compare(versions); // what could not be fetched before
+  });
   source.addEventListener('words', (event) => {
     const { item, text } = JSON.parse(event.data);
-    for (const place of $$(`[data-words="${CSS.escape(item)}"] .said`)) {
-      const before = place.textContent;
-      if (text.startsWith(before) && place.firstChild) place.append(text.slice(before.length));
-      else place.textContent = text;
-      place.normalize();
-      place.parentElement.scrollTop = place.parentElement.scrollHeight;
-    }
+    words.set(item, text);
+    for (const place of $$(`[data-words="${CSS.escape(item)}"]`)) tell(place, text);
   });
   source.addEventListener('error', () => {
     lost();
@@ -48,6 +55,20 @@ export function connect() {
     setTimeout(connect, 2000);
   });
 }
+
+function tell(place, text) {
+  const said = $('.said', place);
+  const before = said.textContent;
+  if (text === before) return;
+  if (text.startsWith(before) && said.firstChild) said.append(text.slice(before.length));
+  else said.textContent = text;
+  said.normalize();
+  place.scrollTop = place.scrollHeight;
+}
+
+onArrival((within) => {
+  for (const place of $$('[data-words]', within)) if (words.has(place.dataset.words)) tell(place, words.get(place.dataset.words));
+});
 
 function lost() {
   lostSince ??= clock();
@@ -64,6 +85,7 @@ function disconnect() {
 export function reconnect() {
   disconnect();
   lostSince = null;
+  versions = {};
   connect();
 }
 

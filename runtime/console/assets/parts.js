@@ -11,6 +11,28 @@ const isHeld = (node) => {
 let isForced = false; // after an action of the reader's own
 const isTypedIn = (node) => node.nodeType === 1 && node.contains(document.activeElement) && document.activeElement.matches('input, textarea');
 const keyOf = (node) => (node.nodeType === 1 ? node.dataset.key ?? node.dataset.part ?? (node.id || null) : null);
+
+/** What has come for a node that is held (null: it is gone): put in place when it is let go. */
+const behind = new Map();
+
+function put(node, next) {
+  if (next === null ? isTypedIn(node) : isHeld(node)) {
+    behind.set(node, next);
+    return;
+  }
+  behind.delete(node);
+  if (next === null) node.remove();
+  else morph(node, next);
+}
+
+function catchUp() {
+  for (const [node, next] of behind) {
+    put(node, next);
+    if (!behind.has(node)) decorate(node);
+  }
+}
+for (const kind of ['focusout', 'pointerout']) document.addEventListener(kind, () => behind.size > 0 && requestAnimationFrame(catchUp));
+
 const isAlike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
 
 function morph(now, next) {
@@ -32,23 +54,24 @@ const kept = (node, name) => (node.nodeName === 'DETAILS' && name === 'open') ||
 
 function morphChildren(now, next) {
   const keyed = new Map([...now.childNodes].filter((child) => keyOf(child) !== null).map((child) => [keyOf(child), child]));
+  const still = new Set([...next.childNodes].map(keyOf));
+  for (const [key, child] of keyed) if (!still.has(key)) put(child, null); // first, so that what stays need not move
+  const stays = new Set();
   let at = now.firstChild;
   for (const child of Array.from(next.childNodes)) {
     const key = keyOf(child);
     let match = key === null ? null : keyed.get(key) ?? null;
     if (match && !isAlike(match, child)) match = null;
-    if (!match && key === null && at && keyOf(at) === null && isAlike(at, child)) match = at;
-    if (match) {
-      if (match !== at && !isHeld(match)) now.insertBefore(match, at);
-      else if (match === at) at = at.nextSibling;
-      if (!isHeld(match)) morph(match, child);
-    } else now.insertBefore(child, at);
+    if (!match && key === null && at && keyOf(at) === null && !stays.has(at) && isAlike(at, child)) match = at;
+    stays.add(match ?? child);
+    if (!match) now.insertBefore(child, at);
+    else {
+      if (match === at || isHeld(match)) at = match.nextSibling; // one that is held is not moved: the others go round it
+      else now.insertBefore(match, at);
+      put(match, child);
+    }
   }
-  while (at) {
-    const gone = at;
-    at = at.nextSibling;
-    if (!isTypedIn(gone)) gone.remove();
-  }
+  for (const one of Array.from(now.childNodes)) if (!stays.has(one)) put(one, null);
 }
 
 let isFetching = false;
@@ -73,7 +96,7 @@ export async function refresh(names, force = false) {
       else some.forEach((name) => wanted.add(name)); // the reader has gone on meanwhile
     }
   } catch {
-    wanted = new Set(); // the next message of the server names them again
+    wanted = new Set(); // with the next message of the server they are compared again
   } finally {
     isFetching = false;
   }
@@ -119,28 +142,28 @@ function collects(place, next) {
   if (!list || !newer || !fresh) return false;
   const known = new Set([...$$('[data-key]', list), ...(list.stowed ?? [])].map((one) => one.dataset.key));
   const added = $$(':scope > [data-key]', fresh).filter((one) => !known.has(one.dataset.key));
-  const put = () => {
+  const prepend = () => {
     for (const one of added.toReversed()) list.prepend(document.adoptNode(one));
     newer.hidden = true;
   };
   for (const one of $$(':scope > [data-key]', fresh)) {
     const same = known.has(one.dataset.key) && list.querySelector(`:scope > [data-key="${CSS.escape(one.dataset.key)}"]`);
-    if (same && !isHeld(same)) morph(same, one);
+    if (same) put(same, one);
   }
   // What is gone from the page that was fetched is gone from the list; what is older than that page stays.
   const still = new Set($$(':scope > [data-key]', fresh).map((one) => one.dataset.key));
   const oldest = $('[data-more]', next) ? fresh.lastElementChild?.dataset.key : undefined;
   for (const one of $$(':scope > [data-key]', list)) {
     if (oldest !== undefined && one.dataset.key === oldest) break;
-    if (!still.has(one.dataset.key) && !isTypedIn(one)) one.remove();
+    if (!still.has(one.dataset.key)) put(one, null);
   }
   if (added.length === 0) return true;
-  if (list.getBoundingClientRect().top >= 0 && !list.contains(document.activeElement)) put();
+  if (list.getBoundingClientRect().top >= 0 && !list.contains(document.activeElement)) prepend();
   else {
     const button = $('button', newer);
     button.textContent = added.length === 1 ? '1 new entry' : `${added.length} new entries`;
     newer.put = () => {
-      put();
+      prepend();
       list.firstElementChild?.scrollIntoView({ block: 'center' });
     };
     newer.hidden = false;
