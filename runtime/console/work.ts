@@ -36,15 +36,21 @@ export function listedRow(item: Listed): Html {
   });
 }
 
+/** The form that lets it go on: what another program drives is told to that program, and no worker takes it. */
+export function resumption({ state, work_type: type }: { state: string; work_type: string }): 'resume' | 'continue' | null {
+  if (type === 'journal') return state === 'paused' || state === 'created' ? 'continue' : null;
+  return state === 'paused' ? 'resume' : null;
+}
+
 type Approval = Awaited<ReturnType<View['db']['console']['approvals']>>[number];
 
-/** What waits for approval: the call with its arguments, and the two answers. */
+/** What waits for approval: the call with its arguments, and the two answers. Enter in the field takes the first button of the form, the hidden one: whoever says why rejects. */
 export function approvalPanel(view: View, one: Approval): Html {
   const address = `/call/${one.tool_call_id}/decide`;
   return html`<section class="panel ask lead" aria-label="Waits for approval: ${one.tool_name}" data-key="${one.tool_call_id}" data-row="approval" tabindex="0"><div class="row spread wrap"><h2>${sign('approval')} ${one.tool_name} <span class="quiet">asked by</span> <a dir="auto" href="/work/${one.work_item_id}">${brief(one.description, 60)}</a></h2><span class="risk">${one.risk}${one.effect === 'unsafe' ? ' · unsafe to repeat' : ''}</span></div>
 ${argumentsOf(one.input)}
 <p class="small quiet">${one.said ? html`<span dir="auto">“${brief(one.said, 400)}”</span> ` : ''}Approval is for these arguments only (<span class="mono">${one.input_hash.slice(0, 8)}</span>). Expires in ${lasting((Date.parse(one.expires_at) - Date.now()) / 1000)}.</p>
-${form(view, address, html`<input type="hidden" name="input_hash" value="${one.input_hash}"><div class="row wrap"><input class="field grow" type="text" name="reason" autocomplete="off" placeholder="Reason, told to the agent when you reject" aria-label="Reason"><button class="btn primary" name="decision" value="approve">Approve <kbd class="hide-s">a</kbd></button><button class="btn danger" name="decision" value="reject">Reject <kbd class="hide-s">x</kbd></button></div>`)}</section>`;
+${form(view, address, html`<input type="hidden" name="input_hash" value="${one.input_hash}"><button name="decision" value="reject" hidden></button><div class="row wrap"><input class="field grow" type="text" name="reason" autocomplete="off" placeholder="Reason, told to the agent when you reject" aria-label="Reason"><button class="btn primary" name="decision" value="approve">Approve <kbd class="hide-s">a</kbd></button><button class="btn danger" name="decision" value="reject">Reject <kbd class="hide-s">x</kbd></button></div>`)}</section>`;
 }
 
 const LONG = 2000;

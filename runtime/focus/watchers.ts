@@ -52,6 +52,7 @@ export class Watchers {
 
   show(claim: Claimed, turnId: string, watched: boolean): Showing {
     let isWatched = watched || this.#awaited.has(claim.work_item_id);
+    let isAskedFor = false; // while what arrived before is being sent
     let isSending = false;
     let news: (() => ContentBlock[]) | null = null;
     let last: (() => ContentBlock[]) | null = null;
@@ -61,8 +62,9 @@ export class Watchers {
       while (isWatched && news !== null) {
         const soFar = news();
         news = null;
+        isAskedFor = false;
         try {
-          isWatched = await this.#db.turnStream(claim, turnId, settled(soFar));
+          isWatched = (await this.#db.turnStream(claim, turnId, settled(soFar))) || isAskedFor;
         } catch (error) {
           this.#log.debug({ err: error, turnId }, 'not shown to who watches');
         }
@@ -71,7 +73,7 @@ export class Watchers {
       isSending = false;
     };
     const begun = (): void => {
-      isWatched = true;
+      isWatched = isAskedFor = true;
       news = last;
       void send();
     };

@@ -103,7 +103,7 @@ function decide(ask, key) {
     reason.focus();
     return true;
   }
-  $(`button[value="${key === 'a' ? 'approve' : 'reject'}"]`, ask)?.click();
+  $(`.btn[value="${key === 'a' ? 'approve' : 'reject'}"]`, ask)?.click();
   return true;
 }
 

@@ -8,7 +8,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
 import type { Input, Page, View } from '../page.ts';
-import { approvalPanel, at, cost } from '../work.ts';
+import { approvalPanel, at, cost, resumption } from '../work.ts';
 import { journal } from './journal.ts';
 import { doing } from './now.ts';
 
@@ -65,12 +65,12 @@ function actions(view: View, one: Item): Html {
   const to = (action: string): string => `/work/${one.id}/${action}`;
   const line = (label: Html | string, name: string, body: Html, kind = ''): Html =>
     html`<details class="act" name="act" data-action="${name}"${view.refused?.action === to(name) ? html` open` : ''}><summary class="btn ${kind}">${label}</summary>${form(view, to(name), body)}</details>`;
-  const button = (label: string, name: string, key = ''): Html => html`<div class="act" data-action="${name}">${form(view, to(name), html`<button class="btn">${label}${key ? html` <kbd class="hide-s">${key}</kbd>` : ''}</button>`)}</div>`;
+  const button = (label: string, name: string, key = '', action = name): Html => html`<div class="act" data-action="${name}">${form(view, to(action), html`<button class="btn">${label}${key ? html` <kbd class="hide-s">${key}</kbd>` : ''}</button>`)}</div>`;
   const isOver = isFinal(one.state);
   const isDriven = one.session_label !== null && !isOver && one.state !== 'created';
   return html`<div class="actions">${isOver ? '' : line(html`Say something <kbd class="hide-s">m</kbd>`, 'message', html`<textarea class="field" name="content" rows="2" required aria-label="What you say" placeholder="Told with its next request"></textarea><div class="row"><button class="btn primary">Say it</button></div>`, 'primary')}${
     isOver ? '' : line('Interrupt', 'interrupt', html`<p class="says">Breaks off what is under way, model call or tools, and says this now.</p><textarea class="field" name="content" rows="2" required aria-label="What you say"></textarea><div class="row"><button class="btn primary">Interrupt</button></div>`)}${
-    isOver ? '' : one.state === 'paused' ? button('Resume', 'resume', 'p') : line(html`Pause <kbd class="hide-s">p</kbd>`, 'pause', html`<p class="says">Stops between two iterations; holds no worker until it is resumed.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, shown to whoever resumes it"><button class="btn primary">Pause</button></div>`)}${
+    isOver ? '' : one.state === 'paused' ? button('Resume', 'resume', 'p', resumption(one) ?? undefined) : line(html`Pause <kbd class="hide-s">p</kbd>`, 'pause', html`<p class="says">Stops between two iterations; holds no worker until it is resumed.</p><div class="row wrap"><input class="field grow" name="reason" aria-label="Reason" placeholder="Reason, shown to whoever resumes it"><button class="btn primary">Pause</button></div>`)}${
     button('Checkpoint', 'checkpoint')}<details class="act more"><summary class="btn">More</summary><div class="actions">${
     line('Feedback…', 'feedback', html`<p class="says">Noted in the journal; the agent is not told.</p><textarea class="field" name="message" rows="2" required aria-label="Feedback"></textarea><div class="row"><button class="btn primary">Note it</button></div>`)}${
     isDriven ? line('Compact…', 'compact', html`<p class="says">With its next request the ledger takes the place of old turns; with instructions, a model writes a summary.</p><div class="row wrap"><input class="field grow" name="instructions" aria-label="Instructions" placeholder="What a summary should keep above all"><button class="btn primary">Compact</button></div>`) : ''}${

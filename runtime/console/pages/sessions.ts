@@ -8,7 +8,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
-import { at, colhead, workRow } from '../work.ts';
+import { at, colhead, resumption, workRow } from '../work.ts';
 import { forkLine } from './itemViews.ts';
 import { address } from './journal.ts';
 
@@ -66,7 +66,8 @@ async function packet(view: View): Promise<Html> {
   const text = (value: string | number | string[]): Html => (Array.isArray(value)
     ? html`<ul class="dots">${value.map((one) => html`<li dir="auto">${brief(one, 800)}</li>`)}</ul>`
     : html`<div class="wrapped" dir="auto">${String(value).split('\n').map((line) => html`<p>${line}</p>`)}</div>`);
-  const here = item.state === 'paused' ? form(view, `/work/${id}/resume`, html`<button class="btn primary">Resume here</button>`) : item.state === 'created' ? form(view, `/work/${id}/continue`, html`<button class="btn primary">Resume here</button>`) : '';
+  const action = resumption(item);
+  const here = action === null ? '' : form(view, `/work/${id}/${action}`, html`<button class="btn primary">Resume here</button>`);
   return html`<section class="panel" aria-label="What it would be told"><header><h2>What it would be told</h2><span class="quiet">${num(told.tokenCount)} of ${num(most)} tokens</span></header><div class="body">${sections.filter(([key]) => told[key].toString() !== '').map(([key, title]) => html`<div class="pk"><h3 class="quiet">${title}</h3>${text(told[key])}</div>`)}</div>
 <div class="foot-actions">${here}${view.formToken === null ? '' : html`<details class="act" data-action="elsewhere"><summary class="btn">In another conversation…</summary>${form(view, `/work/${id}/elsewhere`, html`<p class="says">Makes a session of another conversation whose prompt is this packet.</p><div class="row wrap"><input class="field grow" name="conversation" required aria-label="Conversation" placeholder="The conversation's name"><input type="hidden" name="tokens" value="${most}"><button class="btn primary">Resume there</button></div>`)}</details>`}<form method="get" class="row small quiet"><input type="hidden" name="packet" value="${id}"><label class="row">at most <select class="field narrow" name="tokens" data-submit aria-label="Tokens at most">${sizes.map((size) => html`<option value="${size}"${size === most ? html` selected` : ''}>${num(size)}</option>`)}</select></label><button class="btn small" data-noscript>Show</button></form><a class="small accent" href="/work/${id}">the work item</a></div></section>`;
 }

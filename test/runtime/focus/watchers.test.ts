@@ -23,6 +23,22 @@ test('a hint that comes ahead of the response is not lost, and one for other wor
   expect(shown).toEqual(['the turn of watched']);
 });
 
+test('whoever begins to watch while the answer "nobody does" is under way is shown what has arrived', async () => {
+  let count = 0;
+  const db = {
+    turnStream: async () => {
+      count++;
+      if (count === 1) watchers.came('watched');
+      return count > 1;
+    },
+  } as unknown as Db;
+  const watchers = new Watchers(db, pino({ level: 'silent' }));
+  const showing = watchers.show(claimOf('watched'), 'a turn', true);
+  showing.grew(() => [{ type: 'text', text: 'I' }]);
+  await until(() => count === 2);
+  showing.end();
+});
+
 test('however fast a response arrives, it is shown once a second, and at last all of it', async () => {
   const shown: { at: number; text: unknown }[] = [];
   const db = { turnStream: async (_lease: unknown, _turnId: string, [block]: { text: unknown }[]) => shown.push({ at: performance.now(), text: block?.text }) > 0 } as unknown as Db;
