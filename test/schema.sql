@@ -2267,6 +2267,8 @@ create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with 
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
   sql stable; -- body a000f048, comment 73a66400
+create function _cut_figures(p_cut elisions, p_model text) returns jsonb
+  sql stable; -- body 5156983b, comment 9554a0d6
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
   plpgsql stable security definer; -- body 8f4cf5ff, comment 2bdf6a47
 create function _digest_chars(p_message messages) returns integer
@@ -2839,8 +2841,8 @@ create function _replay_parts(p_turn turns, p_cuts elisions[], p_sizes jsonb, p_
   plpgsql stable; -- body fae27786, comment d347a8cd
 create function _replay_policy_check(p_policy jsonb) returns void
   plpgsql immutable; -- body 99035fec, comment b141384b
-create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[])
-  plpgsql volatile; -- body b31c3c71, comment afa21819
+create function _replay_requests(p_session text, p_policy jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean, kept_parts integer, cached_parts integer, tokens integer[], depths integer[], new_texts text[], kinds text[], cut elisions)
+  plpgsql volatile; -- body 9ecc7977, comment 322d2df7
 create function _replay_sizes(p_turns turns[], p_model text, OUT prefix_tokens integer, OUT per_char jsonb) returns record
   plpgsql stable; -- body fa3272d6, comment 2b4fbc8f
 create function _request(p_config json, p_messages text) returns json
@@ -3038,9 +3040,9 @@ create function _thought_end(p_stop_reason text) returns text
 create function _timeline(p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c5b9d29e, comment 18d0f924
 create function _timeline_marks(p_turn turns, p_model text) returns jsonb
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7156974a, comment 0d0a38e5
+  sql stable; -- body e8867c16, comment 0d0a38e5
 create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uuid, p_after integer, p_limit integer) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
-  plpgsql volatile; -- body fd475f95, comment f624a9af
+  plpgsql volatile; -- body 20e347e5, comment f624a9af
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _tokens_new(p_turns uuid[]) returns bigint
@@ -3204,7 +3206,7 @@ create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::json
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
   plpgsql volatile; -- body 496e25e9, comment d00e4072
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 7415e76a
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 14ba0e4a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
   plpgsql stable; -- body ad4cbf90, comment d0ef1c57
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
