@@ -1,0 +1,46 @@
+// Agents that have a loop of their own.
+
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import { Option } from 'commander';
+
+import type { ClientOptions } from '../commands/hook.ts';
+import type { McpHttpSettings } from '../commands/mcp.ts';
+import { print } from '../commands/output.ts';
+import type { Settings } from '../config.ts';
+import { command, ends, integer, port, program } from './program.ts';
+
+export function clientsCommands(): void {
+  program.commandsGroup('Other agents:');
+
+  command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP')
+    .option('--conversation <name>', 'what the session is found by (default: this directory); over HTTP each client has its own')
+    .option('--work-item <id>', 'be that work item instead')
+    .option('--http', 'over HTTP, with a token in WORK_LEDGER_MCP_TOKEN')
+    .option('--host <address>', 'the address to listen on', '127.0.0.1')
+    .option('--port <n>', 'its port; 0: any', port, 7717)
+    .option('--allow-host <name...>', 'other names under which clients reach it, such as that of a reverse proxy')
+    .addOption(new Option('--token-file <file>', 'where the token is read from').env('WORK_LEDGER_MCP_TOKEN_FILE'))
+    .action(ends(async (options: McpHttpSettings & { http?: boolean }) => {
+      const commands = await import('../commands/mcp.ts');
+      return (options.http ? commands.mcpHttp(options) : commands.mcp(options));
+    }));
+
+  command('hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop')
+    .option('--conversation <name>', 'what the session is found by (default: the cwd of the input)')
+    .action(ends(async (name: string, options: ClientOptions) => (await import('../commands/hook.ts')).hook(name, options)));
+
+  program.command('plugin').description('the command that adds the plugin for Claude Code from this package').exitOverride().action(() => {
+    const folder = fileURLToPath(new URL(existsSync(new URL('../plugin', import.meta.url)) ? '../plugin' : '../../plugin', import.meta.url));
+    print(null, `claude plugin marketplace add '${folder.replaceAll("'", `'\\''`)}' && claude plugin install work-ledger@work-ledger`, false);
+  });
+
+  command('import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories')
+    .option('--keep-secrets', 'store what looks like a secret as it is')
+    .action(ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) => (await import('../commands/import.ts')).importFiles(paths, options)));
+
+  command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
+    .option('--close-every <calls>', 'let a step ride along after so many calls, so that blocks close', integer)
+    .action(ends(async (file: string, options: Settings & { closeEvery?: number }) => (await import('../commands/replay.ts')).replay(file, options)));
+}

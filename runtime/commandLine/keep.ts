@@ -1,0 +1,29 @@
+// What is kept, and what goes.
+
+import { Option } from 'commander';
+
+import type { EraseOptions, RetentionOptions } from '../commands/erase.ts';
+import type { Settings } from '../config.ts';
+import { command, ends, examples, program } from './program.ts';
+
+export function keepCommands(): void {
+  program.commandsGroup('Keep and erase:');
+
+  command('export <what>', 'every row of a work item and of everything below it, as JSON lines; what: its id, or a session')
+    .action(ends(async (what: string, options: Settings) => (await import('../commands/erase.ts')).exportWork(what, options)));
+
+  examples(command('erase <what>', 'erase a finished work item, and everything below it, for good; what: its id, or a session')
+    .option('--dry-run', 'show what would go')
+    .option('--yes', 'do not ask')
+    .option('--with-forks', 'also the forks that share its turns')
+    .option('--reason <text>', 'why; stays in the tombstone')
+    .action(ends(async (what: string, options: EraseOptions) => (await import('../commands/erase.ts')).erase(what, options))), 'erase ID --dry-run', "erase ID --yes --reason 'asked for by its author'");
+
+  examples(command('retention [age]', 'what is erased by itself: show it, or set it; age: "90 days", or "never"')
+    .addOption(new Option('--state <state>', 'of work in this final state').choices(['completed', 'failed', 'dead', 'cancelled']))
+    .option('--faculty <name>', 'of this faculty')
+    .addOption(new Option('--keep <what>', 'what stays').choices(['nothing', 'ledger', 'all']))
+    .option('--export <function>', 'called with the root before its tree goes: archive(uuid)')
+    .option('--run', 'now, not within the hour')
+    .action(ends(async (age: string | undefined, options: RetentionOptions) => (await import('../commands/erase.ts')).retention(age, options))), "retention '90 days' --keep ledger", 'retention never', 'retention --run');
+}

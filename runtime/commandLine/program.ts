@@ -1,0 +1,60 @@
+// The program that the commands belong to, and what their declarations have in common. A command loads what it needs when it is called.
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+import { version } from '../../sql/extensionSource.ts';
+import { exit } from '../commands/output.ts';
+
+export function integer(text: string): number {
+  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('Not a whole number.');
+  return Number(text);
+}
+
+export function port(text: string): number {
+  const n = integer(text);
+  if (n < 0 || n > 65_535) throw new InvalidArgumentError('A port is 0 to 65535.');
+  return n;
+}
+
+export const program = new Command('work-ledger')
+  .description('Durable working memory, bounded context and shared awareness for LLM agents, inside your Postgres.')
+  .version(version())
+  .exitOverride()
+  .showSuggestionAfterError()
+  .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')} (work-ledger ${named()}--help)\n`) })
+  .addHelpText('after', '\nTry: work-ledger demo, or in a project of yours: work-ledger init\nWithout DATABASE_URL an embedded PostgreSQL in a directory of yours is used.\nExit codes: 0 done, 1 error, 2 wrong usage, 3 the work item failed, 130 interrupted.');
+
+/** The command that was typed, for its help; empty if there is none of that name. */
+const named = (): string => {
+  const typed = program.commands.find((one) => [one.name(), ...one.aliases()].includes(process.argv[2] ?? ''));
+  return typed ? `${typed.name()} ` : '';
+};
+
+let code: number = exit.ok;
+
+export const exitCode = (): number => code;
+
+/** An action; the number that it returns is the exit code. */
+export const ends = <Arguments extends unknown[]>(act: (...given: Arguments) => Promise<number>) => async (...given: Arguments): Promise<void> => {
+  code = await act(...given);
+};
+
+/** Adds to the help of a command what people type. */
+export const examples = (made: Command, ...lines: string[]): Command => made.addHelpText('after', `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  work-ledger ${line}`).join('\n')}`);
+
+/** A command with the options that locate the ledger. */
+export function command(name: string, description: string, parent: Command = program): Command {
+  return parent
+    .command(name)
+    .description(description)
+    .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
+    .addOption(new Option('--schema <name>', 'the schema of the ledger (default: where the extension is, else work_ledger)').env('WORK_LEDGER_SCHEMA'))
+    .option('--json', 'print JSON')
+    .exitOverride();
+}
+
+export const consoleOptions = (made: Command): Command => made
+  .option('--port <n>', 'the console\'s port; 0: any that is free', port, 4747)
+  .option('--host <address>', 'the address that the console listens on; at any but this machine\'s own, reading takes the token, too', '127.0.0.1')
+  .option('--allow-host <name...>', 'other names under which the console, and MCP at its /mcp, are reached, such as that of a reverse proxy; then, too, reading takes the token')
+  .option('--read-only', 'nothing can be changed from the console');

@@ -1,0 +1,76 @@
+// Work: queueing it, doing it, and what becomes of it.
+
+import { Option } from 'commander';
+import type { Command } from 'commander';
+
+import { sandboxImage } from '../../sandbox/image.ts';
+import type { FileOptions } from '../commands/files.ts';
+import type { SubmitOptions } from '../commands/items.ts';
+import type { ListOptions } from '../commands/list.ts';
+import type { RunOptions } from '../commands/run.ts';
+import type { WorkOptions } from '../commands/work.ts';
+import type { Settings } from '../config.ts';
+import { command, ends, examples, integer, program } from './program.ts';
+
+const items = () => import('../commands/items.ts');
+
+const workerOptions = (made: Command): Command =>
+  made
+    .option('--faculty <path...>', 'faculty TOML files, or directories of them, to save first')
+    .option('--tools <file...>', 'tools of your own: modules, .toml files of commands, .json files of MCP servers')
+    .option('--concurrency <n>', 'work items at once', integer, 4)
+    .addOption(new Option('--lease-seconds <n>', 'how long a silent worker is believed to live').env('WORK_LEDGER_LEASE_SECONDS').argParser(integer).default(30))
+    .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)
+    .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
+
+export function workCommands(): void {
+  program.commandsGroup('Work:');
+
+  examples(workerOptions(command('work', 'work on what is queued until a signal stops it')).action(ends(async (options: WorkOptions) => (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }))), 'work --faculty engineer.toml', 'work --faculty faculties/ --tools tools.ts --concurrency 8');
+
+  examples(workerOptions(command('run [task]', 'submit a task and work on it here'))
+    .option('--type <type>', 'work type', 'task')
+    .option('--resume <id>', 'go on with a work item here, instead of submitting one')
+    .option('--scripted <file>', 'try it without a model: the replies of this JSON file are played instead')
+    .option('--workspace <dir>', 'let the built-in faculty read, write and run commands in this directory of the host')
+    .action(ends(async (task: string | undefined, options: RunOptions) => (await import('../commands/run.ts')).run(task, options))), "run 'Fix the failing test' --workspace .", "run 'Find why the import is slow' --type analyze --faculty engineer.toml", 'run --resume ID');
+
+  examples(command('submit <description>', 'queue a work item and print its id')
+    .requiredOption('--type <type>', 'work type: decides which faculty takes it')
+    .option('--params <json>', 'parameters, a JSON object')
+    .option('--faculty <name>', 'the faculty that shall take it')
+    .option('--priority <n>', 'higher is more urgent', integer)
+    .option('--parent <id>', 'work item that this is a part of')
+    .option('--dedup-key <key>', 'return the unfinished item of this key instead of a second one')
+    .option('--external-id <id>', 'your own id for it')
+    .option('--max-attempts <n>', 'how often it is tried', integer)
+    .option('--run-at <time>', 'not before this time')
+    .option('--idempotency-key <key>', 'the same call repeated returns the same item')
+    .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
+    .action(ends(async (description: string, options: SubmitOptions) => (await items()).submit(description, options))), "submit 'Find why the import is slow' --type analyze", "submit 'Port the parser' --type task --budget tokens=200000 money=2");
+
+  examples(command('list', 'the newest work items, children below their parents').alias('ps')
+    .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
+    .option('--limit <n>', 'at most this many', integer, 20)
+    .option('--watch', 'again at every change, until Ctrl-C')
+    .action(ends(async (options: ListOptions) => (await import('../commands/list.ts')).list(options))), 'list --state running waiting', 'ps --watch');
+
+  command('show [id]', 'a work item: its state, its calls, what failed; without an id the newest items').action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options)));
+
+  examples(command('logs <id>', 'what happened in a work item: what was said, called and entered; "tail" goes on with what comes')
+    .option('--limit <n>', 'the newest n lines', integer, 200)
+    .action(ends(async (id: string, options: Settings & { limit?: number }) => (await import('../commands/logs.ts')).logs(id, options))), 'logs ID', 'logs ID --json | jq -r .[].name');
+
+  command('tail <id>', 'the ledger of a work item as it grows, until it ends').action(ends(async (id: string, options: Settings) => (await items()).tail(id, options)));
+
+  command('faculty <path...>', 'check faculty TOML files and save them').action(ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options)));
+
+  for (const [name, way] of [['pull', 'from'], ['push', 'into']] as const) {
+    program.command(`${name} <id> <dir>`).description(`copy files ${way} the workspace container of a work item${name === 'pull' ? ' into a directory' : ', from a directory'}`)
+      .option('--image <image>', 'any image that the daemon has', sandboxImage)
+      .option('--max-size <size>', 'the most that is copied', '1g')
+      .option('--json', 'print JSON')
+      .exitOverride()
+      .action(ends(async (id: string, directory: string, options: FileOptions) => (await import('../commands/files.ts'))[name](id, directory, options)));
+  }
+}
