@@ -53,6 +53,7 @@ select ok(not goes_on(7, 0), 'what is more urgent does not wait');
 delete from graphile_worker._private_jobs where key like '%' || (select id from other) || '%';
 select from lease_renew('keeper', '{}', '{}', p_tree_id => item());
 select ok(not goes_on(8, 0), 'nor does the worker that keeps the tree for itself');
+delete from workers where id = 'keeper';
 select said(), taken();
 select work_pause(item());
 select is(finished(9, 0) ->> 'next', null, 'an item that is to pause is released');
@@ -60,7 +61,7 @@ select is(finished(9, 0) ->> 'next', null, 'an item that is to pause is released
 select work_resume(item());
 update foci set max_tokens = 1000 where id = focus();
 select drive(), answer('["so"]', p_more => '{"stop_reason": "max_tokens"}');
-select isnt(finished(10, 0) #>> '{next,request,max_tokens}', '1000', 'a response that was cut off has more room the next time');
+select cmp_ok((finished(10, 0) #>> '{next,request,max_tokens}')::integer, '>', 1000, 'a response that was cut off has more room the next time');
 
 select * from finish();
 rollback;

@@ -1,10 +1,10 @@
 -- Of a long backlog each sweep looks at the next thousand items, until all were looked at, and then at the first again.
 begin;
-select plan(8);
+select plan(9);
 
 select agent();
 create temporary table bulk as select _uuidv7() as id, n from generate_series(1, 2500) n;
-insert into work_items (id, root_id, work_type, description, run_at) select id, id, 'analyze', 'Do it', now() - n % 3 * interval '1 hour' from bulk;
+insert into work_items (id, root_id, work_type, description, run_at) select id, id, 'analyze', 'Do it', now() - interval '1 minute' - n % 3 * interval '1 hour' from bulk;
 
 select is((work_sweep() ->> 'enqueued')::int, 1000, 'the first thousand without a job');
 select is((work_sweep() ->> 'enqueued')::int, 1000, 'the next thousand');
@@ -14,11 +14,13 @@ delete from graphile_worker._private_jobs where key like '%' || (select id from 
 create temporary table found as select (work_sweep() ->> 'enqueued')::int as n from generate_series(1, 3);
 select is((select sum(n) from found), 1::bigint, 'a job that is lost later is found when all were looked at once more');
 
-create temporary table kept as select id from work_items order by run_at desc, id desc limit 1;
+create temporary table kept as select id from work_submit('analyze', 'The last of all');
 select from work_keep((select id from kept), 'worker-1');
 update workers set seen_at = seen_at - interval '31 seconds';
+select isnt((select task_identifier from graphile_worker.jobs where key like '%' || (select id from kept) || '%'), _job_task(), 'what a worker keeps is for it alone');
 select from work_sweep();
 select is((select task_identifier from graphile_worker.jobs where key like '%' || (select id from kept) || '%'), _job_task(), 'what a dead worker kept is for all at once, however much is before it');
+select from work_cancel((select id from kept));
 
 update work_items set state = 'waiting', run_at = 'infinity' where id in (select id from bulk);
 delete from graphile_worker._private_jobs;
