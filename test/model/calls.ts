@@ -90,7 +90,7 @@ async function execute(worker: Worker, one: Open, call: Call): Promise<void> {
   const [row] = await ledger.rows<{ status: string; result: unknown }>('select status, result from ledger.tool_calls where id = $1', one.id);
   if (call.name === 'ledger_append' && call.input['entry_type'] !== 'thought') {
     call.isEntry = true;
-    item.entries.push({ type: String(call.input['entry_type']), content: String(call.input['content']), turnId: item.head?.turnId ?? null, at: ledger.now, isAuto: false, isInherited: false });
+    item.entries.push({ type: String(call.input['entry_type']), content: String(call.input['content']), turnId: item.head?.turnId ?? null, at: ledger.now, isAuto: false, isInherited: false, keep: (call.input['keep'] as string[] | undefined) ?? null });
     world.note(item, String(call.input['entry_type']), ...('keep' in call.input ? ['keep'] : []));
   }
   if (call.name === 'spawn_child_work' && row?.status === 'completed') {

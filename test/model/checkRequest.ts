@@ -2,12 +2,13 @@
 
 import type { ContentBlock, Message, ModelRequest } from '../../runtime/model/message.ts';
 import { validateRequest } from '../../runtime/model/validateRequest.ts';
+import { checkKept } from './checkKept.ts';
 import { checkTold } from './checkTold.ts';
 import type { Play } from './conversation.ts';
 import { expect } from './expect.ts';
 import { canStand } from './replies.ts';
-import { blocksOf, chainOf } from './world.ts';
-import type { Call, Exchange, Item, Sent } from './world.ts';
+import { blocksOf, chainOf, stepsOf } from './world.ts';
+import type { Call, Cut, Exchange, Item, Sent } from './world.ts';
 
 /** A request as it is read: where each exchange of the conversation stands in it. */
 export type Read = { messages: Message[]; shown: Map<Exchange, { message: Message; results: ContentBlock[]; besides: ContentBlock[] }>; /** What its turn says besides the results. */ said: ContentBlock[]; texts: string[] };
@@ -17,15 +18,17 @@ export async function checkRequest(play: Play, item: Item, turnId: string, body:
   const request = JSON.parse(body) as ModelRequest;
   const broken = validateRequest(request);
   expect(broken.length === 0, () => `a request that the API refuses: ${broken.slice(0, 4).join('; ')}`);
-  const [row] = await ledger.rows<{ body: string; elision_id: string | null; is_compacted: boolean; is_floor: boolean; own: ContentBlock[][] | null }>(factsOfRequest, turnId);
+  const [row] = await ledger.rows<{ body: string; elision_id: string | null; cut: Cut; own: ContentBlock[][] | null }>(factsOfRequest, turnId);
   expect(row?.body === body, `context_at(${turnId}) is not what is to be sent`);
-  const sent: Sent = { turnId, body, elisionId: row.elision_id, cut: { isCompacted: row.is_compacted, isFloor: row.is_floor }, shown: [] };
+  const sent: Sent = { turnId, body, elisionId: row.elision_id, cut: row.cut, shown: [] };
   if (how !== 'held') world.sent.set(turnId, sent);
   if (how === 'summary') return;
   const isHeld = how === 'held';
   await learnDrafts(play, item);
   if (sent.cut.isCompacted) world.note(item, 'compaction', ...(sent.cut.isFloor ? ['floor'] : []));
   else if (sent.elisionId !== null) world.note(item, 'elision');
+  if (sent.cut.kind === 'sliding_window' || sent.cut.kind === 'selective') world.note(item, sent.cut.kind.replace('_', ' '));
+  if (sent.cut.isPeriodic) world.note(item, 'periodic');
 
   if (item.pending?.sent.turnId === turnId) {
     const before = item.pending.sent;
@@ -41,6 +44,7 @@ export async function checkRequest(play: Play, item: Item, turnId: string, body:
   sent.shown = checkExchanges(item, sent, read);
   checkAppendOnly(item, sent);
   checkStubs(item, sent, read);
+  checkKept(world, item, sent, read);
   checkBreakpoints(item, sent);
   item.pending = { sent, isHeld, ...(await checkTold(play, item, sent, read)) };
   item.inbox = [];
@@ -53,13 +57,15 @@ const factsOfRequest = `
     select e.* from cut c join ledger.elisions e on e.id = c.previous_id
   )
   select ledger.context_at($1)::text as body, (select json_agg(content order by sequence) from ledger.messages where turn_id = $1 and role = 'user') as own, (select elision_id from ledger.turns where id = $1) as elision_id,
-         exists (select from cut where ordinal = 0) as is_compacted, exists (select from cut where max_result_chars is not null) as is_floor`;
+         json_build_object('kind', coalesce(k.compaction_type, 'elision'), 'isPeriodic', coalesce(k.trigger = 'periodic', false), 'isCompacted', exists (select from cut where ordinal = 0),
+           'isFloor', exists (select from cut where max_result_chars is not null and max_result_effect is null), 'isShort', exists (select from cut where max_result_effect is not null)) as cut
+    from (values (1)) one left join ledger.compactions k on k.elision_id = (select elision_id from ledger.turns where id = $1)`;
 
 /** Steps that the engine drafted since: it says so of them, and only they are not the agent's. */
 async function learnDrafts({ ledger, world }: Play, item: Item): Promise<void> {
   const rows = await ledger.rows<{ content: string; turn_id: string }>('select content, turn_id from ledger.work_ledger where work_item_id = $1 and is_auto and not is_inherited and seq > $2', item.id, item.entries.length);
   for (const { content, turn_id: turnId } of rows) {
-    item.entries.push({ type: 'step', content, turnId, at: ledger.now, isAuto: true, isInherited: false });
+    item.entries.push({ type: 'step', content, turnId, at: ledger.now, isAuto: true, isInherited: false, keep: null });
     world.note(item, 'drafted step');
   }
 }
@@ -123,6 +129,9 @@ function checkExchanges(item: Item, sent: Sent, read: Read): Call[] {
   return whole;
 }
 
+/** Its result is not shortened where only those of pure calls are. */
+const isKeptWhole = ({ name }: Call): boolean => ['edit_file', 'risky', 'execute_code', 'ledger_append', 'spawn_child_work'].includes(name);
+
 /** True where the result stands there whole. */
 function checkResult(item: Item, call: Call, { content, is_error: isError }: ContentBlock, besides: readonly ContentBlock[], { cut }: Sent): boolean {
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : (content as ContentBlock[]);
@@ -130,7 +139,7 @@ function checkResult(item: Item, call: Call, { content, is_error: isError }: Con
   const what = `${item.name}: ${call.name} ${JSON.stringify(call.input)}`;
   if (call.result === 'stopped') expect(text.startsWith('[engine] '), () => `${what} was stopped, and its result is ${text.slice(0, 200)}`);
   if (call.result === 'stopped' || call.result === null) {
-    if (cut.isFloor && text !== call.learned) return call.isSeen;
+    if ((cut.isFloor || (cut.isShort && call.isSeen && !isKeptWhole(call))) && text !== call.learned) return call.isSeen;
     expect((call.learned ??= text) === text, () => `the result of ${what} changed: ${text.slice(0, 200)} was ${call.learned?.slice(0, 200)}`);
     if (call.isEntry) expect(/^Recorded as \[\d+\]/.test(text), () => `${what} was acknowledged by ${text}`);
     return true;
@@ -138,9 +147,10 @@ function checkResult(item: Item, call: Call, { content, is_error: isError }: Con
   const { result } = call;
   expect((isError === true) === result.isError, `${what} ${result.isError ? 'failed' : 'succeeded'}, and is shown otherwise`);
   if (text !== result.text) {
-    if (cut.isFloor && result.images.length > 0 && text.startsWith(result.text)) return false; // its images had no room
+    const mayBeShort = cut.isFloor || (cut.isShort && call.isSeen && !isKeptWhole(call));
+    if (mayBeShort && result.images.length > 0 && text.startsWith(result.text)) return false; // its images had no room
     const isCut = /artifact_read\("[0-9a-f]{16}"\)/.test(text) && text.startsWith(result.text.slice(0, 50)) && text.slice(-200).includes(result.text.slice(-20));
-    expect(isCut && (cut.isFloor || result.text.length > 50_000), () => `the result of ${what} is ${difference(result.text, text)}`);
+    expect(isCut && (mayBeShort || result.text.length > 50_000), () => `the result of ${what} is ${difference(result.text, text)}`);
     return result.text.length > 50_000;
   }
   const images = [...blocks, ...besides].filter((block) => block.type === 'image').map((block) => String((block['source'] as Record<string, unknown>)['data']));
@@ -161,7 +171,7 @@ function checkAppendOnly(item: Item, sent: Sent): void {
   }
   expect(!now.includes('"type":"thinking"') && !now.includes('"type":"redacted_thinking"'), 'thinking stands behind what was cut');
   const boundary = blocksOf(item.head).open !== blocksOf(item.head.parent).open;
-  expect(boundary || sent.cut.isCompacted, 'something was elided in the middle of a block');
+  expect(boundary || sent.cut.isCompacted || sent.cut.kind === 'selective', 'something was elided in the middle of a block');
 }
 
 function difference(one: string, other: string): string {
@@ -186,7 +196,7 @@ function checkStubs(item: Item, sent: Sent, read: Read): void {
   // Steps by the number of the block that they close.
   let closed = (placed[0]?.exchange.firstBlock ?? 1) - 1;
   for (const { exchange } of placed) {
-    const steps = exchange.item.entries.filter((entry) => entry.type === 'step' && !entry.isInherited && entry.turnId === exchange.turnId);
+    const steps = stepsOf(exchange);
     if (steps.length > 0) closed += 1;
     for (const step of steps) {
       const [line] = step.content.split('\n');

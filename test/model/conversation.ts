@@ -200,7 +200,7 @@ export class Play implements Stage {
     }
     const content = `Found ${world.mark('n')}\n[engine] so it is`;
     await ledger.call('ledger_append', onlooker.id, 'finding', content);
-    onlooker.entries.push({ type: 'finding', content, turnId: null, at: ledger.now, isAuto: false, isInherited: false });
+    onlooker.entries.push({ type: 'finding', content, turnId: null, at: ledger.now, isAuto: false, isInherited: false, keep: null });
   }
 
   async #decide({ which, how }: Extract<Act, { do: 'decide' }>): Promise<void> {

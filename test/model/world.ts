@@ -33,7 +33,7 @@ export type Call = {
 
 /** Words of a person, or what came of a child. */
 export type Told = { mark: string; text: string; source: 'person' | 'child' };
-export type Entry = { type: string; content: string; turnId: string | null; at: number; isAuto: boolean; isInherited: boolean };
+export type Entry = { type: string; content: string; turnId: string | null; at: number; isAuto: boolean; isInherited: boolean; /** Of a step: what it named as still needed. */ keep: readonly string[] | null };
 
 /** A request that was answered, the response, and the calls that it made. */
 export type Exchange = {
@@ -54,8 +54,8 @@ export type Exchange = {
 };
 
 export type Sent = { turnId: string; body: string; elisionId: string | null; cut: Cut; shown: Call[] };
-/** What the database says of the cuts of a request: facts, not reasons. */
-export type Cut = { isCompacted: boolean; isFloor: boolean };
+/** What the database says of the cuts of a request: facts, not reasons. `kind`: of the newest, elision or the type of a compaction; `isShort`: results of pure calls are shortened. */
+export type Cut = { kind: string; isPeriodic: boolean; isCompacted: boolean; isFloor: boolean; isShort: boolean };
 /** A request that is fixed; held: something still stands between it and the model. */
 export type Pending = { sent: Sent; isHeld: boolean; told: Told[]; news: Set<string> };
 
@@ -207,6 +207,11 @@ export function toldIn(head: Exchange | null, earlier: readonly Told[]): Told[] 
   return [...(chain[0]?.carried ?? earlier), ...chain.flatMap((one) => one.told)];
 }
 
+/** The steps that were recorded with a response. */
+export function stepsOf({ item, turnId }: Exchange): Entry[] {
+  return item.entries.filter((entry) => entry.type === 'step' && !entry.isInherited && entry.turnId === turnId);
+}
+
 export type Placed = { exchange: Exchange; block: number };
 
 /** What the design says of blocks: of each exchange the block that it belongs to, and the one that is open behind them all. */
@@ -214,7 +219,7 @@ export function blocksOf(head: Exchange | null): { placed: Placed[]; open: numbe
   const chain = chainOf(head);
   let open = chain[0]?.firstBlock ?? 1;
   const placed = chain.map((exchange) => {
-    const hasStep = exchange.item.entries.some((entry) => entry.type === 'step' && !entry.isInherited && entry.turnId === exchange.turnId);
+    const hasStep = stepsOf(exchange).length > 0;
     const isRiding = hasStep && exchange.calls.some((call) => !call.isEntry);
     const block = isRiding ? open + 1 : open;
     if (hasStep) open += 1;

@@ -1,0 +1,107 @@
+// What an agent still needs of blocks that left stands behind their stubs, as it was seen: what its newest step named, else
+// what it read lately and has not changed since; as far as there is room.
+
+import type { Read } from './checkRequest.ts';
+import { expect } from './expect.ts';
+import { policies } from './policies.ts';
+import { tokensPerChar } from './replies.ts';
+import { chainOf, stepsOf } from './world.ts';
+import type { Call, Item, Sent, World } from './world.ts';
+
+/** A call that had to do with a file; `number`: which call of the model it belongs to; `hasLeft`: its exchange is not shown any more. */
+type Touch = { path: string; call: Call; isRead: boolean; isNested: boolean; number: number; hasLeft: boolean };
+/** What stands there of one file: these calls, oldest first; null: nobody can say what came of one of them. */
+type Content = { path: string; calls: Touch[] | null };
+
+/** Looks at the first request behind a cut; until the next one it stays as it is. */
+export function checkKept(world: World, item: Item, sent: Sent, read: Read): void {
+  const { head } = item;
+  if (!head || sent.elisionId === null || sent.elisionId === head.sent.elisionId || sent.cut.kind === 'selective') return;
+  const text = read.texts.filter((one) => one.startsWith('[engine] Kept from closed blocks') || one.startsWith('[engine] Your newest step named')).join('\n\n');
+  if (sent.cut.kind === 'floor') return expect(text === '', () => `where nothing has room, something is kept: ${text.slice(0, 200)}`);
+  const steps = sent.cut.kind === 'elision' ? stepsOf(head) : item.entries.filter((entry) => entry.type === 'step');
+  const names = steps.at(-1)?.keep ?? null;
+  const touches = touchesOf(item, read);
+  const contents = names === null ? readLately(touches) : names.map((path): Content => ({ path, calls: contentOf(path, touches) }));
+  const needed = new Set(contents.flatMap(({ calls }) => calls ?? []));
+  const unclear = new Set(contents.filter(({ calls }) => calls === null).map(({ path }) => path));
+  for (const touch of touches) if (!needed.has(touch) && !unclear.has(touch.path)) expect(!text.includes(`"${markOf(touch)}"`), () => `${touch.call.name} ${JSON.stringify(touch.call.input)} is kept, and is not the newest of what ${names === null ? 'was read' : 'the step named'}`);
+  checkRoom(world, item, contents, text, names !== null);
+}
+
+/** What is needed stands there whole, or there was no room for it. */
+function checkRoom(world: World, item: Item, contents: readonly Content[], text: string, isNamed: boolean): void {
+  const room = roomOf(item, isNamed);
+  let used = 0;
+  for (const { path, calls } of contents) {
+    if (calls === null) return; // how much room it takes nobody can say
+    if (calls.length === 0) continue;
+    const tokens = tokensOf(calls);
+    const standing = calls.filter((touch) => stands(touch, text));
+    expect(standing.length === 0 || standing.length === calls.length, () => `of ${path} a part is kept: ${standing.length} of ${calls.length} calls`);
+    if (standing.length > 0) {
+      used += tokens;
+      world.note(item, isNamed ? 'kept by name' : 'kept unasked');
+      continue;
+    }
+    // The engine estimates tokens, and learns how many a character has.
+    expect(2 * (used + tokens) > room, () => `${path} is not kept: about ${tokens} tokens, ${used} are used, and there is room for ${room}`);
+    if (!isNamed) continue;
+    expect(new RegExp(String.raw`there was no room: .*${path} \(artifact_read\("[0-9a-f]{16}"\)\)`).test(text), () => `${path}, which the newest step named, is neither kept nor named with a handle: ${text.slice(-300)}`);
+    world.note(item, 'no room for what was named');
+  }
+  expect(used / 2 <= room, () => `about ${used} tokens are kept, and there is room for ${room}`);
+}
+
+function touchesOf(item: Item, read: Read): Touch[] {
+  let number = 0;
+  return chainOf(item.head).flatMap((exchange) => exchange.calls.flatMap((top) => {
+    number += 1;
+    return [top, ...top.nested].flatMap((call): Touch[] => 'file' in call.played
+      ? [{ path: String(call.input['path']), call, isRead: call.name === 'read_file', isNested: call !== top, number, hasLeft: !read.shown.has(exchange) }]
+      : []);
+  }));
+}
+
+const isKnown = ({ call: { result } }: Touch): boolean => result !== null;
+const isDone = ({ call: { result } }: Touch): boolean => result !== null && result !== 'stopped' && !result.isError;
+
+/** The newest reading of the file, and what changed it since; the model does not see what code reads. */
+function contentOf(path: string, touches: readonly Touch[]): Touch[] | null {
+  const own = touches.filter((touch) => touch.path === path && !(touch.isRead && touch.isNested));
+  const since = own.slice(Math.max(0, own.findLastIndex((touch) => touch.isRead && isDone(touch))));
+  return since.every(isKnown) ? since.filter((touch) => isDone(touch) && touch.hasLeft) : null;
+}
+
+/** Files that were read within the last 40 calls that had to do with one, newest first. */
+function readLately(touches: readonly Touch[]): Content[] {
+  const numbers = new Set([...new Set(touches.map(({ number }) => number))].slice(-40));
+  const newest = new Map<string, Touch>();
+  for (const touch of touches) {
+    if (!numbers.has(touch.number)) continue;
+    newest.delete(touch.path);
+    newest.set(touch.path, touch);
+  }
+  return [...newest.values()].toReversed().map((touch) => ({
+    path: touch.path, calls: isKnown(touch) ? [touch].filter((one) => one.isRead && !one.isNested && isDone(one) && one.hasLeft) : null,
+  }));
+}
+
+const markOf = ({ call }: Touch): string => String(call.input['mark']);
+const textOf = ({ call: { result } }: Touch): string => (result === null || result === 'stopped' ? '' : result.text);
+
+function stands(touch: Touch, text: string): boolean {
+  const seen = textOf(touch);
+  const isWhole = !touch.isRead || text.includes(seen) || (seen.length > 50_000 && text.includes(seen.slice(0, 1000)) && text.includes(seen.slice(-1000)));
+  return isWhole && text.includes(`"${markOf(touch)}"`);
+}
+
+function tokensOf(touches: readonly Touch[]): number {
+  const shown = ({ length }: string): number => (length > 50_000 ? 8000 : length);
+  return touches.reduce((sum, touch) => sum + (100 + (touch.isRead ? shown(textOf(touch)) : 0)) * tokensPerChar, 0);
+}
+
+function roomOf(item: Item, isNamed: boolean): number {
+  const engage: Record<string, unknown> = policies[item.policy].engage;
+  return Math.min(Number(isNamed ? (engage['keep_budget'] ?? 16_000) : (engage['keep_auto'] ?? 4000)), Number(engage['context_window'] ?? 200_000) / 10);
+}
