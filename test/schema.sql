@@ -2598,15 +2598,15 @@ create function _key_text(p_path text[]) returns text
 create function _last_line(p_said text) returns text
   sql immutable; -- body fdb8a9a4, comment 9a30e118
 create function _ldg_batch_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body b4deb644, comment 7df88ee4
+  plpgsql volatile; -- body c26b8f5f, comment 7df88ee4
 create function _ldg_call_list(p_input jsonb) returns jsonb
   sql stable; -- body 7de8ffc8, comment 7bccfe3c
 create function _ldg_call_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 8b741724, comment b8fde2b2
+  plpgsql volatile; -- body 7c110d2a, comment b8fde2b2
 create function _ldg_msg_list(p_input jsonb) returns jsonb
   sql stable; -- body 10640ead, comment 5d1ab7e7
 create function _ldg_msg_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 11ace6a2, comment 7f852aa7
+  plpgsql volatile; -- body 53417627, comment 7f852aa7
 create function _ldg_task_get(p_input jsonb) returns jsonb
   sql stable; -- body 1813c83b, comment cfcaee52
 create function _ldg_task_query(p_input jsonb) returns jsonb

@@ -20,9 +20,8 @@ declare
   v_end uuid := (select id from messages where external_id = _text_of(v_call, 'endMessageId', true));
   v_row tool_calls;
 begin
-  if v_status not in ('pending', 'in_progress', 'completed', 'failed') then
-    perform _raise_invalid(format('"%s" is not the status of a call', v_status), 'One of: pending, in_progress, completed, failed.');
-  end if;
+  perform _check_key('the id of a call', v_id), _check_key('the name of an ability', v_ability),
+          _check_word('the status of a call', v_status, '{pending,in_progress,completed,failed}');
   if v_start is null or (v_call ->> 'endMessageId' is not null and v_end is null) then
     raise exception using
       errcode = 'WL001',

@@ -10,16 +10,17 @@ declare
   v_message jsonb := p_input -> 'message';
   v_id text := _text_of(v_message, 'id');
   v_role text := _text_of(v_message, 'role');
-  v_content text := _text_of(v_message, 'content');
+  v_content text := '[' || _text_block(_text_of(v_message, 'content')) || ']';
   v_at timestamptz := _from_ms(v_message, 'timestamp');
   v_turn turns := _task_turn(_text_of(v_message, 'taskId'));
 begin
-  if v_role not in ('system', 'user', 'assistant') then
-    perform _raise_invalid(format('"%s" is not the role of a message', v_role), 'One of: system, user, assistant.');
+  perform _check_key('the id of a message', v_id), _check_word('the role of a message', v_role, '{system,user,assistant}');
+  if octet_length(v_content) > 4194304 then
+    perform _raise_invalid('the content of a message can have at most 4 MiB');
   end if;
   insert into messages (turn_id, sequence, role, source, content, external_id, created_at)
   values (v_turn.id, (select count(*) + 1 from messages where turn_id = v_turn.id), v_role, case v_role when 'user' then 'human' end,
-          ('[' || _text_block(v_content) || ']')::json, v_id, v_at);
+          v_content::json, v_id, v_at);
   return jsonb_build_object('success', true, 'messageId', v_id);
 exception when unique_violation then
   raise exception using errcode = 'WL007', message = format('message "%s" already exists: a message is never changed', v_id);
@@ -57,6 +58,9 @@ as $$
 declare
   v_one jsonb;
 begin
+  if jsonb_typeof(p_input -> 'entities') is distinct from 'array' then
+    perform _raise_invalid('"entities" must be a list');
+  end if;
   for v_one in select jsonb_array_elements(p_input -> 'entities') loop
     if v_one ? 'task' then
       perform _ldg_task_save(v_one);
