@@ -1,5 +1,6 @@
 // The context timeline: three rows over one axis, one column for each model call. All that was ever said, oldest lowest, so that
-// a cut is a flat layer; what each request held, in request order; what the prompt cache gave.
+// a cut is a flat layer; what each request held, in request order; what the prompt cache gave. The second and third row alone, on
+// one scale with another picture, compare two policies.
 
 import { nice, r } from './draw.ts';
 import { k } from './format.ts';
@@ -16,7 +17,8 @@ export type Layer = (typeof layers)[number][0];
 /** n: of its first call; sent, cut, said: tokens of the request, of what is left out, of all that was said by then. written: to the cache, null if nobody knows. */
 export type Column = { n: number; at: Record<Layer, number>; sent: number; cut: number; said: number; written: number | null };
 export type Cut = { n: number; out: number; blocks: string; isCompaction: boolean };
-export type TimelinePicture = { columns: readonly Column[]; cuts: readonly Cut[]; selected: number | null; width: number; id?: string };
+/** beside: only what each request held and what the cache gave, on a scale up to the largest request of two pictures; `name` tells them apart. */
+export type TimelinePicture = { columns: readonly Column[]; cuts: readonly Cut[]; selected: number | null; width: number; beside?: { name: string; largest: number } };
 
 const A = { top: 8, h: 232 };
 const B = { top: 296, h: 176 };
@@ -52,28 +54,40 @@ class Drawing {
     // The headline stands over the first columns: where those are high the scale leaves it room.
     const under = columns.filter((_, i) => this.#left + i * this.#step < this.#left + (this.#hasLegend ? 440 : 240)).map((c) => c.said);
     this.#maxA = Math.max(Math.max(...columns.map((c) => Math.max(c.said, c.sent)), 1) * 1.03, (Math.max(...under, 1) * A.h) / (A.h - (this.#hasLegend ? 92 : 76)));
-    this.#maxB = Math.max(...columns.map((c) => c.sent), 1) * 1.1;
+    this.#maxB = (picture.beside?.largest ?? Math.max(...columns.map((c) => c.sent), 1)) * 1.1;
     this.#index = new Map(columns.map((c, i) => [c.n, i]));
-    this.#id = `${picture.id ?? 'tl'}${width}`;
+    this.#id = `${picture.beside?.name ?? 'tl'}${width}`;
   }
 
   svg(): string {
-    const { columns, cuts, width } = this.#p;
-    const last = columns.at(-1);
-    const { left, right, step } = { left: this.#left, right: this.#right, step: this.#step };
-    this.#put(`<svg class="tl w${width}" viewBox="0 0 ${width} 576" role="img" aria-labelledby="t-${this.#id} d-${this.#id}" data-left="${left}" data-right="${right}" data-step="${step}" data-width="${width}">`);
-    this.#put(`<title id="t-${this.#id}">Context timeline</title><desc id="d-${this.#id}">${columns.length} columns of model calls. Without cuts the last request would have had ${k(last?.said ?? 0)} tokens; it had ${k(last?.sent ?? 0)}. ${cuts.length} cuts. The table below has the same figures.</desc>`);
-    this.#put(`<defs><pattern id="hatch-${this.#id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatchline" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`);
-    this.#grid(this.#maxA, this.#yA);
+    const { beside, width } = this.#p;
+    const top = beside ? B.top - 22 : 0;
+    this.#put(`<svg class="tl w${width}" viewBox="0 ${top} ${width} ${576 - top}" role="img" aria-labelledby="t-${this.#id} d-${this.#id}" data-left="${this.#left}" data-step="${this.#step}" data-width="${width}">`);
+    if (!beside) this.#history();
+    else this.#put(this.#described('What each request would have held', ''));
     this.#grid(this.#maxB, this.#yB);
-    this.#allThatWasSaid();
-    this.#headline();
     this.#eachRequest();
     this.#marks();
     this.#cache();
     this.#axis();
     this.#put('</svg>');
     return this.#out.join('');
+  }
+
+  #described(title: string, more: string): string {
+    const { columns, cuts } = this.#p;
+    return `<title id="t-${this.#id}">${title}</title><desc id="d-${this.#id}">${columns.length} columns of model calls.${more} ${cuts.length} cuts. The last request has ${k(columns.at(-1)?.sent ?? 0)} tokens. The table below has the same figures.</desc>`;
+  }
+
+  /** All that was ever said. */
+  #history(): void {
+    this.#put(this.#described('Context timeline', ` Without cuts the last request would have ${k(this.#p.columns.at(-1)?.said ?? 0)} tokens.`));
+    this.#put(`<defs><pattern id="hatch-${this.#id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatchline" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`);
+    this.#grid(this.#maxA, this.#yA);
+    this.#allThatWasSaid();
+    this.#headline();
+    this.#put(`<text class="lab" x="${this.#left}" y="${B.top - 18}">What each request held</text>`);
+    if (this.#hasLegend) this.#legend();
   }
 
   #put(text: string): void {
@@ -94,7 +108,7 @@ class Drawing {
 
   #grid(max: number, y: (v: number) => number): void {
     const unit = nice(max / 3.4);
-    for (const v of [unit, 2 * unit, 3 * unit]) if (v < max) this.#line(y(v), k(v));
+    for (let v = unit; v < max; v += unit) this.#line(y(v), k(v));
   }
 
   /** Between two levels, in the columns from first to before last, clipped to what was said by then. */
@@ -150,18 +164,17 @@ class Drawing {
     key(at + 120, 68, `<path class="never" d="M${at + 120} ${A.top + 73}h18"/>`, 'all that was said so far');
   }
 
+  #legend(): void {
+    let at = this.#left + 148;
+    for (const [name, label] of layers) {
+      this.#put(`<rect class="f-${name}" x="${r(at)}" y="${B.top - 27}" width="10" height="10" rx="2"/><text x="${r(at + 15)}" y="${B.top - 18}">${label}</text>`);
+      at += 15 + label.length * 5.35 + 14;
+    }
+    this.#put(`<circle class="cutdot" cx="${r(at + 4)}" cy="${B.top - 22}" r="3"/><text x="${r(at + 13)}" y="${B.top - 18}">a cut</text>`);
+  }
+
   #eachRequest(): void {
     const { columns, selected } = this.#p;
-    const left = this.#left;
-    this.#put(`<text class="lab" x="${left}" y="${B.top - 18}">What each request held</text>`);
-    if (this.#hasLegend) {
-      let at = left + 148;
-      for (const [name, label] of layers) {
-        this.#put(`<rect class="f-${name}" x="${r(at)}" y="${B.top - 27}" width="10" height="10" rx="2"/><text x="${r(at + 15)}" y="${B.top - 18}">${label}</text>`);
-        at += 15 + label.length * 5.35 + 14;
-      }
-      this.#put(`<circle class="cutdot" cx="${r(at + 4)}" cy="${B.top - 22}" r="3"/><text x="${r(at + 13)}" y="${B.top - 18}">a cut</text>`);
-    }
     const s = selected === null ? undefined : this.#index.get(selected);
     if (s !== undefined) {
       const [x, w] = [r(this.#x(s)) - 1, r(this.#step) + 1];
@@ -191,6 +204,10 @@ class Drawing {
       const i = this.#index.get(cut.n);
       const here = i === undefined ? undefined : columns[i];
       if (i === undefined || !here) return;
+      if (cut.out === 0) { // nothing is known of it but that it was
+        this.#put(`<circle class="cutdot" cx="${r(this.#x(i) + this.#step / 2)}" cy="${r(this.#yB(here.sent)) - 4}" r="1.25"/>`);
+        return;
+      }
       const before = Math.max(columns[i - 1]?.sent ?? here.sent, here.sent);
       const [x, y] = [r(this.#x(i)), r(this.#yB(before)) - 5];
       const isSelected = cut.n === selected;
@@ -241,16 +258,4 @@ class Drawing {
     if (s !== undefined && selected !== null) label(s, selected, ' class="sel"');
     if (s === undefined || this.#x(s) < width - 80) this.#put(`<text x="${width - this.#right}" y="${y}" text-anchor="end">model call</text>`);
   }
-}
-
-/** The requests of one policy: what the cache gave, what was written anew; two of them on one scale make a comparison. */
-export function drawRequests({ sizes, cached, max, label }: { sizes: readonly number[]; cached: readonly number[]; max: number; label: string }): Html {
-  const [width, height, left] = [540, 120, 34];
-  const step = (width - left) / Math.max(sizes.length, 1);
-  const y = (v: number): number => height - 14 - (v / Math.max(max, 1)) * (height - 22);
-  const unit = nice(max / 2);
-  const lines = [1, 2].map((n) => `<line class="grid" x1="${left}" x2="${width}" y1="${r(y(n * unit))}" y2="${r(y(n * unit))}"/><text x="${left - 6}" y="${r(y(n * unit)) + 4}" text-anchor="end">${k(n * unit)}</text>`).join('');
-  const column = (from: (v: number, i: number) => number, to: (v: number, i: number) => number): string =>
-    sizes.map((v, i) => `M${r(left + i * step)} ${r(y(to(v, i)))}h${r(step + 0.2)}V${r(y(from(v, i)))}h${r(-step - 0.2)}z`).join('');
-  return markup(`<svg class="tl" viewBox="0 0 ${width} ${height}" role="img" aria-label="${escaped(label)}">${lines}<path class="f-read" d="${column(() => 0, (_, i) => cached[i] ?? 0)}"/><path class="f-written" d="${column((_, i) => cached[i] ?? 0, (v) => v)}"/><line class="base" x1="${left}" x2="${width}" y1="${height - 14}" y2="${height - 14}"/></svg>`);
 }

@@ -19,8 +19,8 @@ const column = z.object({
 });
 export type ContextColumn = z.infer<typeof column>;
 
-/** Neighbouring calls as one: the parts are those of its largest request, counts and sums are of all. n, last: its first and its last call. Marks say at which call they are. */
-const bucket = column.extend({ last: z.number(), sent_sum: z.number(), said_sum: z.number(), marks: z.array(mark.extend({ n: z.number() })) });
+/** Neighbouring calls as one: the parts are those of its largest request, counts and sums are of all. n, last: its first and its last call. Marks say at which call they are. is_recorded: replayed from a recording, whose provider counted the recorded request. */
+const bucket = column.extend({ last: z.number(), sent_sum: z.number(), said_sum: z.number(), is_recorded: z.boolean(), marks: z.array(mark.extend({ n: z.number() })) });
 export type ContextBucket = z.infer<typeof bucket>;
 
 const requestPart = z.object({
@@ -28,22 +28,20 @@ const requestPart = z.object({
 });
 export type RequestPart = z.infer<typeof requestPart>;
 
-const replayed = z.object({ model_calls: z.number(), input_tokens: figure, cached_input_tokens: figure, extra_output_tokens: figure, peak_tokens: figure, cuts: z.number(), cost: figure });
-const replayedTurn = z.object({ turn_id: z.string(), input_tokens: z.number(), cached_tokens: number, is_cut: z.boolean() });
 
-export function consoleContext({ call, row, rows, run, named, invoked }: Calls) {
+export function consoleContext({ call, run, named, invoked }: Calls) {
   return {
-    /** Calls from..to of a session, `each` of them together. A cut is never averaged away. */
-    timeline: (session: string, from: number, to: number, each: number) => run(() => sql.type(bucket)`
+    /** Calls from..to of a session, `each` of them together. A cut is never averaged away. policy: as they would have been under another one; null: as they were. */
+    timeline: (session: string, from: number, to: number, each: number, policy: object | null = null) => run(() => sql.type(bucket)`
       with c as materialized (
              select c.*, (c.n - ${from}::int) / ${each}::int as bucket
                from (select ${named('_turn_of_call')}(s.head_turn_id, ${from}::int - 1) as before from ${named('sessions')} s where s.label = ${session}) s
-               cross join lateral ${named('context_timeline')}(${session}, null, (s.before).id, ${to - from + 1}::int) c),
+               cross join lateral ${named('context_timeline')}(${session}, ${policy === null ? null : storableJson(policy)}::jsonb, (s.before).id, ${to - from + 1}::int) c),
            largest as (select distinct on (bucket) * from c order by bucket, sent desc, n),
            marked as (select c.bucket, json_agg(m.mark || jsonb_build_object('n', c.n) order by c.n) as marks from c cross join lateral jsonb_array_elements(c.marks) m(mark) group by 1)
       select l.turn_id, g.n, l.attempt, l.iteration, l.block, l.model, l.status, l.started_at, l.system, l.tools, l.task, l.digest, l.stubs, l.kept, l.closed, l.words, l.results, l.people, l.engine,
              l.sent, g.said, g.cut, g.cached_tokens, g.written_tokens, g.new_tokens, g.output_tokens, g.last, g.sent_sum, g.said_sum,
-             coalesce(k.marks, '[]') as marks
+             ${policy === null} and exists (select from ${named('turns')} t where t.id = l.turn_id and t.provider = 'replay') as is_recorded, coalesce(k.marks, '[]') as marks
         from largest l
         left join marked k using (bucket)
         join (select bucket, min(n) as n, max(n) as last, (array_agg(said order by n desc))[1] as said, (array_agg(cut order by n desc))[1] as cut, sum(cached_tokens)::int as cached_tokens,
@@ -56,10 +54,6 @@ export function consoleContext({ call, row, rows, run, named, invoked }: Calls) 
       select z.call_number as n from ${named('sessions')} s join ${named('turn_sizes')} z on z.turn_id = s.head_turn_id where s.label = ${session}`))[0]?.n ?? 0,
 
     callNumber: async (turnId: string) => (await run(() => sql.type(z.object({ n: z.number() }))`select call_number as n from ${named('turn_sizes')} where turn_id = ${turnId}::uuid`))[0]?.n ?? null,
-
-    replay: (session: string, policy: object) => row('context_replay', [session, storableJson(policy)], replayed),
-
-    replayTurns: (session: string, policy: object) => rows('context_replay_turns', [session, storableJson(policy)], replayedTurn),
 
     /** Of the `limit` calls after call `after` only; null: from the beginning, to the end. */
     requestParts: (turnId: string, after: number | null, limit: number | null) => run(() => sql.type(requestPart)`select * from ${invoked('context_parts', [turnId, after, limit])} order by n`),

@@ -6,91 +6,137 @@ import { reconnect } from './live.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** The picture becomes one stop for Tab that says the call it stands at. */
-function beginTimeline(picture) {
-  if (picture.dataset.ready) return say1(picture);
-  picture.dataset.ready = 'yes';
-  picture.tabIndex = 0;
-  picture.setAttribute('role', 'slider');
-  picture.setAttribute('aria-label', 'Model calls of the context timeline');
-  picture.addEventListener('pointermove', (event) => {
-    const at = columnAt(picture, event);
-    if (at !== null) point(picture, at);
-  });
-  picture.addEventListener('pointerleave', () => say1(picture));
-  picture.addEventListener('pointerdown', (event) => (picture.from = columnAt(picture, event)));
-  picture.addEventListener('pointerup', (event) => {
-    const [from, to] = [picture.from, columnAt(picture, event)].toSorted((a, b) => a - b);
-    if (from === null || to === null || from === undefined) return;
-    const rows = columnsOf();
-    if (to - from < 3) select(picture, to);
-    else go({ from: rows[from].dataset.n, to: rows[to].dataset.n });
-  });
-  say1(picture);
+/** A picture answers the pointer; the timeline itself becomes one stop for Tab that says the call it stands at. */
+function begin(picture) {
+  if (!picture.dataset.ready) {
+    picture.dataset.ready = 'yes';
+    picture.addEventListener('pointermove', (event) => {
+      const row = rowAt(picture, event);
+      if (row) point(row.dataset.n);
+    });
+    picture.addEventListener('pointerleave', rest);
+    picture.addEventListener('pointerdown', (event) => (picture.from = rowAt(picture, event)));
+    picture.addEventListener('pointerup', (event) => {
+      const [one, two] = [picture.from, rowAt(picture, event)];
+      if (!one || !two) return;
+      const [from, to] = [one, two].toSorted((a, b) => a.dataset.n - b.dataset.n);
+      if (to.rowIndex - from.rowIndex < 3) select(two.dataset.n);
+      else go({ from: from.dataset.n, to: to.dataset.last });
+    });
+    if (picture === timeline()) {
+      picture.tabIndex = 0;
+      picture.setAttribute('role', 'slider');
+      picture.setAttribute('aria-label', 'Model calls of the context timeline');
+    }
+  }
+  rest();
 }
 
-const columnsOf = () => $$('[data-columns] tbody tr');
-const selectedAt = (picture) => Math.max(0, columnsOf().findIndex((row) => row.dataset.n === picture.dataset.selected));
-const shownSvg = (picture) => $$('svg', picture).find((svg) => svg.getBoundingClientRect().width > 0);
+const timeline = () => $('[data-timeline]');
+const pictures = () => $$('[data-timeline], [data-beside]');
+const rowsOf = (picture) => $$('[data-columns] tbody tr', picture.closest('[data-figure]'));
+/** The row with call n: a column may stand for several calls. */
+const rowOf = (picture, n) => rowsOf(picture).find((row) => Number(row.dataset.n) <= Number(n) && Number(n) <= Number(row.dataset.last));
+const standing = () => rowOf(timeline(), timeline().dataset.selected) ?? rowsOf(timeline())[0];
 
-function columnAt(picture, event) {
-  const svg = shownSvg(picture);
-  if (!svg) return null;
+function rowAt(picture, event) {
+  const svg = $$('svg', picture).find((one) => one.getBoundingClientRect().width > 0);
+  if (!svg) return undefined;
   const box = svg.getBoundingClientRect();
   const x = ((event.clientX - box.left) / box.width) * Number(svg.dataset.width) - Number(svg.dataset.left);
-  const at = Math.floor(x / Number(svg.dataset.step));
-  return at < 0 || at >= columnsOf().length ? null : at;
+  return rowsOf(picture)[Math.floor(x / Number(svg.dataset.step))];
 }
 
-const words = (row) => `call ${row.dataset.n}: ${Number(row.dataset.sent).toLocaleString('en-US')} tokens${Number(row.dataset.out) > 0 ? `, ${Number(row.dataset.out).toLocaleString('en-US')} cut` : ''}`;
+/** What the table says of a column: of the whole request, what it held, what the cache gave, what left before it. */
+function said(row) {
+  const heads = row.closest('table').tHead.rows[0].cells;
+  const cells = [...row.cells].map((cell, i) => ({ ...heads[i].dataset, label: heads[i].textContent.trim(), swatch: $('svg', heads[i]), says: cell.textContent.trim() }));
+  return Object.fromEntries(['whole', 'held', 'cache', 'cut'].map((name) => [name, cells.filter(({ of, says }) => of === name && says !== '')]));
+}
 
-/** Shows a column without going to it. */
-function point(picture, at) {
-  const row = columnsOf()[at];
-  if (!row) return;
-  for (const svg of $$('svg.tl', picture)) {
-    let band = $('.hoverband', svg);
-    if (!band) {
-      band = document.createElementNS(SVG, 'rect');
-      band.setAttribute('class', 'selband hoverband');
-      band.setAttribute('y', '8');
-      band.setAttribute('height', '544');
+const isMany = (row) => row.dataset.last !== row.dataset.n;
+const callOf = (row) => (isMany(row) ? `calls ${row.dataset.n} to ${row.dataset.last}` : `call ${row.dataset.n}`);
+const sentBy = (row) => `${isMany(row) ? 'at most ' : ''}${Number(row.dataset.sent).toLocaleString('en-US')} tokens`;
+
+const reasons = (held) => held.filter(({ why, says }) => why && says !== '0').map(({ why }) => why);
+const recorded = (row) => ('recorded' in row.dataset ? ['Counted for the request as it was recorded, from which nothing had left.'] : []);
+
+/** The same for whoever hears it: what left comes before what stayed. */
+function words(row) {
+  const { whole, held, cache, cut } = said(row);
+  const list = (some) => some.filter(({ says }) => says !== '0').map(({ label, says }) => `${label} ${says}`).join(', ');
+  return [`${callOf(row)}: ${sentBy(row)}`, ...cut.map(({ says }) => says), list(held), ...reasons(held), list(cache), ...recorded(row), list(whole)].filter((some) => some !== '').map((some) => some.replace(/\.$/, '')).join('. ');
+}
+
+function made(name, className, ...inside) {
+  const node = document.createElement(name);
+  node.className = className;
+  node.append(...inside);
+  return node;
+}
+
+function tell(picture, row) {
+  const { whole, held, cache, cut } = said(row);
+  const one = ({ label, swatch, says }) => made('span', says === '0' ? 'faint' : '', ...(swatch ? [swatch.cloneNode(true)] : []), `${label} `, made('b', '', says));
+  const note = (text) => made('span', 'faint', text);
+  const list = (some, none) => (some.length > 0 ? some.map(one) : [note(none)]);
+  const call = callOf(row);
+  $('[data-told]', picture.closest('[data-figure]')).replaceChildren(
+    made('dt', 'strong', `${call[0].toUpperCase()}${call.slice(1)}`), made('dd', '', made('span', '', made('b', '', sentBy(row))), ...whole.map(one)),
+    made('dt', '', 'Held'), made('dd', '', ...held.map(one), ...reasons(held).map(note)),
+    made('dt', '', 'Cache'), made('dd', '', ...list(cache, 'nobody counted it'), ...recorded(row).map(note)),
+    made('dt', '', 'Cut'), made('dd', 'why-cut', ...(cut.length > 0 ? cut.map(({ says }) => says) : [note('none before this request')])));
+}
+
+/** Shows a call in every picture without going to it. `isBare`: where the server has drawn it, it is only told. */
+function point(n, isBare = false) {
+  for (const picture of pictures()) {
+    for (const band of $$('.hoverband', picture)) band.remove();
+    const row = rowOf(picture, n);
+    if (!row) continue;
+    tell(picture, row);
+    if (isBare && picture === timeline()) continue;
+    for (const svg of $$('svg.tl', picture)) {
+      const step = Number(svg.dataset.step);
+      const band = document.createElementNS(SVG, 'rect');
+      const at = { class: 'selband hoverband', x: Number(svg.dataset.left) + row.sectionRowIndex * step, y: 8, width: Math.max(step, 1.5), height: 544 };
+      for (const [name, value] of Object.entries(at)) band.setAttribute(name, String(value));
       svg.append(band);
     }
-    band.setAttribute('x', String(Number(svg.dataset.left) + at * Number(svg.dataset.step)));
-    band.setAttribute('width', String(Math.max(Number(svg.dataset.step), 1.5)));
   }
-  const told = $('[data-told]', picture.closest('section'));
-  if (told) told.textContent = words(row);
 }
 
 /** Says where it stands. */
-function say1(picture) {
-  const rows = columnsOf();
-  const at = selectedAt(picture);
-  if (!rows[at]) return;
-  picture.setAttribute('aria-valuemin', rows[0].dataset.n);
-  picture.setAttribute('aria-valuemax', rows.at(-1).dataset.n);
-  picture.setAttribute('aria-valuenow', rows[at].dataset.n);
-  picture.setAttribute('aria-valuetext', words(rows[at]));
-  const told = $('[data-told]', picture.closest('section'));
-  if (told) told.textContent = '';
-  for (const band of $$('.hoverband', picture)) band.remove();
+function rest() {
+  const picture = timeline();
+  const row = picture && standing();
+  if (!row) return;
+  picture.setAttribute('aria-valuemin', rowsOf(picture)[0].dataset.n);
+  picture.setAttribute('aria-valuemax', rowsOf(picture).at(-1).dataset.n);
+  say(row);
+  point(row.dataset.n, true);
+}
+
+function say(row) {
+  timeline().setAttribute('aria-valuenow', row.dataset.n);
+  timeline().setAttribute('aria-valuetext', words(row));
 }
 
 let pending = null;
 
-function select(picture, at) {
-  const row = columnsOf()[at];
-  if (!row) return;
-  picture.dataset.selected = row.dataset.n;
-  picture.dataset.moving = 'yes';
-  picture.setAttribute('aria-valuenow', row.dataset.n);
-  picture.setAttribute('aria-valuetext', words(row));
-  point(picture, at);
+function select(n) {
+  const row = rowOf(timeline(), n);
+  if (!row) {
+    go({ turn: n, from: null, to: null });
+    return;
+  }
+  timeline().dataset.selected = row.dataset.n;
+  timeline().dataset.moving = 'yes';
+  say(row);
+  point(row.dataset.n);
   clearTimeout(pending);
   pending = setTimeout(() => {
-    delete picture.dataset.moving;
+    delete timeline().dataset.moving;
     go({ turn: row.dataset.n });
   }, 120);
 }
@@ -109,9 +155,9 @@ function go(changes) {
 }
 
 export function onTimeline(picture, key) {
-  const rows = columnsOf();
-  const at = selectedAt(picture);
-  const cuts = rows.map((row, i) => (Number(row.dataset.out) > 0 ? i : -1)).filter((i) => i >= 0);
+  const rows = rowsOf(picture);
+  const at = rows.indexOf(standing());
+  const cuts = rows.map((row, i) => (Number(row.dataset.cuts) > 0 ? i : -1)).filter((i) => i >= 0);
   const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: rows.length - 1, c: cuts.find((i) => i > at), C: cuts.findLast((i) => i < at) }[key];
   const [first, last, all] = [Number(picture.dataset.first), Number(picture.dataset.last), Number(picture.dataset.all)];
   const beyond = key === 'ArrowLeft' && at === 0 ? first - 1 : key === 'ArrowRight' && at === rows.length - 1 ? last + 1 : key === 'Home' ? 1 : key === 'End' ? all : 0;
@@ -122,7 +168,7 @@ export function onTimeline(picture, key) {
     return true;
   }
   if (to !== undefined && to >= 0 && to < rows.length) {
-    select(picture, to);
+    select(rows[to].dataset.n);
     return true;
   }
   if (key === 'Enter' && document.activeElement === picture) {
@@ -138,4 +184,4 @@ export function onTimeline(picture, key) {
   return true;
 }
 
-onArrival((within) => $$('[data-timeline]', within).forEach(beginTimeline));
+onArrival((within) => $$('[data-timeline], [data-beside]', within).forEach(begin));

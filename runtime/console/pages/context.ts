@@ -4,13 +4,14 @@
 import type { ContextBucket, ContextColumn } from '../../ledger/consoleContext.ts';
 import { LedgerError } from '../../ledger/errors.ts';
 import { spark, swatch } from '../draw.ts';
-import { drawRequests, drawTimeline, layers } from '../drawTimeline.ts';
-import type { Column, Cut, Layer } from '../drawTimeline.ts';
-import { k, num, percent } from '../format.ts';
+import { drawTimeline, layers } from '../drawTimeline.ts';
+import type { Column, Cut, Layer, TimelinePicture } from '../drawTimeline.ts';
+import { count, k, num, percent } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
+import { blocksOf, cutWords, outcomeOf } from './cut.ts';
 import { head, headInputs, itemFrame } from './item.ts';
 import { address } from './journal.ts';
 import { requestPart, sum } from './request.ts';
@@ -91,7 +92,7 @@ function pictured(one: ContextColumn): Column {
 }
 
 const cutsOf = (columns: readonly ContextBucket[]): Cut[] => columns.flatMap((one) => one.marks.map((mark) => ({
-  n: one.n, out: mark.tokens_elided ?? 0, blocks: (mark.blocks ?? '').replace('-', '–'), isCompaction: mark.kind !== 'elision' && mark.kind !== 'cut',
+  n: one.n, out: mark.tokens_elided ?? 0, blocks: blocksOf(mark), isCompaction: mark.kind !== 'elision' && mark.kind !== 'cut',
 })));
 
 async function figures(view: View): Promise<Html> {
@@ -115,16 +116,39 @@ async function timeline(view: View): Promise<Html> {
   const looked = await lookAt(view);
   if (!looked) return panel('What was in the context', null, empty('No model call yet.'));
   const { from, to, total, each } = looked;
-  const [columns, cuts] = [looked.columns.map(pictured), cutsOf(looked.columns)];
-  const at = looked.selected < from || looked.selected > to ? null : columns.findLast((one) => one.n <= looked.selected)?.n ?? null;
-  const out = new Map<number, number>();
-  for (const cut of cuts) out.set(cut.n, (out.get(cut.n) ?? 0) + cut.out);
+  const at = looked.selected < from || looked.selected > to ? null : looked.columns.findLast((one) => one.n <= looked.selected)?.n ?? null;
   const link = (label: string, changes: Record<string, string>): Html => html`<a class="accent" href="${address(view, { turn: '', from: '', to: '', ...changes })}">${label}</a> · `;
   const ways = from > 1 || to < total ? html`${from > 1 ? link('earlier', { turn: String(from - 1) }) : ''}${to < total ? link('later', { turn: String(Math.min(to + PAGE, total)) }) : ''}${link('all', { from: '1' })}` : total > MOST_COLUMNS ? link('the newest', {}) : '';
   const shown = to - from + 1 < total ? `${num(from)} to ${num(to)} of ${num(total)} model calls` : `${num(total)} model calls, oldest first`;
-  return html`<section class="panel" aria-label="Context timeline"><header><h2>What was in the context</h2><span class="quiet"><output class="told" data-told></output><span>${ways}</span><span class="hide-s" data-keys>${shown}${each > 1 ? `, ${each} a column` : ''} · <kbd>←</kbd> <kbd>→</kbd> · next cut <kbd>c</kbd> · zoom <kbd>+</kbd> <kbd>-</kbd> <kbd>0</kbd></span></span></header>
-<div class="body"><div class="picture" data-timeline data-first="${from}" data-last="${to}" data-all="${total}" data-each="${each}" data-selected="${at ?? ''}">${widths.map((width) => drawTimeline({ columns, cuts, selected: at, width }))}</div><div class="legend narrow">${layers.map(([name, label]) => html`<span>${swatch(name)}${label}</span>`)}</div>
-<details class="table"><summary class="quiet small">The figures of the picture</summary><div class="wide" tabindex="0"><table data-columns><caption class="sr">Model calls: tokens by part</caption><thead><tr><th>Call</th>${layers.map(([name, label]) => html`<th class="n">${swatch(name)} ${label}</th>`)}<th class="n">Sent</th><th class="n">Cut</th><th class="n">All said</th></tr></thead><tbody>${columns.map((one) => html`<tr data-n="${one.n}" data-sent="${one.sent}" data-out="${out.get(one.n) ?? 0}"><td><a href="${address(view, { turn: String(one.n) })}#request">${one.n}</a></td>${layers.map(([name]) => html`<td class="n">${num(one.at[name])}</td>`)}<td class="n">${num(one.sent)}</td><td class="n">${out.get(one.n) ? num(out.get(one.n) ?? 0) : ''}</td><td class="n">${num(one.said)}</td></tr>`)}</tbody></table></div></details></div></section>`;
+  return html`<section class="panel" aria-label="Context timeline"><header><h2>What was in the context</h2><span class="quiet"><span>${ways}</span><span class="hide-s" data-keys>${shown}${each > 1 ? `, ${each} a column` : ''} · <kbd>←</kbd> <kbd>→</kbd> · next cut <kbd>c</kbd> · zoom <kbd>+</kbd> <kbd>-</kbd> <kbd>0</kbd></span></span></header>
+<div class="body">${figure(view, looked.columns, at, html`<div class="picture" data-timeline data-first="${from}" data-last="${to}" data-all="${total}" data-each="${each}" data-selected="${at ?? ''}">`)}</div></section>`;
+}
+
+const WHOLE = 'under elide_budget, not worth a cut yet, or kept word for word';
+
+/** A picture in three widths, what it says of the call that is pointed at, and the table that has its figures. whole: why closed blocks are still whole. */
+function figure(view: View, columns: readonly ContextBucket[], selected: number | null, opening: Html, whole = WHOLE, beside: TimelinePicture['beside'] | null = null): Html {
+  const drawn = { columns: columns.map(pictured), cuts: cutsOf(columns), selected, ...(beside ? { beside } : {}) };
+  return html`<div data-figure>${opening}${widths.map((width) => drawTimeline({ ...drawn, width }))}</div><dl class="pointed" data-told></dl><div class="legend narrow">${layers.map(([name, label]) => html`<span>${swatch(name)}${label}</span>`)}</div>
+<details class="table"><summary class="quiet small">The figures of the picture</summary><div class="wide" tabindex="0">${figuresTable(view, columns, whole)}</div></details></div>`;
+}
+
+/** Calls by part. The script reads from it what it says of one of them. */
+function figuresTable(view: View, columns: readonly ContextBucket[], whole: string): Html {
+  const marks = columns.flatMap((one) => one.marks);
+  const last = columns.at(-1)?.last ?? 0;
+  const cutsAt = (one: ContextBucket): Html[] => one.marks.map((mark) => html`${one.n < one.last ? `At call ${mark.n}: ` : ''}${cutWords(mark, outcomeOf(mark, marks, last))} `);
+  const outBy = (one: ContextBucket): string => {
+    const block = /\d+$/.exec(marks.findLast((mark) => mark.n <= one.last && mark.blocks)?.blocks ?? '')?.[0];
+    return one.cut > 0 ? `${num(one.cut)}${block === undefined ? '' : `, up to block ${block}`}` : '';
+  };
+  const counted = (one: ContextBucket): (number | null)[] => [one.cached_tokens, one.written_tokens, one.new_tokens];
+  const isCounted = columns.some((one) => counted(one).some((tokens) => tokens !== null));
+  const row = (one: ContextBucket): Html => {
+    const { n, at, sent, said } = pictured(one);
+    return html`<tr data-n="${n}" data-last="${one.last}" data-sent="${sent}" data-out="${sum(...one.marks.map((mark) => mark.tokens_elided ?? 0))}" data-cuts="${one.marks.length}"${one.is_recorded ? html` data-recorded` : ''}><td><a href="${address(view, { turn: String(n) })}#request">${n}</a></td><td class="n">${num(sent)}</td><td class="n">${one.n < one.last ? '' : one.block}</td>${layers.map(([name]) => html`<td class="n">${num(at[name])}</td>`)}${isCounted ? counted(one).map((tokens) => html`<td class="n">${tokens === null ? '–' : num(tokens)}</td>`) : ''}<td class="n">${outBy(one)}</td><td class="n">${num(said)}</td><td class="cutwords">${cutsAt(one)}</td></tr>`;
+  };
+  return html`<table data-columns><caption class="sr">Model calls: tokens by part</caption><thead><tr><th>Call</th><th class="n">Sent</th><th class="n" data-of="whole">In block</th>${layers.map(([name, label]) => html`<th class="n" data-of="held"${name === 'closed' ? html` data-why="Closed blocks are still whole: ${whole}."` : ''}>${swatch(name)} ${label}</th>`)}${isCounted ? ['Read from it', 'Written to it', 'New'].map((label) => html`<th class="n" data-of="cache">${label}</th>`) : ''}<th class="n" data-of="whole">Left out by now</th><th class="n" data-of="whole">All that was said</th><th data-of="cut">What left before it</th></tr></thead><tbody>${columns.map(row)}</tbody></table>`;
 }
 
 async function request(view: View): Promise<Html> {
@@ -148,30 +172,28 @@ export const blockPage: Page = {
   },
 };
 
-const policyNames: Record<string, { name: string; says: string; policy: object }> = {
+/** whole: why closed blocks are still whole under it, where that is not for elision to decide. */
+const policyNames: Record<string, { name: string; says: string; policy: object; whole?: string }> = {
   asrun: { name: 'As it ran', says: 'its own policy', policy: {} },
   every: { name: 'Cut at every step', says: 'elide_budget 0', policy: { elide_budget: 0 } },
-  clear: { name: 'Clear old results', says: 'beyond 60k, the newest 3 kept', policy: { clear_results_over: 60_000, clear_keep: 3 } },
-  never: { name: 'Never cut', says: 'everything is sent again', policy: { truncate_closed_blocks: false, context_window: 2_000_000_000 } },
-  window: { name: 'Sliding window', says: 'the newest 40 messages', policy: { keep_messages: 40 } },
+  clear: { name: 'Clear old results', says: 'beyond 60k, the newest 3 kept', policy: { clear_results_over: 60_000, clear_keep: 3 }, whole: 'only results are cleared' },
+  never: { name: 'Never cut', says: 'everything is sent again', policy: { truncate_closed_blocks: false, context_window: 2_000_000_000 }, whole: 'nothing is cut' },
+  window: { name: 'Sliding window', says: 'the newest 40 messages', policy: { keep_messages: 40 }, whole: 'among the newest 40 messages' },
 };
 
-type Replayed = { sizes: number[]; cached: number[]; cost: number; peak: number; cuts: number };
+type Replayed = { columns: readonly ContextBucket[]; cost: number; peak: number; cuts: number };
 
 /** A replay takes seconds and depends on nothing but the turns there are: kept until another turn comes. */
 const kept = new Map<string, Promise<Replayed>>();
 
-function replay(view: View, session: string, name: string, turns: number): Promise<Replayed> {
-  const key = `${session}/${name}/${turns}`;
+function replay(view: View, session: string, name: string, calls: number): Promise<Replayed> {
+  const key = `${session}/${name}/${calls}`;
   const known = kept.get(key);
   if (known) return known;
-  const policy = policyNames[name]?.policy ?? {};
-  const made = (async () => {
-    const rows = await view.db.console.replayTurns(session, policy);
-    const sizes = rows.map((row) => row.input_tokens);
-    const cached = rows.map((row) => row.cached_tokens ?? 0);
-    return { sizes, cached, cost: sizes.reduce((all, size, i) => all + 0.1 * (cached[i] ?? 0) + 1.25 * (size - (cached[i] ?? 0)), 0), peak: Math.max(0, ...sizes), cuts: rows.filter((row) => row.is_cut).length };
-  })();
+  const made = view.db.console.timeline(session, 1, calls, Math.ceil(calls / MOST_COLUMNS), policyNames[name]?.policy ?? {}).then((columns) => {
+    const [all, cached] = [sum(...columns.map((one) => one.sent_sum)), sum(...columns.map((one) => one.cached_tokens))];
+    return { columns, cost: 0.1 * cached + 1.25 * (all - cached), peak: Math.max(0, ...columns.map((one) => one.sent)), cuts: sum(...columns.map((one) => one.marks.length)) };
+  });
   kept.set(key, made);
   made.catch(() => kept.delete(key));
   if (kept.size > 100) kept.delete(kept.keys().next().value ?? '');
@@ -180,22 +202,25 @@ function replay(view: View, session: string, name: string, turns: number): Promi
 
 async function policies(view: View): Promise<Html> {
   const session = await sessionOf(view);
-  if (session === null) return html``;
-  const turns = await view.db.console.callCount(session);
-  if (turns > MOST_REPLAYED) return panel('The same conversation under other policies', null, empty(`A session of more than ${num(MOST_REPLAYED)} model calls is not replayed here.`));
+  const calls = session === null ? 0 : await view.db.console.callCount(session);
+  if (session === null || calls === 0) return html``;
+  if (calls > MOST_REPLAYED) return panel('The same conversation under other policies', null, html`<p class="empty">A replay begins with the first call, and takes minutes for more than ${num(MOST_REPLAYED)} of them: it is not made here. In psql: <code>select * from context_replay('${session}', '{"elide_budget": 0}')</code></p>`);
   const wanted = view.query.get('policy') ?? 'clear';
   const other = wanted in policyNames && wanted !== 'asrun' ? wanted : 'clear';
   const results = new Map<string, Replayed>();
-  for (const name of Object.keys(policyNames)) results.set(name, await replay(view, session, name, turns));
+  for (const name of Object.keys(policyNames)) results.set(name, await replay(view, session, name, calls));
   const never = results.get('never');
   const share = (one: Replayed | undefined): string => percent(one?.cost ?? 0, never?.cost ?? 0);
   const peak = Math.max(...[...results.values()].map((one) => one.peak), 1);
   const card = ([name, { name: label, says }]: [string, { name: string; says: string }]): Html => {
     const one = results.get(name);
-    return html`<a href="${address(view, { policy: name })}#policies"${name === 'asrun' || name === other ? html` aria-current="true"` : ''}><span class="strong">${label}</span><span class="small quiet">${says}</span>${spark(one?.sizes ?? [], peak)}<span class="row spread"><span class="cost">${share(one)}</span><span class="small quiet num">largest ${k(one?.peak ?? 0)}</span></span></a>`;
+    return html`<a href="${address(view, { policy: name })}#policies"${name === 'asrun' || name === other ? html` aria-current="true"` : ''}><span class="strong">${label}</span><span class="small quiet">${says}</span>${spark(one?.columns.map((column) => column.sent) ?? [], peak)}<span class="row spread"><span class="cost">${share(one)}</span><span class="small quiet num">largest ${k(one?.peak ?? 0)}</span></span></a>`;
   };
-  const pair = ['asrun', other].map((name) => ({ name, one: results.get(name) }));
-  const max = Math.max(...pair.flatMap(({ one }) => one?.sizes ?? []), 1);
+  const largest = Math.max(...['asrun', other].map((name) => results.get(name)?.peak ?? 0), 1);
+  const one = (name: string): Html => {
+    const { columns, cost, cuts } = results.get(name) ?? { columns: [], cost: 0, cuts: 0 };
+    return html`<section aria-label="${policyNames[name]?.name}"><div class="row spread wrap"><div class="row"><h3 class="strong">${policyNames[name]?.name}</h3><span class="quiet small">${policyNames[name]?.says}</span></div><span class="num"><b class="strong">${share(results.get(name))}</b> <span class="quiet small">${k(cost)} full-price tokens · ${cuts === 0 ? 'no request changed what had been sent before' : `${num(cuts)} of ${count(calls, 'request')} changed what had been sent before`}</span></span></div>${figure(view, columns, null, html`<div class="picture" data-beside>`, policyNames[name]?.whole, { name, largest })}</section>`;
+  };
   return html`<section class="panel" id="policies" aria-label="Other policies"><header><h2>The same conversation under other policies</h2><span class="quiet">cost of the input against never cutting, prompt cache included; no model is asked</span></header><div class="rows policies">${Object.entries(policyNames).map(card)}</div>
-<div class="beside">${pair.map(({ name, one }) => html`<div><div class="row spread"><h3 class="strong">${policyNames[name]?.name}</h3><span class="num"><b class="strong">${share(one)}</b> <span class="quiet small">${k(one?.cost ?? 0)} full-price tokens</span></span></div>${drawRequests({ sizes: one?.sizes ?? [], cached: one?.cached ?? [], max, label: `${policyNames[name]?.name}: ${policyNames[name]?.says}` })}<p class="small quiet">${one?.cuts ?? 0} of ${one?.sizes.length ?? 0} requests changed what had been sent before; all that stood behind it was written again.</p></div>`)}</div></section>`;
+<div class="beside">${one('asrun')}${one(other)}</div></section>`;
 }

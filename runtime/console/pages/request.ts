@@ -9,6 +9,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { panel } from '../page.ts';
 import type { View } from '../page.ts';
+import { blocksOf, cutName, outcomeOf, savedTokens } from './cut.ts';
 import { forkLine } from './itemViews.ts';
 import { address } from './journal.ts';
 
@@ -83,12 +84,8 @@ function cutPanel(view: View, one: ContextColumn, { columns, to }: Looked): Html
   const marks = columns.flatMap((column) => column.marks);
   const mark = marks.findLast((cut) => cut.n <= one.n);
   if (!mark) return html``;
-  const until = marks.find((cut) => cut.n > mark.n)?.n ?? to + 1;
-  const since = until - mark.n;
-  const [out, stub, behind] = [mark.tokens_elided ?? 0, mark.stub_tokens ?? 0, mark.tokens_kept ?? 0];
-  const saved = out * 0.1 * since - (behind + stub) * 1.15;
-  const name = mark.kind === 'elision' ? 'closed blocks became stubs' : `compaction: ${mark.kind}`;
-  return panel(mark.n === one.n ? 'The cut before it' : `The last cut, at call ${mark.n}`, null, html`<div class="body stack"><p class="small quiet">${name}${mark.blocks ? `, blocks ${mark.blocks.replace('-', '–')}` : ''}</p><dl class="kv"><dt>Left the context</dt><dd>${num(out)}</dd><dt>Stands for it</dt><dd>${num(stub)}</dd><dt>Written again behind it</dt><dd>${num(behind)}</dd>${mark.breaks_even_after === null || mark.breaks_even_after === undefined ? '' : html`<dt>Pays after</dt><dd>${count(mark.breaks_even_after, 'request')}</dd>`}<dt>Requests since, until the next cut</dt><dd>${since}</dd><dt title="tokens at full price">Saved in those, about</dt><dd class="strong">${saved >= 0 ? k(saved) : `−${k(-saved)}`}</dd></dl>${mark.n === one.n ? '' : html`<div class="actions"><a class="btn" href="${address(view, { turn: String(mark.n) })}#request">Request ${mark.n}</a></div>`}</div>`);
+  const { since, saved } = outcomeOf(mark, marks, to);
+  return panel(mark.n === one.n ? 'The cut before it' : `The last cut, at call ${mark.n}`, null, html`<div class="body stack"><p class="small quiet">${cutName(mark)}${mark.blocks ? `, ${mark.blocks.includes('-') ? 'blocks' : 'block'} ${blocksOf(mark)}` : ''}</p><dl class="kv"><dt>Left the context</dt><dd>${num(mark.tokens_elided ?? 0)}</dd><dt>Stands for it</dt><dd>${num(mark.stub_tokens ?? 0)}</dd><dt>Written again behind it</dt><dd>${num(mark.tokens_kept ?? 0)}</dd>${mark.breaks_even_after === null || mark.breaks_even_after === undefined ? '' : html`<dt>Pays after</dt><dd>${count(mark.breaks_even_after, 'request')}</dd>`}<dt>Requests since, until the next cut</dt><dd>${since}</dd><dt title="tokens at full price">Saved in those, about</dt><dd class="strong">${savedTokens(saved)}</dd></dl>${mark.n === one.n ? '' : html`<div class="actions"><a class="btn" href="${address(view, { turn: String(mark.n) })}#request">Request ${mark.n}</a></div>`}</div>`);
 }
 
 /** Stubs stand in one part, a line for each block: one that came is one line, not all of them again. */

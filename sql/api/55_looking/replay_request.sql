@@ -147,7 +147,7 @@ begin
              case
                when p.kind = 'said' then coalesce(_told_part(m, t.parent_turn_id is null), 'engine')
                when p.kind not in ('response', 'result', 'image') then p.kind
-               when t.block < p_turn.block then 'closed'
+               when t.block < p_turn.block - 1 or t.block < p_turn.block and _block_of(t) < p_turn.block then 'closed'
                when p.kind = 'response' then 'words'
                else 'results' end as part,
              case when p.kind in ('response', 'result') then t.depth end as depth,

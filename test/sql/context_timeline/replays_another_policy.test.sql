@@ -1,6 +1,6 @@
 -- Under another policy the timeline has the requests that context_replay_turns() counts, by part, with the cuts there would have been.
 begin;
-select plan(13);
+select plan(14);
 
 select agent('{"tools": ["look", "read_file"], "elide_budget": 2500, "ledger_nudge_interval": 3}', '{"awareness": {"enabled": false}}');
 select submit('Fix it');
@@ -39,6 +39,9 @@ select results_eq(
   $$ select n, (m - 'kind')::text from line, jsonb_array_elements(marks) m where name = 'own' order by n $$,
   $$ select n, (m - array['kind', 'trigger', 'elision_id', 'turn_id'])::text from context_timeline(item()::text), jsonb_array_elements(marks) m order by n $$,
   'the session''s own policy cuts as the session was cut, with the same figures');
+select results_eq(
+  $$ select n, task > 0, stubs > 0, closed > 0, words > 0, results > 0 from line where name = 'own' order by n $$,
+  $$ select n, task > 0, stubs > 0, closed > 0, words > 0, results > 0 from context_timeline(item()::text) order by n $$, 'and its requests have the same parts');
 select results_eq(
   $$ select turn_id, n, sent, marks from context_timeline(item()::text, '{"elide_budget": 0}', (select turn_id from line where name = 'own' and n = 5), 4) $$,
   $$ select turn_id, n, sent, marks from line where name = 'every' and n between 6 and 9 order by n $$, 'a page of it is replayed from the beginning');
