@@ -1,14 +1,17 @@
 // Who takes the spans and who does not: collectors that hang, refuse or are not there delay nothing, and get later what they missed.
 
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 
+import packageJson from '../../package.json' with { type: 'json' };
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
@@ -31,6 +34,13 @@ let db: Db;
 let model: ScriptedModel;
 let receiver: OtlpReceiver;
 let worker: WorkerProcess | undefined;
+
+/** For node --import: the packages that are optional (peerDependenciesMeta) are not found. */
+const withoutOptional = `data:text/javascript,${encodeURIComponent(`
+  import { registerHooks } from 'node:module';
+  const optional = new Set(${JSON.stringify(Object.keys(packageJson.peerDependenciesMeta))});
+  registerHooks({ resolve: (specifier, context, next) => next(optional.has(specifier) ? 'not-installed/' + specifier : specifier, context) });
+`)}`;
 
 const note = { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: 'Seen' } }] };
 
@@ -144,6 +154,31 @@ test('nobody loads the SDK unless OTEL_* asks for it', async () => {
   expect(await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_SDK_DISABLED: 'true' })).toEqual(['@opentelemetry/api']);
   expect(await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url })).toContain('@opentelemetry/sdk-trace');
   await rm(directory, { recursive: true, force: true });
+});
+
+test('where the packages for it are not installed it is said once what is missing, and the work goes on', async () => {
+  const env = { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, NODE_OPTIONS: `--import=${withoutOptional}` };
+  const running = await start(env);
+  const [first, second] = [await submit(), await submit()];
+  await completed(first);
+  await completed(second);
+  expect(await running.end('SIGTERM')).toBe(0);
+  const said = running.log().split('\n').filter((line) => line.startsWith('{')).map((line) => (JSON.parse(line) as { msg: string }).msg);
+  expect(said.filter((msg) => msg.includes('npm install')).toSorted()).toEqual([
+    'OTEL_* asks for metrics, and the packages for them are not installed: npm install @opentelemetry/sdk-metrics @opentelemetry/resources @opentelemetry/exporter-metrics-otlp-proto',
+    'traces are not exported: To export spans, install the packages for it: npm install @opentelemetry/sdk-trace @opentelemetry/resources @opentelemetry/exporter-trace-otlp-proto',
+  ]);
+  expect(said.filter((msg) => /export|metrics/.test(msg))).toHaveLength(2);
+  expect(receiver.count).toBe(0);
+
+  const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+  const exported = spawnSync(process.execPath, [main, 'trace', first, '--otlp', receiver.url], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url, ...env }, encoding: 'utf8' });
+  expect([exported.status, exported.stderr]).toEqual([2, expect.stringMatching(/^error: To export spans, install the packages for it: npm install .*\n$/)]);
+
+  // Nothing is lost: a worker that has them exports what ended meanwhile.
+  await start({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  await arrived(first);
+  await arrived(second);
 });
 
 test('whole traces are sampled, by their ids', async () => {
