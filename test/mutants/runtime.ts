@@ -731,4 +731,12 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/console/console.test.ts',
     title: 'a page of an item is not larger',
   },
+  {
+    name: 'a pg_tle that takes no schema is given one',
+    file: 'sql/extensionSource.ts',
+    from: `'schema' = any (proargnames)`,
+    to: `'requires' = any (proargnames)`,
+    test: 'test/runtime/install/extensionFolder.test.ts',
+    title: 'is given makes a ledger, without a superuser',
+  },
 ];
