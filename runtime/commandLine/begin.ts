@@ -51,7 +51,7 @@ export function beginCommands(): void {
     const place = await findLedger(options);
     const installed = await installLedger(place.url, place.schema);
     print(installed, `ledger ${installed.version} ${installed.changed ? 'installed' : 'is up to date'} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
-    note(`For psql: set search_path to "${installed.schema}", public; for everybody: alter database … set search_path to "${installed.schema}", public`);
+    note(`For psql: set search_path to "${installed.schema}", public; to keep it, with one of these before it: alter role current_user, alter database NAME`);
   });
 
   command('javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(ends(async (options: Settings) => (await import('../commands/javascript.ts')).javascript(options)));

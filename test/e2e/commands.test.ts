@@ -2,6 +2,7 @@
 // and where settings come from.
 
 import { execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chown, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -12,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
+import { withConnection } from '../../runtime/ledger/connection.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
@@ -176,6 +178,26 @@ test('settings come from flags, then the environment, the project, the person', 
   expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:2:1: unknown key database; there are database_url, schema, faculties, tools, secrets\n` });
   await writeFile(project, 'tools = 3\n');
   expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:1:1: tools must be a list of paths\n` });
+});
+
+test('install says how psql finds the ledger, for now, for a role and for a database', async () => {
+  const empty = await createDatabase({ from: null });
+  const role = `reader_${randomBytes(6).toString('hex')}`;
+  const urlOfRole = empty.url.replace('postgres@', `${role}@`);
+  const shown = (connectionString: string) => withConnection({ connectionString }, async (client) => (await client.query<{ search_path: string }>('show search_path')).rows[0]?.search_path);
+  try {
+    await empty.query(`create role ${role} login`);
+    const { stderr } = await cliWith({ DATABASE_URL: empty.url }, 'install', '--schema', 'kept');
+    const [, set, ofRole, ofDatabase] = /^For psql: (set .*); to keep it, with one of these before it: (alter role .*), (alter database) NAME$/m.exec(stderr) ?? [];
+    await withConnection({ connectionString: urlOfRole }, (client) => client.query(`${ofRole} ${set}`));
+    expect(await shown(urlOfRole)).toBe('kept, public');
+    expect(await shown(empty.url)).not.toContain('kept');
+    await empty.query(`${ofDatabase} ${new URL(empty.url).pathname.slice(1)} ${set}`);
+    expect(await shown(empty.url)).toBe('kept, public');
+  } finally {
+    await empty.query(`drop role if exists ${role}`);
+    await empty.drop();
+  }
 });
 
 test('the file of a directory above counts, unless it is somebody else\'s', async () => {
