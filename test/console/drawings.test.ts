@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest';
 
-import { drawRequests, drawTimeline, layers } from '../../runtime/console/drawTimeline.ts';
+import { drawTimeline, layers } from '../../runtime/console/drawTimeline.ts';
 import type { Column, Cut, Layer } from '../../runtime/console/drawTimeline.ts';
 import { drawTurns } from '../../runtime/console/drawTurns.ts';
 import type { TurnNode } from '../../runtime/ledger/consoleItem.ts';
@@ -57,7 +57,7 @@ describe('the context timeline', () => {
     expect(svg).toContain('>−4k</text>');
     expect(svg).toContain('>−2.5k</text>');
     expect(svg).toContain('6.5k of 10.5k tokens are left out of the last request');
-    expect(svg).toContain('4 columns of model calls. Without cuts the last request would have had 10.5k tokens; it had 4k. 2 cuts.');
+    expect(svg).toContain('4 columns of model calls. Without cuts the last request would have 10.5k tokens. 2 cuts. The last request has 4k tokens.');
     const uncut = String(drawTimeline({ columns: columns.slice(0, 2), cuts: [], selected: null, width: 1120 }));
     expect(uncut).toContain('All 9.9k tokens are in the last request');
     expect([paths(uncut, 'stratum'), paths(uncut, 'cutline')]).toEqual([[], []]);
@@ -77,6 +77,16 @@ describe('the context timeline', () => {
     expect([paths(uncounted, 'f-read'), paths(uncounted, 'f-written')]).toEqual([[], []]);
   });
 
+  test('draws two policies on one scale, and of the one beside only what its requests held', () => {
+    const beside = (largest: number): string => String(drawTimeline({ columns, cuts, selected: null, width: 1120, beside: { name: 'policy', largest } }));
+    const systemOf = (drawn: string): number => paths(drawn, 'f-system').flatMap(boxes)[0]?.h ?? 0;
+    expect(systemOf(beside(20_000))).toBeGreaterThan(0);
+    expect(systemOf(beside(20_000)) * 2).toBeCloseTo(systemOf(beside(10_000)), 0);
+    expect(paths(beside(20_000), 'stratum')).toEqual([]);
+    expect(svg).not.toContain('"t-policy1120"');
+    expect(beside(20_000)).toContain('"t-policy1120"');
+  });
+
   test('marks the call that is looked at, and numbers the calls', () => {
     expect(countOf(svg, /class="selband"/g)).toBe(1);
     expect(countOf(svg, /class="seldot"/g)).toBe(1);
@@ -84,15 +94,6 @@ describe('the context timeline', () => {
     expect(svg).toMatch(/text-anchor="middle">11<\/text>/);
     expect(countOf(String(drawTimeline({ columns, cuts, selected: null, width: 350 })), /class="sel(?:band|dot)?"/g)).toBe(0);
   });
-});
-
-test('two policies are drawn on one scale: below what the cache gave, above it what was written anew', () => {
-  const svg = String(drawRequests({ sizes: [1000, 4000], cached: [0, 3000], max: 4000, label: 'A <policy>' }));
-  const [read = [], written = []] = ['f-read', 'f-written'].map((name) => paths(svg, name).flatMap(boxes));
-  expect(read[1]!.h / 3).toBeCloseTo(written[1]!.h, 0);
-  expect([read[0]!.h, written[0]!.h]).toEqual([0, written[1]!.h]);
-  expect(written[1]!.y + written[1]!.h).toBeCloseTo(read[1]!.y, 1);
-  expect(svg).toContain('aria-label="A &lt;policy&gt;"');
 });
 
 describe('the tree of turns', () => {
