@@ -9,6 +9,7 @@ import { contentPolicy } from '../../runtime/console/safety.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { longItem } from '../longItem.ts';
+import { playedDatabase } from '../playedDatabase.ts';
 import { until } from '../workerProcess.ts';
 import { leadIsForked, startCrew } from './crew.ts';
 import type { Crew } from './crew.ts';
@@ -47,21 +48,79 @@ async function post(path: string, fields: Record<string, string>, headers: Recor
 }
 const says = async (answer: Response): Promise<string> => ((await answer.json()) as { says: string }).says;
 
-const pages = () => ['/', '/work', `/work/${crew.ids.root}`, `/work/${crew.ids.root}/ledger`, `/work/${crew.ids.root}/turns`, `/work/${crew.ids.root}/cost`, `/work/${crew.ids.root}/context`, `/work/${crew.ids.root}/context?policy=never`, '/sessions', `/sessions?packet=${crew.ids.paused}`, '/knowledge', '/knowledge?q=import+lock', `/knowledge?as=${crew.ids.review}`, '/keys'];
+/** Every page with its parts, each with words that it alone says there: what a part is for must not go unnoticed. */
+const partsOf = (): Record<string, Record<string, string>> => {
+  const { root, operate, paused, review } = crew.ids;
+  const item = { head: 'Find why the nightly import takes five hours' };
+  const context = { ...item, figures: 'Largest request', timeline: 'aria-label="Context timeline"', request: 'part by part', policies: 'cost of the input against never cutting' };
+  const sessions = { resumable: 'until the freeze is over', imported: 'Drop a recorded session here', packet: 'Go on with: Compare the two reports' };
+  const knowledge = { results: 'Latest findings', digest: 'Recently completed:', told: 'operator at call 1' };
+  return {
+    '/': {
+      figures: 'model calls under way', approvals: 'vacuum (full, analyze) orders', underWay: 'waits for 2 of its children', lately: 'Moved without a pause', queue: 'waits for the slot of faculty',
+      workers: '1 alive', slots: 'claude-sonnet-5-5', doctor: 'fsync is off',
+    },
+    '/work': { list: 'Which locks does the import hold' },
+    [`/work/${root}`]: {
+      ...item, approvals: '', turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', journal: 'Only the statement of the nightly run', budget: 'of $2.00', ledger: 'Compare with a half-open range',
+      children: '1 of 3 over', told: 'Two places: the import writes the whole row',
+    },
+    [`/work/${operate}`]: { head: 'waits for approval', approvals: 'Approval is for these arguments only', turns: 'aria-label="Tree of turns: 3 turns', journal: 'The whole call', budget: '', ledger: 'Count dead rows', children: '', told: 'Two places: the import writes the whole row' },
+    [`/work/${root}/ledger`]: { ...item, ledger: 'The statement uses the index' },
+    [`/work/${root}/turns`]: { ...item, turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', list: 'Three parts go to colleagues' },
+    [`/work/${root}/cost`]: { ...item, budget: 'of $2.00', use: 'Seconds a call', cuts: 'elision · blocks 1-2', compactions: '' },
+    [`/work/${root}/context`]: context,
+    [`/work/${root}/context?policy=never`]: context,
+    '/sessions': { ...sessions, points: '' },
+    [`/sessions?packet=${paused}`]: { ...sessions, points: '' },
+    [`/sessions?packet=${root}`]: { ...sessions, points: 'turns worth going back to', packet: 'Find why the nightly import' },
+    '/knowledge': knowledge,
+    '/knowledge?q=import+lock': { ...knowledge, results: 'best first' },
+    [`/knowledge?as=${review}`]: knowledge,
+    '/keys': {},
+  };
+};
+const pages = (): string[] => Object.keys(partsOf());
 
-test('every page and every part of it can be read, and no part fails', async () => {
-  for (const path of pages()) {
+test('every page has its parts, each of them says what it is for and can be read alone, and none fails', async () => {
+  for (const [path, parts] of Object.entries(partsOf())) {
     const answer = await get(path);
     const body = await answer.text();
     expect([path, answer.status]).toEqual([path, 200]);
     expect([path, /failed-part[\s\S]{0,400}/.exec(body)?.[0]]).toEqual([path, undefined]);
     expect(answer.headers.get('content-security-policy')).toBe(contentPolicy);
     expect(body).not.toMatch(/<script(?! src="\/assets\/console\.js" type="module"><\/script>)|\sstyle="|\son\w+="|javascript:/);
+    expect([path, [...body.matchAll(/data-part="(\w+)"/g)].map(([, name = '']) => name).toSorted()]).toEqual([path, ['nav', ...Object.keys(parts)].toSorted()]);
     const [where = '', query = ''] = path.split('?');
-    for (const [, name] of body.matchAll(/data-part="(\w+)"/g)) {
+    for (const [name, words] of Object.entries({ nav: 'href="/knowledge"', ...parts })) {
       const part = await get(`${where === '/' ? '' : where}/part/${name}?${query}`);
       expect([path, name, part.status]).toEqual([path, name, 200]);
+      const said = await part.text();
+      if (words === '') expect([path, name, said]).toEqual([path, name, expect.stringMatching(/^<div class="part" data-part="\w+" data-version="[^"]*">(?:<div[^>]*><\/div>)?<\/div>$/)]);
+      else expect([path, name, said]).toEqual([path, name, expect.stringContaining(words)]);
     }
+  }
+});
+
+test('what a compaction cost, and that an attempt follows another, is shown', async () => {
+  const played = await playedDatabase();
+  const console = await startConsole({ url: played.url, schema: 'ledger', port: 0 });
+  try {
+    const item = await played.play(`
+      select agent('{"tools": ["look"], "compact_keep_recent": 2, "elide_budget": 0, "keep_auto": 0, "ledger_nudge_interval": 0}', '{"awareness": {"enabled": false}}'), submit('Look at all of it');
+      select play(format('[[["look", "%s"], ["finding", "Row %s"]]]', repeat('seen ', 4000), n)::jsonb) from generate_series(1, 3) n;
+      select context_compact(item());
+      select play('[[["look"]]]'), give_up();
+      select set_config('work_ledger.now', (clock_timestamp() + interval '1 hour')::text, true), play('[[["look"]]]');
+      select item()`);
+    const page = async (path: string): Promise<string> => (await fetch(new URL(path, console.address))).text();
+    expect(await page(`/work/${item}/cost`)).toMatch(/<h2>Compactions<\/h2>[\s\S]*<td>ledger<\/td><td>manual<\/td>/);
+    const tree = await page(`/work/${item}/turns`);
+    for (const words of ['>compacted</text>', '>attempt 1</text>', '>attempt 2</text>', 'class="t">compaction</span>']) expect(tree).toContain(words);
+    expect(await page(`/work/${item}/context`)).toMatch(/<circle class="cutdot"/);
+  } finally {
+    await console.close();
+    await played.drop();
   }
 });
 

@@ -657,7 +657,7 @@ export const runtimeMutants: readonly Mutant[] = [
     from: "  c.header('content-security-policy', contentPolicy);\n",
     to: '',
     test: 'test/console/console.test.ts',
-    title: 'every page and every part of it can be read',
+    title: 'every page has its parts',
   },
   {
     name: 'what turns text round is put into pages',
