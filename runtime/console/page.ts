@@ -127,9 +127,9 @@ ${body}
 `;
 }
 
-/** A form that changes something. `action` is its address; what was refused is said beside its controls. */
-export function form(view: View, action: string, fields: Html, options: { refusal?: string } = {}): Html {
+/** A form that changes something. `action` is its address; what was refused is said beside its controls. One that sends files says so. */
+export function form(view: View, action: string, fields: Html, options: { hasFiles?: boolean } = {}): Html {
   if (view.formToken === null) return html``;
-  const refused = view.refused?.action === (options.refusal ?? action) ? view.refused.says : '';
-  return html`<form method="post" action="${action}" data-act><input type="hidden" name="form_token" value="${view.formToken}"><input type="hidden" name="back" value="${view.path}${view.query.size > 0 ? `?${view.query.toString()}` : ''}">${fields}<p class="refused bad" role="alert">${refused}</p></form>`;
+  const refused = view.refused?.action === action ? view.refused.says : '';
+  return html`<form method="post" action="${action}"${options.hasFiles ? html` enctype="multipart/form-data"` : ''} data-act><input type="hidden" name="form_token" value="${view.formToken}"><input type="hidden" name="back" value="${view.path}${view.query.size > 0 ? `?${view.query.toString()}` : ''}">${fields}<p class="refused bad" role="alert">${refused}</p></form>`;
 }

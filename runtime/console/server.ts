@@ -31,6 +31,8 @@ import { callPage, workList } from './pages/workList.ts';
 import { isOwnAddress, Keys, onlyUnder, withHeaders } from './safety.ts';
 
 const pages: readonly Page[] = [now, workList, callPage, item, ledgerView, turnsView, context, blockPage, costView, sessions, compare, knowledge, keys];
+/** What is at every other address: it is live, too, and has nothing that changes. */
+const nowhere: Page = { pattern: /^/, section: 'keys', parts: {}, inputs: {}, whole: async () => null };
 const MOST_BYTES = 512 * 1024 * 1024;
 
 export type ConsoleOptions = {
@@ -127,22 +129,22 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: Omit<ConsoleOptions
     const shell = await db.console.shell();
     return { ...shell, schema: options.schema, is_read_only: shell.is_read_only || (options.isReadOnly ?? false) };
   };
-  const viewOf = (c: Context, path: string, page: Page | undefined, query: URLSearchParams, shell: { is_read_only: boolean }, refused: View['refused'] = null): View => ({
+  const viewOf = (c: Context, path: string, page: Page, query: URLSearchParams, shell: { is_read_only: boolean }, refused: View['refused'] = null): View => ({
     db, path, query, refused,
-    id: page?.pattern.exec(path)?.groups?.['id'] ?? '',
+    id: page.pattern.exec(path)?.groups?.['id'] ?? '',
     formToken: keysOf.holds(c) && !shell.is_read_only ? keysOf.formToken : null,
   });
-  const pageAt = (path: string): Page | undefined => pages.find(({ pattern }) => pattern.test(path));
+  const pageAt = (path: string): Page => pages.find(({ pattern }) => pattern.test(path)) ?? nowhere;
 
   /** The whole page at an address. */
   async function show(c: Context, path: string, query: URLSearchParams, status: 200 | 409 = 200, refused: View['refused'] = null): Promise<Response> {
     const page = pageAt(path);
     const shell = await shellOf();
     const view = viewOf(c, path, page, query, shell, refused);
-    const versions = page ? await versionsOf(page, view) : new Map<string, string>();
-    const whole = page ? await page.whole(view, (name) => renderPart(page, name, view, versions)) : null;
-    if (!page || !whole) {
-      return c.html(frame('Not here', 'keys', shell, view.formToken !== null, html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address. <a class="accent" href="/">Now</a></p></header>`), 404);
+    const versions = await versionsOf(page, view);
+    const whole = await page.whole(view, (name) => renderPart(page, name, view, versions));
+    if (!whole) {
+      return c.html(frame('Not here', nowhere.section, shell, view.formToken !== null, html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address.</p><p class="actions"><a class="btn" href="/">Now</a></p></header>`), 404);
     }
     // Its control may be gone by now: a finished item is not spoken to.
     const isSaid = refused === null || String(whole.body).includes(`action="${refused.action}"`);
@@ -152,7 +154,6 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: Omit<ConsoleOptions
   app.get('/events', async (c) => {
     const { pathname: path, searchParams: query } = new URL(c.req.query('page') ?? '/', 'http://127.0.0.1');
     const page = pageAt(path);
-    if (!page) return c.text('no such page', 404);
     const shell = await shellOf();
     const view = viewOf(c, path, page, query, shell);
     return streamSSE(c, async (stream) => {
@@ -190,8 +191,8 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: Omit<ConsoleOptions
     const shell = await shellOf();
     const names = new Set(name.split(','));
     const isNav = names.delete('nav');
-    if ([...names].some((one) => !page || !Object.hasOwn(page.parts, one))) return c.notFound();
-    if (!page || names.size === 0) return c.html(frame('', page?.section ?? 'keys', shell, keysOf.holds(c), html``));
+    if ([...names].some((one) => !Object.hasOwn(page.parts, one))) return c.notFound();
+    if (names.size === 0) return c.html(frame('', page.section, shell, keysOf.holds(c), html``));
     const view = viewOf(c, path || '/', page, searchParams, shell);
     const versions = await versionsOf(page, view);
     const parts = await Promise.all([...names].map((one) => renderPart(page, one, view, versions)));

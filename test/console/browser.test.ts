@@ -333,6 +333,63 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.locator('.hit', { hasText: 'Written while nobody looked' }).waitFor();
   });
 
+  test('words that come before their row is in the page are in the row when it comes', async () => {
+    await go('/');
+    const events = await looking.context.newCDPSession(page);
+    await events.send('Network.enable');
+    const heard = new Set<string>();
+    events.on('Network.eventSourceMessageReceived', ({ eventName, data }) => {
+      if (eventName === 'words') heard.add((JSON.parse(data) as { item: string }).item);
+    });
+    const { promise: isHeard, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route('**/part/**', async (route) => {
+      await isHeard;
+      await route.continue();
+    });
+    const { id } = await crew.db.workSubmit({ workType: 'analyze', description: 'Tell what is known of the lock.' });
+    await until(() => heard.has(id));
+    expect(await page.locator(`[data-key="${id}"]`).count()).toBe(0);
+    goOn();
+    await page.locator(`[data-words="${id}"]`, { hasText: 'The lock is held' }).waitFor();
+    await page.unroute('**/part/**');
+    await events.detach();
+    await crew.db.workCancel(id, null);
+  });
+
+  test('a part that could not be fetched is fetched again, though nothing else changes', async () => {
+    await go(`/work/${crew.ids.done}/ledger`);
+    let failures = 0;
+    await page.route('**/part/**', async (route) => {
+      failures++;
+      await (failures === 1 ? route.abort() : route.continue());
+    });
+    await database.query(`select ledger.ledger_retract('${crew.ids.done}', 1, 'Measured again')`);
+    await page.getByText('taken back: Measured again').waitFor();
+    expect(failures).toBeGreaterThan(1);
+    await page.unroute('**/part/**');
+  });
+
+  test('a row under the pointer stays as it is while others go, and catches up when the pointer leaves', async () => {
+    const [first, second] = [await crew.db.workSubmit({ workType: 'untaken', description: 'Goes first' }), await crew.db.workSubmit({ workType: 'untaken', description: 'Is pointed at' })];
+    for (const { id } of [first, second]) await crew.db.workPause(id, 'for now');
+    await go('/sessions');
+    const list = page.locator('[data-part="resumable"]');
+    const row = list.locator(`[data-key="${second.id}"]`);
+    const version = await list.getAttribute('data-version');
+    await row.hover();
+    await crew.db.workPause(second.id, 'for longer');
+    await crew.db.workCancel(first.id, null);
+    await list.locator(`[data-key="${first.id}"]`).waitFor({ state: 'detached' });
+    expect(await list.getAttribute('data-version')).not.toBe(version);
+    expect(await row.innerText()).toContain('for now');
+    await page.mouse.move(0, 0);
+    await row.getByText('for longer').waitFor();
+    await row.hover();
+    await crew.db.workCancel(second.id, null);
+    await row.waitFor({ state: 'detached' });
+    await page.mouse.move(0, 0);
+  });
+
   test('nothing went wrong in the page meanwhile', () => {
     expect(looking.faults).toEqual([]);
   });

@@ -34,6 +34,8 @@ const spawn = (work_type: string, description: string): ContentBlock => call('sp
 const measured = 'Sixteen writers take 41 minutes where four take 38: past four the row import_progress is the queue. I look at what each writer does with that row between two chunks, because a counter per writer would take the lock away altogether; the sum can be read by the one view that shows the progress.';
 const reviewed = 'The rounding of the tax line is the one left. It takes the net amount in cents, multiplies by 19 and divides by 100 with Math.floor, so that a line of 0.29 loses a third of a cent; over a whole invoice that is less than one cent.';
 
+const told = 'The lock is held for the length of a chunk by whoever writes the progress of the import; all else is short.';
+
 const listing = (name: string): string => Array.from({ length: 120 }, (_, i) => `// ${name} ${i}: for each chunk of five minutes the statement is sent again, with other bounds`).join('\n');
 
 const tools = [
@@ -91,6 +93,7 @@ function roles(held: Promise<void>): Record<string, (seen: Seen) => ScriptedRepl
       calls(note('decision', 'Report it, do not fix it: the release is frozen and the fix changes stored totals.')),
       inTheMiddle(reviewed),
     ][exchange] ?? done(reviewed),
+    Tell: () => inTheMiddle(told),
     Move: ({ exchange }) => [calls(note('decision', 'Copy in batches of 5,000 by id; a trigger keeps both in step meanwhile.')), calls(note('step', 'Both tables agree; the views read the new one.'))][exchange] ?? done('Moved without a pause: 1.9 million rows in 14 minutes.'),
     List: ({ exchange }) => [calls(note('finding', 'Two places: the import writes the whole row on a conflict; the mailer logs the envelope.'))][exchange] ?? done('Two places write addresses to a log.'),
     'The test': ({ exchange }) => (exchange === 0 ? calls(note('plan', 'Run it until it fails')) : { error: { status: 400, type: 'invalid_request_error', message: 'messages.4: the image is larger than 5 MB' } }),

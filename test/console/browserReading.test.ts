@@ -1,0 +1,152 @@
+// Every page of the console in a real browser: axe finds nothing, in both modes, also at 400 px; and all of it reads, and takes
+// what people send, without JavaScript.
+
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { until } from '../workerProcess.ts';
+import { look, missing } from './browser.ts';
+import type { Looking } from './browser.ts';
+import { leadIsForked } from './crew.ts';
+import type { Crew } from './crew.ts';
+
+if (missing !== null) process.stderr.write(`test/console/browserReading.test.ts is skipped: ${missing}\n`);
+
+describe.skipIf(missing !== null)('in a browser', () => {
+  let database: TestDatabase;
+  let looking: Looking;
+  let crew: Crew;
+  /** Every page, and what it is there to say. */
+  let pages: [path: string, says: string][];
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    looking = await look(database);
+    ({ crew } = looking);
+    const { root, paused, review } = crew.ids;
+    const [point] = await crew.db.console.forkPoints(root, 1);
+    leadIsForked();
+    const fork = await crew.db.console.fork(point?.turn_id ?? '', 'Try an index on the expression', null);
+    await until(async () => (await looking.stateOf(fork.id)) === 'completed');
+    const [branch] = await crew.db.console.forks(root);
+    const [call] = await database.query<{ id: string }>(`select id from tool_calls where work_item_id = '${root}' and tool_name = 'read_file' limit 1`);
+    pages = [
+      ['/', 'vacuum (full, analyze) orders'],
+      ['/work', 'Move the session table to the new key'],
+      ['/work?state=failed', 'The test "retries are spread" fails'],
+      [`/work/${root}`, 'Compare with a half-open range instead of a cast'],
+      [`/work/${root}?type=decision`, 'Compare with a half-open range instead of a cast'],
+      [`/work/${root}/ledger`, 'Nights with a clock change have 276 or 300 chunks'],
+      [`/work/${root}/turns`, 'I begin with the import itself.'],
+      [`/work/${root}/context`, 'Request 9, part by part'],
+      [`/work/${root}/context?policy=clear`, 'beyond 60k, the newest 3 kept'],
+      [`/work/${root}/cost`, 'claude-sonnet-5-5'],
+      [`/work/${root}/block/1`, 'what recall_block() gives the agent'],
+      [`/call/${call?.id}`, 'src/import.js'],
+      [`/sessions?packet=${paused}`, 'Why do two stores send their counts twice?'],
+      [`/sessions/compare?a=${encodeURIComponent(branch?.own_session ?? '')}&b=${encodeURIComponent(branch?.session ?? '')}`, '9 % slower'],
+      ['/knowledge', 'Sixteen writers are slower than four'],
+      ['/knowledge?q=import', 'The import holds a row lock'],
+      [`/knowledge?as=${review}`, 'Findings'],
+      ['/keys', 'fork from the selected turn'],
+      ['/nowhere', 'There is nothing here'],
+    ];
+  });
+  afterAll(async () => {
+    await looking?.close();
+    await database?.drop();
+  });
+  const at = (path: string): string => new URL(path, looking.running.address).href;
+
+  test('axe finds nothing on any page, dark and light, wide and at 400 px', async () => {
+    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    const found: unknown[] = [];
+    for (const [width, mode] of [[1280, 'light'], [1280, 'dark'], [400, 'light'], [400, 'dark']] as const) {
+      const context = await looking.browser.newContext({ viewport: { width, height: 860 }, colorScheme: mode, bypassCSP: true, reducedMotion: 'reduce', storageState: await looking.context.storageState() });
+      context.setDefaultTimeout(300_000);
+      const page = await context.newPage();
+      for (const [path] of pages) {
+        await page.goto(at(path));
+        await page.locator('#connection .good').waitFor();
+        await page.locator('[data-later]').waitFor({ state: 'detached' });
+        await page.evaluate(axe);
+        const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>('axe.run()');
+        for (const { id, nodes } of violations) found.push({ path, width, mode, id, nodes: nodes.slice(0, 3).map((node) => node.html.slice(0, 200)) });
+        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
+        if (overflow > 0) found.push({ path, width, overflow });
+      }
+      await context.close();
+    }
+    expect(found).toEqual([]);
+  });
+
+  describe('without JavaScript', () => {
+    test('every page reads: what it is there to say can be seen, and no control needs a script', async () => {
+      const context = await looking.browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
+      const page = await context.newPage();
+      for (const [path, says] of pages) {
+        await page.goto(at(path));
+        expect([path, await page.getByText(says).locator('visible=true').count() > 0]).toEqual([path, true]);
+        expect([path, await page.locator('h1').count(), await page.locator('.failed-part').count()]).toEqual([path, 1, 0]);
+        expect([path, await page.locator('button[type="button"]').locator('visible=true').count()]).toEqual([path, 0]);
+      }
+      await context.close();
+    });
+
+    test('what comes later where there is a script is a link, and a choice has a button beside it', async () => {
+      const { root, paused, review } = crew.ids;
+      const context = await looking.browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
+      context.setDefaultTimeout(300_000);
+      const page = await context.newPage();
+      await page.goto(at(`/work/${root}/context`));
+      await page.getByRole('link', { name: 'replay it under other policies' }).click();
+      await page.getByText('beyond 60k, the newest 3 kept').waitFor();
+      await page.goto(at(`/work/${root}`));
+      await page.getByLabel('Search this journal').fill('half-open');
+      await page.getByLabel('Search this journal').press('Enter');
+      expect(await page.locator('[data-entries] > li').count()).toBeGreaterThan(0);
+      await page.goto(at('/knowledge'));
+      await page.getByLabel('Seen by').selectOption(review);
+      await page.getByRole('button', { name: 'Show', exact: true }).click();
+      expect(new URL(page.url()).searchParams.get('as')).toBe(review);
+      await page.getByLabel('Of which faculty').selectOption('analyst');
+      await page.getByRole('button', { name: 'Filter' }).click();
+      await page.locator('.hit', { hasText: 'Sixteen writers are slower than four' }).waitFor();
+      expect(await page.locator('.hit', { hasText: 'The index on orders(created_at) is never used' }).count()).toBe(0);
+      await page.goto(at(`/sessions?packet=${paused}`));
+      await page.getByLabel('Tokens at most').selectOption('1000');
+      await page.getByRole('button', { name: 'Show', exact: true }).click();
+      await page.getByText(/of 1,000 tokens/).waitFor();
+      await context.close();
+    });
+
+    test('what people send is taken: words, a refusal with its reason, a recorded session', async () => {
+      const { untaken, operate } = crew.ids;
+      const context = await looking.browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
+      context.setDefaultTimeout(300_000);
+      const page = await context.newPage();
+      await page.goto(at(`/work/${untaken}`));
+      await page.getByText('Say something').click();
+      await page.locator('[data-action="message"] textarea').fill('Said without a script');
+      await page.getByRole('button', { name: 'Say it' }).click();
+      await page.getByText('“Said without a script”').waitFor();
+      expect(await database.query(`select content from inbox where work_item_id = '${untaken}'`)).toEqual([{ content: 'Said without a script' }]);
+      await page.goto(at('/'));
+      await page.getByLabel('Reason').fill('Not before six');
+      await page.getByLabel('Reason').press('Enter');
+      await until(async () => (await looking.stateOf(operate)) === 'completed');
+      expect(await database.query(`select decision, reason from approvals where work_item_id = '${operate}'`)).toEqual([{ decision: 'rejected', reason: 'Not before six' }]);
+      await page.goto(at('/sessions'));
+      await page.locator('input[type=file]').setInputFiles(fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url)));
+      await page.getByRole('button', { name: 'Import', exact: true }).click();
+      await page.waitForURL(/\/context/);
+      expect(await database.query(`select params ->> 'file' as file from work_items where work_type = 'import'`)).toEqual([{ file: 'claudeCode.jsonl' }]);
+      await context.close();
+    });
+  });
+});
