@@ -26,7 +26,7 @@ export class Waits {
   /** The sentence to say; null: it does not wait, or that was said before. */
   newReason({ waits_for: waitsFor, why }: WorkNow, isWorkerHere = false): string | null {
     if (why === null || waitsFor === null || (isWorkerHere && waitsFor === 'worker')) return null;
-    const key = `${waitsFor} ${why.replaceAll(/\d+/g, '#')}`;
+    const key = why.replaceAll(/\d+/g, '#'); // whatever it waits for: a retry that is due waits for a worker, for the same reason
     if (this.#said.has(key)) return null;
     this.#said.add(key);
     return `${paint('yellow', 'waits:', process.stderr)} ${visible(why)}`;

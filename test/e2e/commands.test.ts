@@ -289,6 +289,63 @@ test('a worker logs each item that begins and ends, and each new reason to wait 
   await model.close();
 });
 
+/** A command whose lines are read while it works, without a terminal. */
+function watched(env: NodeJS.ProcessEnv, ...args: string[]): { stdout(): string; waits(): string[]; ended: Promise<unknown[]> } {
+  const child = spawn(process.execPath, [main, ...args], { env: environment(env), cwd: directory, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [stdout, stderr] = ['', ''];
+  child.stdout.on('data', (chunk) => (stdout += chunk));
+  child.stderr.on('data', (chunk) => (stderr += chunk));
+  return { stdout: () => stdout, waits: () => stderr.split('\n').filter((line) => line.startsWith('waits:')), ended: once(child, 'close') };
+}
+
+test('run, and tail beside it, say each new reason to wait once, also without a terminal', async () => {
+  await clear();
+  let trouble: string | null = 'down';
+  const model = await startScriptedModel(() => (trouble === null ? { content: [{ type: 'text', text: 'Up.' }] } : { error: { status: 500, type: 'api_error', message: trouble } }));
+  const run = watched({ ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url }, 'run', 'Retried', '--type', 'driven');
+  const [item] = await until(async () => {
+    const found = await database.query<{ id: string }>(`select id from ledger.work_items where description = 'Retried'`);
+    return found.length > 0 ? found : null;
+  });
+  const tail = watched({}, 'tail', item?.id ?? '');
+  for (const next of ['broken', null]) {
+    const [asked, said] = [model.requests.length, trouble ?? ''];
+    await until(() => model.requests.length >= asked + 2 && [run, tail].every((one) => one.waits().some((line) => line.includes(said))));
+    trouble = next;
+  }
+  await Promise.all([run.ended, tail.ended]);
+  for (const one of [run, tail]) {
+    expect(one.waits().map((line) => /down|broken/.exec(line)?.[0])).toEqual(['down', 'broken']);
+    expect(one.stdout()).toMatch(/^ {2}outcome {4}Up\.$/m);
+  }
+  await model.close();
+});
+
+test('a reason to wait is not said again when the retry is due and waits for a worker, nor when only its numbers change', async () => {
+  await clear();
+  const id = await submit('Waits', '--type', 'driven');
+  const set = (reason: string, runAt: string) => database.query(`update ledger.work_items set state_reason = '${reason}', run_at = ${runAt} where id = '${id}'`);
+  await set('no answer, try 1', `now() + interval '1 hour'`);
+  const tail = watched({}, 'tail', id);
+  /** Entries are shown before reasons are looked for: once the second is here, reasons have been looked for after the first. */
+  const looked = async (): Promise<void> => {
+    for (const entry of [crypto.randomUUID(), crypto.randomUUID()]) {
+      await database.query(`select ledger.ledger_append('${id}', 'note', '${entry}')`);
+      await until(() => tail.stdout().includes(entry));
+    }
+  };
+  await looked();
+  await set('no answer, try 2', `now() + interval '1 hour'`);
+  await looked();
+  await set('no answer, try 2', 'now()');
+  await looked();
+  await set('another reason', 'now()');
+  await looked();
+  await cli('cancel', id);
+  await tail.ended;
+  expect(tail.waits()).toEqual(['waits: no answer, try 1', 'waits: another reason']);
+});
+
 test('that Docker is missing is told before work starts, by run, work and doctor', async () => {
   await writeFile(join(directory, 'f.toml'), '[faculty]\nname = "contained"\naccepts = ["contained"]\n[faculty.engage]\ntools = ["bash"]\n');
   const says = 'the files and commands of faculty "contained" need Docker, and none answers: start it, or workspace = "host"';

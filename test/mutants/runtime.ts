@@ -739,4 +739,28 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/runtime/install/extensionFolder.test.ts',
     title: 'is given makes a ledger, without a superuser',
   },
+  {
+    name: 'a reason to wait is said with each look',
+    file: 'runtime/commands/now.ts',
+    from: 'if (this.#said.has(key)) return null;',
+    to: '',
+    test: 'test/e2e/commands.test.ts',
+    title: 'say each new reason to wait once, also without a terminal',
+  },
+  {
+    name: 'a reason to wait is said again when its retry is due',
+    file: 'runtime/commands/now.ts',
+    from: 'const key = why.',
+    to: 'const key = waitsFor + why.',
+    test: 'test/e2e/commands.test.ts',
+    title: 'a reason to wait is not said again',
+  },
+  {
+    name: 'a cost that leaves out requests without a price looks whole',
+    file: 'runtime/commands/now.ts',
+    from: `total.unpriced_requests > 0 ? '+' : ''`,
+    to: `''`,
+    test: 'test/e2e/cost.test.ts',
+    title: 'the last line of tail says what all of it cost',
+  },
 ];
