@@ -3,7 +3,7 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { copyFile, mkdtemp, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -207,6 +207,33 @@ test('the hooks of an interactive session journal it and put its packet in', asy
   await until(async () => (await db.journal.session(gone))?.status === 'active');
   // What goes wrong never stops the client.
   expect(await hook('stop', [])).toMatchObject({ code: 0, stderr: expect.stringContaining('work-ledger: ') });
+});
+
+test('a session that starts below the root of a repository is told of the work anywhere in it first, and of none outside', async () => {
+  const root = await mkdtemp(join(tmpdir(), 'repository-'));
+  try {
+    const inside = join(root, 'shop', 'packages', 'till', 'src');
+    const inner = join(root, 'shop', 'vendor', 'money');
+    for (const directory of [inside, inner, join(root, 'shop', '.git')]) await mkdir(directory, { recursive: true });
+    await writeFile(join(inner, '.git'), 'gitdir: ../../.git/modules/money\n'); // as of a submodule
+    for (const [description, directory] of [['In a package beside', 'shop/packages/prices'], ['At the root', 'shop'], ['In the submodule', 'shop/vendor/money/src'], ['In a repository beside', 'shop-two']] as const) {
+      await db.workSubmit({ workType: 'x', description, workspaceDir: join(root, directory) });
+    }
+    const told = async (cwd: string): Promise<string> => (await hook('session-start', { cwd })).stdout;
+    const first = await told(inside);
+    expect(first).toContain('== AWARENESS ==\n\nIn this directory or its repository:\n- [x] ');
+    for (const there of ['In a package beside', 'At the root', 'In the submodule']) expect(first).toContain(`- [x] ${there} (queued)`);
+    expect(first).not.toContain('In a repository beside');
+
+    const ofInner = await told(inner);
+    expect(ofInner).toContain('In this directory or its repository:\n- [x] In the submodule (queued)');
+    expect(ofInner).not.toMatch(/In a package beside|At the root/);
+
+    await rm(join(root, 'shop', '.git'), { recursive: true }); // without a repository only the directory itself counts
+    expect(await told(inside)).toContain('There is no other work in this directory or its repository.');
+  } finally {
+    await rm(root, { recursive: true });
+  }
 });
 
 test('the plugin names what there is', () => {

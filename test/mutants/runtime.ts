@@ -763,4 +763,12 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/cost.test.ts',
     title: 'the last line of tail says what all of it cost',
   },
+  {
+    name: 'a session that starts is told of its directory only, not of the repository around it',
+    file: 'runtime/commands/hook.ts',
+    from: `if (existsSync(join(at, '.git'))) return at;`,
+    to: '',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'below the root of a repository',
+  },
 ];
