@@ -65,7 +65,7 @@ class Drawing {
     this.#put(`<svg class="tl w${width}" viewBox="0 ${top} ${width} ${576 - top}" role="img" aria-labelledby="t-${this.#id} d-${this.#id}" data-left="${this.#left}" data-step="${this.#step}" data-width="${width}">`);
     if (!beside) this.#history();
     else this.#put(this.#described('What each request would have held', ''));
-    this.#grid(this.#maxB, this.#yB);
+    this.#grid(this.#maxB, this.#yB, Infinity);
     this.#eachRequest();
     this.#marks();
     this.#cache();
@@ -83,7 +83,7 @@ class Drawing {
   #history(): void {
     this.#put(this.#described('Context timeline', ` Without cuts the last request would have ${k(this.#p.columns.at(-1)?.said ?? 0)} tokens.`));
     this.#put(`<defs><pattern id="hatch-${this.#id}" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><line class="hatchline" x1="0" y1="0" x2="0" y2="6"/></pattern></defs>`);
-    this.#grid(this.#maxA, this.#yA);
+    this.#grid(this.#maxA, this.#yA, 3); // above them stands the headline
     this.#allThatWasSaid();
     this.#headline();
     this.#put(`<text class="lab" x="${this.#left}" y="${B.top - 18}">What each request held</text>`);
@@ -106,9 +106,9 @@ class Drawing {
     this.#put(`<line class="${isBase ? 'base' : 'grid'}" x1="${this.#left}" x2="${this.#p.width - this.#right}" y1="${r(y)}" y2="${r(y)}"/><text x="${this.#left - 8}" y="${r(y) + 4}" text-anchor="end">${label}</text>`);
   }
 
-  #grid(max: number, y: (v: number) => number): void {
+  #grid(max: number, y: (v: number) => number, most: number): void {
     const unit = nice(max / 3.4);
-    for (let v = unit; v < max; v += unit) this.#line(y(v), k(v));
+    for (let n = 1; n <= most && n * unit < max; n++) this.#line(y(n * unit), k(n * unit));
   }
 
   /** Between two levels, in the columns from first to before last, clipped to what was said by then. */

@@ -219,9 +219,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const [own, never] = [await figuresOf(root, '{}', 'elision'), await database.query<{ n: string; sent: string; closed: string }>(`
       select n::text, to_char(sent, 'FM999,999') as sent, to_char(closed + kept, 'FM999,999') as closed from ledger.context_timeline('${root}', '{"truncate_closed_blocks": false, "context_window": 2000000000}')`)];
     const same = never.find(({ n }) => n === own.n);
-    await go(`/work/${root}/context?turn=1&policy=never`);
+    await go(`/work/${root}/context?turn=1`); // they come when the page stands
     const [ran, other] = ['As it ran', 'Never cut'].map((name) => page.getByRole('region', { name, exact: true })) as [ReturnType<Page['locator']>, ReturnType<Page['locator']>];
     await other.locator('svg.tl').first().waitFor();
+    await other.getByText('Call 1', { exact: true }).waitFor();
     for (const one of [ran, other]) expect(await one.locator('svg.tl.w1120 path.f-results').count()).toBe(1);
     const scales = await Promise.all([ran, other].map((one) => one.locator('svg.tl.w1120 text[text-anchor="end"]').evaluateAll((all) => all.map((text) => `${text.textContent} ${text.getAttribute('y')}`))));
     expect(scales[0]?.length).toBeGreaterThan(2);

@@ -317,6 +317,20 @@ test('a recorded session is imported by its file, and shown as a timeline; one t
   expect([refused.status, await says(refused)]).toEqual([409, expect.stringMatching(/^notes\.txt: .*\(WL002\)/)]);
 });
 
+test('another policy stands beside the timeline, by part and with its cuts; a conversation too long to be replayed says so', async () => {
+  const beside = await text(`/work/${crew.ids.root}/context/part/policies?policy=never`);
+  expect(beside.match(/data-beside/g)).toHaveLength(2);
+  expect(beside).toMatch(/aria-label="As it ran".*Blocks 1–2 left, [\d,]+ tokens: they were closed.*It pays after \d+ requests?\..*aria-label="Never cut".*no request changed what had been sent before/s);
+  const client = new pg.Client(database.url);
+  await client.connect();
+  await client.query('set search_path = ledger');
+  const item = await longItem(client, 1001);
+  await client.end();
+  const refused = await text(`/work/${item}/context/part/policies`);
+  expect(refused).toContain('takes minutes for more than 1,000 of them');
+  expect(refused).not.toContain('data-beside');
+});
+
 test('whatever an agent wrote is text: no markup, no hidden direction, no weight', async () => {
   const hostile = '<script>alert(1)</script><img src=x onerror=alert(2)>"\'><a href="javascript:alert(3)">\u202Eevil\u2066\u0007\u001b[31m https://evil.example';
   const item = await crew.db.workSubmit({ workType: 'untaken', description: hostile });

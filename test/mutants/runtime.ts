@@ -771,4 +771,28 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/mcp.test.ts',
     title: 'below the root of a repository',
   },
+  {
+    name: 'the timeline beside is that of its own policy again',
+    file: 'runtime/console/pages/context.ts',
+    from: 'policyNames[name]?.policy ?? {})',
+    to: '{})',
+    test: 'test/console/console.test.ts',
+    title: 'another policy stands beside the timeline',
+  },
+  {
+    name: 'a cut is not said in words',
+    file: 'runtime/console/pages/context.ts',
+    from: '<td class="cutwords">${cutsAt(one)}</td>',
+    to: '<td class="cutwords"></td>',
+    test: 'test/console/console.test.ts',
+    title: 'another policy stands beside the timeline',
+  },
+  {
+    name: 'a part that comes later answers no pointer',
+    file: 'runtime/console/assets/console.js',
+    from: '  decorate(brought);\n',
+    to: '',
+    test: 'test/console/browser.test.ts',
+    title: 'another policy stands below it',
+  },
 ];

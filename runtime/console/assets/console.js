@@ -19,5 +19,7 @@ async function bring(later) {
   const { pathname } = location;
   const made = await fetched([later.dataset.part], { pathname, search: new URL($('a', later).href).search });
   const brought = $(`[data-part="${later.dataset.part}"]`, made);
-  if (brought) later.replaceWith(document.adoptNode(brought));
+  if (!brought) return;
+  later.replaceWith(document.adoptNode(brought));
+  decorate(brought);
 }
