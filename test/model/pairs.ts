@@ -29,10 +29,8 @@ export const mustMeet: readonly string[] = [
   ...each('goes on', 'crash', 'interrupt', 'message', 'elision', 'compaction', 'digest', 'fork', 'retry', 'budget', 'repeated', 'hook before_model_call'),
   ...each('pause by hand', 'interrupt', 'compaction', 'fork'),
   ...each('foreign name', 'elision', 'compaction', 'fork', 'nested call', 'thinking'),
-  ...each('kept by name', 'elision', 'compaction', 'fork', 'retry', 'message', 'crash', 'sliding window', 'periodic', 'step in code'),
+  ...each('kept by name', 'elision', 'compaction', 'fork', 'retry', 'message', 'crash', 'sliding window', 'periodic'),
   ...each('kept unasked', 'elision', 'compaction', 'fork', 'drafted step', 'sliding window', 'image'),
-  ...each('no room for what was named', 'elision', 'compaction', 'fork'),
   ...each('sliding window', 'message', 'long message', 'fork', 'digest', 'keep', 'image', 'thinking', 'periodic'),
-  ...each('selective', 'elision', 'message', 'fork', 'image', 'thinking', 'foreign ids', 'keep'),
   ...each('periodic', 'elision', 'message', 'interrupt', 'crash'),
 ];

@@ -13,7 +13,7 @@ export const policies = {
   'tiny window, nothing elided': { engage: { truncate_closed_blocks: false, context_window: 8000, compact_keep_recent: 3 } },
   'sliding window': { engage: { truncate_closed_blocks: false, context_window: 8000, compact_strategy: 'sliding_window', compact_keep_recent: 4 } },
   'sliding window, every few turns': { engage: { elide_budget: 300, compact_strategy: 'sliding_window', compact_every: 4, compact_keep_recent: 2 } },
-  'selective': { engage: { elide_budget: 300, context_window: 8000, compact_strategy: 'selective', compact_keep_recent: 2 } },
+  'selective': { engage: { elide_budget: 1000, compact_strategy: 'selective', compact_every: 3, compact_keep_recent: 2 } },
   'every few turns': { engage: { elide_budget: 1000, compact_every: 5, keep_budget: 1000, keep_auto: 0 } },
   'hooks': {
     engage: { elide_budget: 0, check_command: 'check' }, orient: { command: 'orient', on_failure: 'fail' }, recover: { command: 'recover' }, consolidate: { command: 'consolidate' },
