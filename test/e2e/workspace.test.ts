@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
 import Docker from 'dockerode';
@@ -140,10 +141,15 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
 
   test('another worker goes on with the files', async () => {
     await start();
-    const item = await submit([call('bash', { command: 'echo first > kept' }), call('bash', { command: 'sleep 4; cat kept; echo second >> kept' }), call('bash', { command: 'cat kept' })]);
-    await until(async () => (await database.query(`select from ledger.tool_calls where work_item_id = '${item.id}' and status = 'running' and ordinal = 0`)).length === 1 && (await db.toolCalls(item.id)).length === 2);
+    const item = await submit([call('bash', { command: 'echo first > kept' }), call('bash', { command: 'echo begun >> kept; sleep 600; echo second >> kept' }), call('bash', { command: 'cat kept' })]);
+    await until(async () => {
+      const [container] = await docker.listContainers({ filters: { label: [`${VOLUME_LABEL}=${item.id}`] } });
+      if (!container) return false;
+      const archive = await docker.getContainer(container.Id).getArchive({ path: '/home/agent/kept' }).catch(() => null);
+      return archive !== null && (await text(archive)).includes('begun');
+    });
     await start(); // the old one stops in the middle of the second command, which is not repeated
-    expect(await answered(item)).toMatch(/first/);
+    expect(await answered(item)).toMatch(/\|first\nbegun$/);
   });
 
   test('is gone when the work has been over for as long as the faculty keeps it', async () => {
