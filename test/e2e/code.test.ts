@@ -19,6 +19,7 @@ import { builtinTools } from '../../runtime/tools/builtinTools.ts';
 import { defineTool, failed, ok } from '../../runtime/tools/tool.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import type { Worker } from '../../runtime/worker/worker.ts';
+import { LABEL, ownerLabel } from '../../sandbox/sandboxContainer.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { docker, noDocker } from '../docker.ts';
@@ -82,6 +83,12 @@ async function answered(item: WorkItem): Promise<string> {
   return String((await db.workItem(item.id))?.outcome_data?.['summary']);
 }
 const run = async (code: string, more: Parameters<typeof submit>[1] = {}): Promise<string> => answered(await submit(code, more));
+/** Lets code go on that waits for /tmp/go, in all containers of a worker. */
+async function go(workerPid: number): Promise<void> {
+  for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${ownerLabel(workerPid)}`] } })) {
+    await docker.getContainer(Id).exec({ Cmd: ['touch', '/tmp/go'] }).then((touch) => touch.start({ Detach: true })).catch(() => {}); // it may be over
+  }
+}
 type Row = { tool_name: string; ordinal: number; status: string; attempts: number; is_nested: boolean; result: string; input: unknown };
 const rows = (item: WorkItem) => database.query<Row>(`
   select tool_name, ordinal, status, attempts, parent_call_id is not null as is_nested, result #>> '{}' as result, input
@@ -184,13 +191,17 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
         if (n === 24) resolve();
       };
     });
-    const item = await submit('import time\nfor n in range(40):\n    count(n)\n    if n == 24: time.sleep(1)\nreturn "all"');
+    const item = await submit('import time\nfor n in range(40):\n    count(n)\n    while n == 24 and not os.path.exists("/tmp/go"): time.sleep(0.05)\nreturn "all"');
     await stopping;
     await until(async () => (await rows(item)).filter((row) => row.is_nested && row.status === 'completed').length === 25);
     onCount = undefined;
     await worker.stop();
     expect((await rows(item))[0]).toMatchObject({ tool_name: 'execute_code', attempts: 1 });
     await start();
+    await until(async () => {
+      await go(process.pid);
+      return (await db.workItem(item.id))?.resolved_at;
+    });
     expect(await answered(item)).toMatch(/^all\n\n\[code: 40 calls/);
     expect(counted).toEqual(Array.from({ length: 40 }, (_, n) => n));
     const all = await rows(item);
@@ -200,7 +211,7 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
 
   test('code that does something else when it is run again is stopped', async () => {
     counted.length = 0;
-    const item = await submit('import random, time\ncount(random.randrange(1000000000))\ntime.sleep(1)\nreturn "all"');
+    const item = await submit('import random, time\ncount(random.randrange(1000000000))\ntime.sleep(600)\nreturn "all"'); // until it is stopped; the second time it does not come so far
     await until(() => Promise.resolve(counted.length === 1));
     await worker.stop();
     await start();
@@ -236,14 +247,17 @@ return [first, ledger_read("finding"), len(child), check_child_work([child])[0][
 import subprocess
 ledger_append("note", "environment: " + repr(dict(os.environ)))
 everything = subprocess.run(["sh", "-c", "grep -las '[c]anary-' /proc/*/environ /proc/*/cmdline; grep -rlas '[c]anary-' /run /tmp /etc /home"], capture_output=True, text=True).stdout.split()
-time = __import__("time"); time.sleep(2)
+time = __import__("time")
+while not os.path.exists("/tmp/go"): time.sleep(0.05)
 return [everything, bash("env").stdout]`, { timeout: 60 });
     const seen = new Set<string>();
+    await until(async () => (await db.ledgerRead(item.id, 'note', null)).length > 0);
+    for (const { Id } of await docker.listContainers({ all: true })) seen.add(JSON.stringify(await docker.getContainer(Id).inspect().catch(() => null)));
+    expect([...seen].join('')).toContain(`"${LABEL}":"${ownerLabel(process.pid)}"`); // the one in which its code is
     await until(async () => {
-      for (const { Id } of await docker.listContainers({ all: true })) seen.add(JSON.stringify(await docker.getContainer(Id).inspect().catch(() => null)));
+      await go(process.pid);
       return (await db.workItem(item.id))?.resolved_at;
     });
-    expect(seen.size).toBeGreaterThan(0);
     expect([...seen].join('')).not.toContain(secret);
     expect(await answered(item)).toMatch(/^\[\[\], /);
     expect(process.log()).toContain('iteration over');
@@ -256,7 +270,7 @@ return [everything, bash("env").stdout]`, { timeout: 60 });
 
   test('nothing is left behind: no container, no socket', async () => {
     await worker.stop();
-    expect(await docker.listContainers({ all: true, filters: { label: [`work-ledger.sandbox=${process.pid}`] } })).toEqual([]);
+    expect(await docker.listContainers({ all: true, filters: { label: [`${LABEL}=${ownerLabel()}`] } })).toEqual([]);
     await start();
   });
 });
