@@ -5,6 +5,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { oddValues, variants } from '../badJson.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 
@@ -126,7 +127,6 @@ function plausible(): Record<string, string> {
 
 const texts = [`''`, `' '`, `E'a\\nb'`, `'infinity'`, `repeat('x', 300)`, `repeat('x', ${TEN_MB})`, `repeat(md5('x') || ' ', ${TEN_MB / 32})`, `'..'`, `'"'`, `'\\'`];
 const numbers = ['0', '-1', '1', '2147483647', '-2147483648'];
-const scalars = ['null', '"x"', '""', '"12x"', '-1', '2766.8', '0', '99999999999999999999', '1e300', 'true', '[]', '{}', '[1]', '{"a": 1}', '[null]', '"infinity"'];
 const bad: Record<string, string[]> = {
   text: texts, integer: numbers, boolean: ['true', 'false'],
   bigint: [...numbers, '9223372036854775807', '-9223372036854775808'], numeric: [...numbers, `'NaN'`, `'Infinity'`, `'-Infinity'`, '1e308', '1e-300', `repeat('9', 100000)::numeric`], 'double precision': [...numbers, `'NaN'`, `'Infinity'`, `'-Infinity'`],
@@ -135,28 +135,12 @@ const bad: Record<string, string[]> = {
   'timestamp with time zone': [`'infinity'`, `'-infinity'`, `'294276-12-31'`, `'4713-01-01 BC'`, 'now()'], interval: [`'0'`, `'-1 day'`, `'178000000 years'`, `'-178000000 years'`, `'-1000 years'`],
   'text[]': [`'{}'`, 'array[null]::text[]', `array['']`, `array[['a', 'b'], ['c', 'd']]`, `array[repeat('x', ${TEN_MB})]`, `array_fill('x'::text, array[1000])`], 'uuid[]': [`'{}'`, 'array[null]::uuid[]', 'array[gen_random_uuid()]', 'array[[gen_random_uuid()]]'],
   regprocedure: [`'pg_catalog.now()'`, '0', `'public.sum_up(jsonb)'`, '999999999'],
-  jsonb: [...scalars.map(quoted), `to_jsonb(repeat('x', ${TEN_MB}))`, `jsonb_build_object(repeat('k', 1000000), 1)`, quoted('['.repeat(1000) + ']'.repeat(1000)), quoted('{"a":'.repeat(1000) + '1' + '}'.repeat(1000)), quoted('[[[]]]'), quoted('{"": null}')],
+  jsonb: [...oddValues.map(quoted), `to_jsonb(repeat('x', ${TEN_MB}))`, `jsonb_build_object(repeat('k', 1000000), 1)`, quoted('['.repeat(1000) + ']'.repeat(1000)), quoted('{"a":'.repeat(1000) + '1' + '}'.repeat(1000)), quoted('[[[]]]'), quoted('{"": null}')],
 };
 bad['json'] = [...(bad['jsonb'] ?? []), ...[String.raw`"\u0000"`, String.raw`{"a\u0000": "\ud800"}`, String.raw`["\udc00"]`, '1e1000000'].map(quoted)];
 bad['double precision'] ??= numbers;
-
-/** A JSON argument with each of its values and keys, down to the third level, replaced, left out or doubled in a list. */
-function variants(value: unknown, isJson: boolean, depth = 0): string[] {
-  if (typeof value !== 'object' || value === null || depth > 3) return [];
-  const found: string[] = [];
-  const entries = Object.entries(value);
-  const withValue = (key: string, raw: string): string => {
-    const parts = entries.map(([k, v]) => [k, k === key ? raw : JSON.stringify(v)] as const);
-    return Array.isArray(value) ? `[${parts.map(([, v]) => v).join(',')}]` : `{${parts.map(([k, v]) => `${JSON.stringify(k)}:${v}`).join(',')}}`;
-  };
-  const odd = isJson ? [...scalars, String.raw`"a\u0000\ud800"`, String.raw`{"\u0000": "\udc00"}`] : scalars;
-  for (const [key, inner] of entries) {
-    for (const raw of odd) found.push(withValue(key, raw));
-    if (!Array.isArray(value)) found.push(JSON.stringify(Object.fromEntries(entries.filter(([k]) => k !== key))));
-    for (const raw of variants(inner, isJson, depth + 1)) found.push(withValue(key, raw));
-  }
-  return found;
-}
+/** In json, which unlike jsonb keeps text as it is written. */
+const oddForJson = [...oddValues, String.raw`"a\u0000\ud800"`, String.raw`{"\u0000": "\udc00"}`];
 
 type Argument = { name: string; type: string; hasDefault: boolean };
 type Public = { oid: string; name: string; comment: string; arguments: Argument[] };
@@ -199,7 +183,7 @@ test('each argument of each public function: success or a code of ours', async (
     await report(base, 'plausible');
     if (succeeded === before) refused.push(`${one.name}(${[...base].map(([k, v]) => `${k} => ${v.slice(0, 40)}`).join(', ')}): ${await attempt(one, base)}`);
     for (const { name, type } of one.arguments) {
-      const ofJson = type.startsWith('json') && base.has(name) ? variants(JSON.parse((base.get(name) ?? '').replace(/^ ?E?'|'$/g, '').replaceAll(`''`, `'`)), type === 'json').map(quoted) : [];
+      const ofJson = type.startsWith('json') && base.has(name) ? variants(JSON.parse((base.get(name) ?? '').replace(/^ ?E?'|'$/g, '').replaceAll(`''`, `'`)), type === 'json' ? oddForJson : oddValues).map(quoted) : [];
       expect(bad[type], `bad values of type ${type}`).toBeDefined();
       for (const value of ['null', ...(bad[type] ?? []), ...ofJson]) await report(new Map([...base, [name, value]]), `${name} => ${value}`);
     }
