@@ -153,9 +153,9 @@ describe.skipIf(missing !== null)('in a browser', () => {
     const picture = page.locator('[data-timeline]');
     await picture.focus();
     const stands = async (): Promise<number> => Number(await picture.getAttribute('aria-valuenow'));
-    const columns = (): Promise<number[]> => page.evaluate<number[]>(`[...document.querySelectorAll('[data-columns] tbody tr')].map((row) => Number(row.dataset.n))`);
+    const columns = (): Promise<number[]> => page.evaluate<number[]>(`[...document.querySelectorAll('[data-part="timeline"] [data-columns] tbody tr')].map((row) => Number(row.dataset.n))`);
     const all = await columns();
-    const cuts = await page.evaluate<number[]>(`[...document.querySelectorAll('[data-columns] tbody tr')].filter((row) => Number(row.dataset.out) > 0).map((row) => Number(row.dataset.n))`);
+    const cuts = await page.evaluate<number[]>(`[...document.querySelectorAll('[data-part="timeline"] [data-columns] tbody tr')].filter((row) => Number(row.dataset.out) > 0).map((row) => Number(row.dataset.n))`);
     const cut = cuts.findLast((n) => n < all.length) ?? 0;
     expect(cut).toBeGreaterThan(1);
     const walk: [name: string, to: number][] = [['→', 2], ['←', 1], ['End', all.length], ['C', cut], ['Home', 1], ['c', cuts[0] ?? 0]];

@@ -109,13 +109,15 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await page.goto(at(`/work/${root}`));
       await page.getByLabel('Search this journal').fill('half-open');
       await page.getByLabel('Search this journal').press('Enter');
-      expect(await page.locator('[data-entries] > li').count()).toBeGreaterThan(0);
+      await page.waitForURL((url) => url.searchParams.get('q') === 'half-open');
+      await page.locator('[data-entries] > li', { hasText: 'half-open range' }).first().waitFor();
       await page.goto(at('/knowledge'));
       await page.getByLabel('Seen by').selectOption(review);
       await page.getByRole('button', { name: 'Show', exact: true }).click();
-      expect(new URL(page.url()).searchParams.get('as')).toBe(review);
+      await page.waitForURL((url) => url.searchParams.get('as') === review);
       await page.getByLabel('Of which faculty').selectOption('analyst');
       await page.getByRole('button', { name: 'Filter' }).click();
+      await page.waitForURL((url) => url.searchParams.get('faculty') === 'analyst');
       await page.locator('.hit', { hasText: 'Sixteen writers are slower than four' }).waitFor();
       expect(await page.locator('.hit', { hasText: 'The index on orders(created_at) is never used' }).count()).toBe(0);
       await page.goto(at(`/sessions?packet=${paused}`));
