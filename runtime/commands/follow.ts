@@ -24,6 +24,7 @@ export async function follow(
   let seq = 0;
   let watchedUntil = 0;
   try {
+    if (handlers.onActivity) await activity.begin();
     while (!signal.aborted) {
       if (performance.now() > watchedUntil) {
         await db.ledgerWatch(workItemId, 60);

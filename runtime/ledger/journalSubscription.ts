@@ -25,6 +25,7 @@ export function subscribe(db: Db, url: string, sessionId: string, callback: (ent
     if (isOver) return;
     try {
       await entries.begin();
+      if (onActivity) await activity.begin();
       if (performance.now() > watchedUntil) {
         await db.ledgerWatch(sessionId, (2 * WATCH_MS) / 1000);
         watchedUntil = performance.now() + WATCH_MS;

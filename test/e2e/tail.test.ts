@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 
+import { follow } from '../../runtime/commands/follow.ts';
 import type { ActivityEvent } from '../../runtime/ledger/activity.ts';
 import type { JournalEntry } from '../../runtime/ledger/answers.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
@@ -87,6 +88,22 @@ test('another process shows a response while it arrives, and the calls that foll
   expect(events.filter(({ kind, iteration }) => kind === 'said' && iteration === 1).map(({ text }) => text).join('')).toBe('I look at the log before anything else, whatever it may hold.');
   expect(await database.query('select * from ledger.turn_streams')).toEqual([]);
   expect(await database.query(`select status from ledger.turns where work_item_id = '${item.id}' and status <> 'completed'`)).toEqual([]);
+});
+
+test.each(['fix', 'later'])('a turn that ends between the watch and the first look at what is done is shown: work of type %s', async (workType) => {
+  hold(8);
+  const { id } = await db.workSubmit({ workType, description: 'Look at it' });
+  if (workType === 'fix') await asked(id); // the other one has no turn yet
+  const ledgerWatch: Db['ledgerWatch'] = async (...given) => {
+    const answer = await db.ledgerWatch(...given);
+    if (workType === 'later') await db.facultySave({ name: 'late', accepts: ['later'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] } });
+    held.go();
+    await until(async () => (await db.workProgress(id)).turns >= 2);
+    return answer;
+  };
+  const events: ActivityEvent[] = [];
+  await follow({ ...db, ledgerWatch }, database.url, id, { onActivity: (event) => events.push(event) });
+  expect(events[0]).toMatchObject({ kind: 'thinking', iteration: 1, text: 'First I look at it.' });
 });
 
 test('a program that subscribes to the journal is told the same, whole, across a broken connection', async () => {
