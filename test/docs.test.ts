@@ -1,11 +1,7 @@
 // README and docs/: what they show is run, as far as it can be; links lead somewhere; README stays short.
 
-import { execFile, spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 import pg from 'pg';
@@ -23,28 +19,18 @@ import { startCrew } from './console/crew.ts';
 import type { Crew } from './console/crew.ts';
 import { createDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
+import { startOtlpReceiver } from './otlpReceiver.ts';
 import { anchorsOf, blocksOf, commandsOf, pages, placeOf, root, statementsOf, wordsOf } from './pages.ts';
+import type { Block } from './pages.ts';
+import { putRecordings } from './recordings.ts';
+import { expectOutput, literally, run, Shell, uuid } from './shell.ts';
 import { until } from './workerProcess.ts';
 
-type Ran = { code: number; stdout: string; stderr: string };
-const run = (directory: string, env: NodeJS.ProcessEnv, program: string, ...args: string[]): Promise<Ran> =>
-  new Promise((resolve) => {
-    execFile(program, args, { cwd: directory, env, maxBuffer: 1e8 }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
-  });
-const literally = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-const uuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
+const hasPsql = (await run(root, { PATH: process.env['PATH'] }, 'psql', '--version')).code === 0;
+if (!hasPsql) console.log('What is typed with "work-ledger sql" is skipped: psql is not on PATH');
 
-/** Each expected line comes in this order; … stands for anything, ids for any id. */
-function expectOutput(actual: string, expected: readonly string[]): void {
-  const lines = actual.replaceAll(uuid, 'ID').split('\n').map((line) => line.trimEnd());
-  let from = 0;
-  for (const line of expected.filter((one) => one !== '…')) {
-    const pattern = new RegExp(`^${line.replaceAll(uuid, 'ID').split('…').map(literally).join('.*')}$`);
-    const found = lines.findIndex((one, i) => i >= from && pattern.test(one));
-    expect(found, `${line}\nis not in what was printed from line ${from} on:\n${lines.join('\n')}`).toBeGreaterThanOrEqual(0);
-    from = found + 1;
-  }
-}
+/** Such a block has an agent at work, for which a script plays the model. */
+const asksModel = (block: Block): boolean => block.code.includes('export ANTHROPIC_API_KEY=');
 
 let directory: string;
 beforeAll(async () => {
@@ -102,7 +88,7 @@ test('every command line is one of work-ledger\'s or a target of make, with opti
   expect(problems.flatMap((problem, i) => (problem === '' ? [] : [`${ours[i]?.place}: work-ledger ${ours[i]?.args.join(' ')}: ${problem}`]))).toEqual([]);
   expect(ours.length).toBeGreaterThan(40);
 
-  const others = lines.filter(({ program, notRun }) => !['make', 'work-ledger', 'export'].includes(program) && notRun === null);
+  const others = lines.filter(({ program, notRun }) => !['make', 'work-ledger', 'export', 'echo'].includes(program) && notRun === null);
   expect(others, 'a line of another program needs a comment before its block that says why it is not run').toEqual([]);
 
   // The table of commands in docs/operating.md has each of them, and no other.
@@ -201,15 +187,6 @@ describe.each(['extension', 'script'] as const)('on a ledger with work in it, in
     }
   });
 
-  const typed = blocksOf('console').filter((block) => block.page !== 'README.md' && block.notRun === null);
-  test.runIf(form === 'script').each(typed.map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
-    const env = { PATH: `${root}node_modules/.bin:${process.env['PATH']}`, HOME: directory, DATABASE_URL: database.url, DOCKER_HOST: 'unix:///nowhere.sock' };
-    for (const { words, output } of commandsOf(block)) {
-      const { stdout, stderr } = await run(directory, env, process.execPath, join(root, 'runtime', 'main.ts'), ...wordsOf(words.replaceAll('ITEM', crew.ids.done)).slice(1));
-      expectOutput(stdout + stderr, output);
-    }
-  });
-
   test.runIf(form === 'script')('faculties are accepted, settings and tools are read', async () => {
     const at = await mkdtemp(join(directory, 'toml-'));
     await mkdir(join(at, 'scripts'));
@@ -229,6 +206,34 @@ describe.each(['extension', 'script'] as const)('on a ledger with work in it, in
         expect(JSON.parse((await run(at, env, process.execPath, '--import', join(root, 'test', 'parseCommands.ts'), join(root, 'runtime', 'main.ts'))).stdout), placeOf(block)).toMatchObject({ problems: [''] });
       }
     }
+  });
+
+  // Last, since it changes the ledger.
+  const typed = [...blocksOf('console'), ...blocksOf('sh')].filter((block) => block.page !== 'README.md' && block.notRun === null && !asksModel(block) && (hasPsql || !block.code.includes('work-ledger sql')));
+  describe.runIf(form === 'script')('commands', () => {
+    let shell: Shell;
+    beforeAll(async () => {
+      shell = await Shell.open({ DATABASE_URL: database.url });
+      await putRecordings(shell.home);
+    });
+    afterAll(() => shell?.close());
+
+    test.each(typed.map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
+      const empty = await createDatabase({ from: null });
+      const collector = await startOtlpReceiver();
+      try {
+        const over = await client.query<{ id: string; turn: string }>(`
+          select id, (select t.id from turns t where t.work_item_id = w.id order by t.depth limit 1) as turn from work_items w
+           where state = 'completed' and parent_id is null and erased_at is null order by id <> '${crew.ids.done}', id limit 1`);
+        const { id = '', turn = '' } = over.rows[0] ?? {};
+        await shell.type(block, {
+          ID: id, ITEM: id, TURN: turn, 'http://localhost:4318': collector.url, 'postgresql://user@host:5432/database': empty.url, 'work-ledger console': 'work-ledger console --port 0',
+        });
+      } finally {
+        await collector.close();
+        await empty.drop();
+      }
+    });
   });
 });
 
@@ -257,57 +262,42 @@ test('the files of replies are read, the Python compiles', async () => {
   }
 });
 
-describe('README as it is typed', () => {
+describe('with a model', () => {
   let database: TestDatabase;
-  let home: string;
-  const started: ChildProcess[] = [];
+  let shell: Shell;
   beforeAll(async () => {
     database = await createDatabase({ from: null });
     await installLedger(database.url, 'work_ledger');
-    home = await mkdtemp(join(tmpdir(), 'docs-test-'));
-    await mkdir(join(home, 'bin'));
-    await symlink(join(root, 'work-ledger'), join(home, 'bin', 'work-ledger'));
-    await writeFile(join(home, 'package.json'), '{"scripts": {"test": "node --test"}, "type": "module"}');
+    shell = await Shell.open({ DATABASE_URL: database.url });
+    await writeFile(join(shell.home, 'package.json'), '{"scripts": {"test": "node --test"}, "type": "module"}');
   });
   afterAll(async () => {
-    // What they write as they end is in `home`, too.
-    await Promise.all(started.map(async (process) => process.kill('SIGTERM') && once(process, 'exit')));
+    await shell?.close();
     await database?.drop();
-    await rm(home, { recursive: true, force: true });
   });
-  const environment = (): NodeJS.ProcessEnv => ({ PATH: `${join(home, 'bin')}:${process.env['PATH']}`, HOME: home, DATABASE_URL: database.url, DOCKER_HOST: 'unix:///nowhere.sock' });
 
-  const [demo, agents] = blocksOf('console');
   test('the demo prints what is shown', async () => {
+    const [demo] = blocksOf('console');
     const [command] = demo ? commandsOf(demo) : [];
     expect(command?.words).toBe('make demo');
     // node_modules is there, whatever its time.
-    const { code, stdout, stderr } = await run(root, environment(), 'make', '-o', 'node_modules', 'demo');
+    const { code, stdout, stderr } = await run(root, shell.env, 'make', '-o', 'node_modules', 'demo');
     expect(code, stderr).toBe(0);
     expectOutput(stdout, command?.output ?? []);
   });
 
-  test('init, work, submit and tail print what is shown', async () => {
-    // The model begins when somebody looks.
-    const isWatched = async (): Promise<void> => void (await until(async () => (await database.query('select 1 from work_ledger.fences where watch_ends_at is not null')).length > 0));
+  // Later pages go on where README ends, with the faculty that it made.
+  test.each([...blocksOf('console'), ...blocksOf('sh')].filter(asksModel).map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
+    // The model begins when somebody looks at what was just submitted.
+    const isWatched = async (): Promise<void> => void (await until(async () => (await database.query(`
+      select 1 from work_ledger.fences where watch_ends_at > now() and work_item_id = (select id from work_ledger.work_items order by id desc limit 1)`)).length > 0));
     const model = await startScriptedModel(scriptOf([
       { content: [{ type: 'text', text: 'I look first.' }, { type: 'tool_use', name: 'read_file', input: { path: 'package.json' } }], stopReason: 'tool_use', afterEvent: (count) => (count === 1 ? isWatched() : undefined) },
       { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'A package with one script: test.' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'Its tests are run by npm test.' } }], stopReason: 'tool_use' },
     ]));
-    const env: NodeJS.ProcessEnv = { ...environment(), ANTHROPIC_BASE_URL: model.url };
-    let id = '';
+    shell.env['ANTHROPIC_BASE_URL'] = model.url;
     try {
-      for (const { words, output } of agents ? commandsOf(agents) : []) {
-        const [, name, value] = /^export (\w+)=(\S+)$/.exec(words) ?? [];
-        if (name) env[name] = value;
-        else if (words.endsWith(' &')) started.push(spawn('work-ledger', wordsOf(words).slice(1), { cwd: home, env, stdio: 'ignore' }));
-        else {
-          const { code, stdout, stderr } = await run(home, env, 'sh', '-c', words.replaceAll(uuid, id));
-          expect(code, `${words}\n${stderr}`).toBe(0);
-          expectOutput(`${stdout}\n${stderr}`, output);
-          id = stdout.match(uuid)?.[0] ?? id;
-        }
-      }
+      await shell.type(block);
     } finally {
       await model.close();
     }
@@ -321,7 +311,7 @@ describe('README as it is typed', () => {
       const code = blocksOf('ts').find(({ page }) => page === 'README.md')?.code ?? '';
       const file = join(directory, 'quickstart.ts');
       await writeFile(file, code.replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href)));
-      expect(await run(home, { ...environment(), ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url }, process.execPath, file))
+      expect(await run(shell.home, { ...shell.env, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url }, process.execPath, file))
         .toMatchObject({ code: 0, stdout: 'finding It has one script\ncompleted A package\n' });
     } finally {
       await model.close();
