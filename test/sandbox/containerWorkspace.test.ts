@@ -158,18 +158,17 @@ while True:
     except OSError:
         shutil.rmtree("swap", ignore_errors=True), shutil.rmtree("real", ignore_errors=True)
         os.makedirs("real")
-        open("real/hostname", "w").write("inside\\n")'`, { timeoutSeconds: 60, signal: stop.signal });
-    const end = Date.now() + Number(process.env['SWAP_SECONDS'] ?? 3) * 1000;
-    let inside = 0;
-    for (; Date.now() < end; ) {
+        open("real/hostname", "w").write("inside\\n")'`, { timeoutSeconds: 600, signal: stop.signal });
+    let [inside, met] = [0, 0];
+    while (inside < 50 || met < 500) {
       const got = await read('swap/hostname').catch(() => null);
+      if (got === null) met++; // the link, or nothing
       if (got !== null) expect(['', 'inside\n']).toContain(got);
       if (got === 'inside\n') inside++;
       await workspace.writeFile('swap/work-ledger-test', 'x').catch(() => {});
     }
     stop.abort();
     await swapping;
-    expect(inside).toBeGreaterThan(0);
     expect(await out('ls /etc | grep work-ledger; echo none')).toBe('none\n');
     await run('rm -rf swap real');
   });
