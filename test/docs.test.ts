@@ -19,6 +19,7 @@ import { startCrew } from './console/crew.ts';
 import type { Crew } from './console/crew.ts';
 import { createDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
+import { noDocker } from './docker.ts';
 import { startOtlpReceiver } from './otlpReceiver.ts';
 import { anchorsOf, blocksOf, commandsOf, pages, placeOf, root, statementsOf, wordsOf } from './pages.ts';
 import type { Block } from './pages.ts';
@@ -31,6 +32,9 @@ if (!hasPsql) console.log('What is typed with "work-ledger sql" is skipped: psql
 
 /** Such a block has an agent at work, for which a script plays the model. */
 const asksModel = (block: Block): boolean => block.code.includes('export ANTHROPIC_API_KEY=');
+
+/** The demo's scene with a container. */
+const usesDocker = (block: Block): boolean => block.code.includes('--scene code');
 
 let directory: string;
 beforeAll(async () => {
@@ -209,7 +213,7 @@ describe.each(['extension', 'script'] as const)('on a ledger with work in it, in
   });
 
   // Last, since it changes the ledger.
-  const typed = [...blocksOf('console'), ...blocksOf('sh')].filter((block) => block.page !== 'README.md' && block.notRun === null && !asksModel(block) && (hasPsql || !block.code.includes('work-ledger sql')));
+  const typed = [...blocksOf('console'), ...blocksOf('sh')].filter((block) => block.page !== 'README.md' && block.notRun === null && !asksModel(block) && (hasPsql || !block.code.includes('work-ledger sql')) && !usesDocker(block));
   describe.runIf(form === 'script')('commands', () => {
     let shell: Shell;
     beforeAll(async () => {
@@ -287,7 +291,7 @@ describe('with a model', () => {
   });
 
   // Later pages go on where README ends, with the faculty that it made.
-  test.each([...blocksOf('console'), ...blocksOf('sh')].filter(asksModel).map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
+  test.each([...blocksOf('console'), ...blocksOf('sh')].filter((block) => asksModel(block) || (usesDocker(block) && noDocker === null)).map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
     // The model begins when somebody looks at what was just submitted.
     const isWatched = async (): Promise<void> => void (await until(async () => (await database.query(`
       select 1 from work_ledger.fences where watch_ends_at > now() and work_item_id = (select id from work_ledger.work_items order by id desc limit 1)`)).length > 0));
@@ -297,7 +301,7 @@ describe('with a model', () => {
     ]));
     shell.env['ANTHROPIC_BASE_URL'] = model.url;
     try {
-      await shell.type(block);
+      await shell.type(block, {}, usesDocker(block) ? { DOCKER_HOST: process.env['DOCKER_HOST'] } : {});
     } finally {
       await model.close();
     }

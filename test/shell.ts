@@ -56,8 +56,8 @@ export class Shell {
    * the block's end, and ends with 0 then.
    * `names`: what stands in the block, by what is typed for it. An id that a command prints is typed for `ID`, and for any id, from then on.
    */
-  async type(block: Block, names: Record<string, string> = {}): Promise<void> {
-    const env = { ...this.env };
+  async type(block: Block, names: Record<string, string> = {}, more: NodeJS.ProcessEnv = {}): Promise<void> {
+    const env = { ...this.env, ...more };
     const meant = { ...names };
     const serving: Serving[] = [];
     try {
