@@ -25,6 +25,7 @@ import { anchorsOf, blocksOf, commandsOf, pages, placeOf, root, statementsOf, wo
 import type { Block } from './pages.ts';
 import { putRecordings } from './recordings.ts';
 import { expectOutput, literally, run, Shell, uuid } from './shell.ts';
+import type { Ran } from './shell.ts';
 import { until } from './workerProcess.ts';
 
 const hasPsql = (await run(root, { PATH: process.env['PATH'] }, 'psql', '--version')).code === 0;
@@ -307,18 +308,30 @@ describe('with a model', () => {
     }
   });
 
-  test('the TypeScript does the work', async () => {
+  /** Runs the page's block of TypeScript as a program. */
+  async function runProgram(page: string, env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+    const code = blocksOf('ts').find((block) => block.page === page)?.code ?? '';
+    const file = join(directory, 'program.ts');
+    await writeFile(file, code.replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href)));
+    return run(shell.home, { ...shell.env, ...env }, process.execPath, file);
+  }
+
+  test('the TypeScript of README does the work', async () => {
     const model = await startScriptedModel(scriptOf([
       { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'It has one script' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'A package' } }], stopReason: 'tool_use' },
     ]));
     try {
-      const code = blocksOf('ts').find(({ page }) => page === 'README.md')?.code ?? '';
-      const file = join(directory, 'quickstart.ts');
-      await writeFile(file, code.replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href)));
-      expect(await run(shell.home, { ...shell.env, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url }, process.execPath, file))
-        .toMatchObject({ code: 0, stdout: 'finding It has one script\ncompleted A package\n' });
+      expect(await runProgram('README.md', { ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url })).toMatchObject({ code: 0, stdout: 'finding It has one script\ncompleted A package\n' });
     } finally {
       await model.close();
     }
+  });
+
+  test('the TypeScript of the journal keeps one, and ends', async () => {
+    const { code, stdout, stderr } = await runProgram('docs/journal.md');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [, says = 'nothing'] = /\.join\(\)\); +\/\/ (.+)/.exec(blocksOf('ts').find(({ page }) => page === 'docs/journal.md')?.code ?? '') ?? [];
+    expect(stdout.split('\n')).toContain(says);
+    expect(await database.query(`select status from work_ledger.work_sessions where original_prompt = 'Build the thing'`)).toEqual([{ status: 'completed' }]);
   });
 });
