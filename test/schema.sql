@@ -2294,7 +2294,7 @@ create function _doctor_work() returns TABLE(severity text, code text, work_item
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   plpgsql stable; -- body 876ff190, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 5e3768bc, comment ee77c08f
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 377aabd2, comment ee77c08f
 create function _driver(p_work_item_id uuid, p_faculty text) returns TABLE(driver text)
   sql stable; -- body d41d8cd9, comment 435dd261
 create function _earlier_head(p_focus_id uuid) returns uuid

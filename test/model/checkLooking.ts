@@ -120,7 +120,9 @@ async function checkTrace({ play: { ledger, world, exports }, ids }: Sight): Pro
     union all select concat_ws(' ', case when k.parent_call_id is null then 'work.tool.execute' else 'sandbox.tool.call' end, k.id) from ledger.tool_calls k join ledger.turns t on t.id = k.turn_id join f on f.id = t.focus_id
     union all select concat_ws(' ', 'work.context.compaction', c.turn_id) from ledger.compactions c join f on f.id = c.focus_id
     union all select concat_ws(' ', 'work.awareness.digest', d.turn_id) from ledger.awareness_digests d join f on f.id = d.focus_id
-    union all select distinct concat_ws(' ', 'work.engage.iteration', f.id, t.iteration) from ledger.turns t join f on f.id = t.focus_id where t.iteration is not null`, [ids]);
+    -- One may have ended while its context was compacted, before it had a turn of its own.
+    union all select concat_ws(' ', 'work.engage.iteration', f.id, i.iteration) from f join (
+      select focus_id, iteration from ledger.turns where iteration is not null union select focus_id, iteration from ledger.compactions) i on i.focus_id = f.id`, [ids]);
   const keys: Record<string, string[]> = { 'work.execute': ['work.item.id', 'work.attempt'], 'gen_ai.chat': ['work.turn.id', 'work.model_call.attempt'], 'work.tool.execute': ['work.tool.call.id'], 'sandbox.tool.call': ['work.tool.call.id'], 'work.context.compaction': ['work.turn.id'], 'work.awareness.digest': ['work.turn.id'], 'work.engage.iteration': ['work.focus.id', 'work.iteration'] };
   const shown = [...spans.values()].filter((span) => span.name in keys);
   same('what was done and what the trace shows', shown.map((span) => [span.name, ...(keys[span.name] ?? []).map((key) => String(span.attributes[key]))].join(' ')), rows.map((row) => row.id));

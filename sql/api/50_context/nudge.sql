@@ -77,7 +77,7 @@ declare
   v_calls text;
   v_words text;
 begin
-  select _list(array_agg(format('%s ×%s', c.tool_name, c.calls) order by c.first_at), 12)
+  select _list(array_agg(format('%s ×%s', _one_line(c.tool_name, 60), c.calls) order by c.first_at), 12)
     into v_calls
     from (select k.tool_name, count(*) as calls, min(k.created_at) as first_at
             from unnest(v_turns) u

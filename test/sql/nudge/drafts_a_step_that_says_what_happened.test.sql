@@ -1,6 +1,6 @@
 -- The step that the engine drafts says which files changed, what failed and how, and what the agent said last.
 begin;
-select plan(5);
+select plan(6);
 
 select agent('{"tools": ["read_file", "edit_file", "write_file", "web_fetch", "bash"], "elide_budget": 0, "keep_budget": 2000, "ledger_nudge_interval": 2, "keep_auto": 0}', '{"awareness": {"enabled": false}}');
 select submit('Fix it');
@@ -20,6 +20,11 @@ select is((select count(*) from request, regexp_matches(body::text, 'changed: sr
 select matches(stub(7, 1), '^\[completed step 1: Not recorded by the agent; ', 'the stub says that the agent did not record it');
 select is((select max(n) from request where body::text like '%parse drops last line%'), 7, 'the stub stands for what left');
 select is(rebuilt(), 7::bigint, 'every request is rebuilt to the byte');
+
+select submit('Call what is not there');
+select play('[[{"type": "tool_use", "id": "a", "name": "two\nlines", "input": {}}]]') from generate_series(1, 6);
+select play('[["So be it."]]');
+select matches((select content from work_ledger where is_auto and work_item_id = item()), 'Calls: two lines ×\d+\.$', 'a name that the model made up stands on one line');
 
 select * from finish();
 rollback;
