@@ -96,6 +96,7 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
 
   test('runs several side by side; one that kills all it can kills only commands', async () => {
     const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => out(`touch here${n}; until [ $(ls here* | wc -l) = 8 ]; do sleep 0.05; done; echo ${n}`)));
+    await run('rm here*');
     expect(answers).toEqual(['0\n', '1\n', '2\n', '3\n', '4\n', '5\n', '6\n', '7\n']);
     await run('kill -9 -1; kill -9 1');
     expect(await read('a')).toBe('b');
