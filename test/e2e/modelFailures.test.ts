@@ -146,7 +146,7 @@ test('an unknown tool and an input that misses its schema are answered, not fata
   const answers = model?.requests[1]?.body ?? '';
   expect(answers).toContain('There is no tool \\"rm_rf\\"');
   expect(answers).toContain('does not match the schema of ledger_append');
-  expect(answers).toContain('last_n must be 1 or more');
+  expect(answers).toContain('last_n: must be at least 1');
 });
 
 test('two appends in one parallel batch both land', async () => {
