@@ -32,7 +32,7 @@ export function clientsCommands(): void {
     .action(ends(async (name: string, options: ClientOptions) => (await import('../commands/hook.ts')).hook(name, options)));
 
   program.command('plugin').description('the command that adds the plugin for Claude Code from this package').exitOverride().action(() => {
-    const folder = fileURLToPath(new URL(existsSync(new URL('../plugin', import.meta.url)) ? '../plugin' : '../../plugin', import.meta.url));
+    const folder = fileURLToPath(new URL(existsSync(new URL('../../plugin', import.meta.url)) ? '../../plugin' : '../../../plugin', import.meta.url));
     print(null, `claude plugin marketplace add '${folder.replaceAll("'", `'\\''`)}' && claude plugin install work-ledger@work-ledger`, false);
   });
 
