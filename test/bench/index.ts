@@ -78,6 +78,6 @@ if (options.write) {
 if (options.check && measured.some(isFarOff)) process.exitCode = 1;
 for (const { question, lines } of measured) {
   for (const { goal, value, isMet } of judge(question, lines)) {
-    if (!isMet) say(`${question}: ${goal.name}${goal.at === undefined ? '' : `, ${goal.at}`}: ${shown(value)}, the goal is ${goal.atLeast === undefined ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`}`);
+    if (!isMet) say(`${question}: ${goal.name}${goal.at === undefined ? '' : `, ${goal.at}`}${goal.by === 'cpu' ? ', CPU' : ''}: ${shown(value)}, the goal is ${goal.atLeast === undefined ? `at most ${goal.atMost}` : `at least ${goal.atLeast}`}`);
   }
 }

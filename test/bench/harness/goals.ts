@@ -9,6 +9,8 @@ export type Goal = {
   at?: number;
   /** The goal is of the ratio to that line; without it, of the figure itself. */
   of?: string;
+  /** cpu: of what both take of the server's CPU. clock: of what both take by the clock, though the one waits for the disk and the other for little else: where the disk writes at once that ratio is another one. */
+  by?: 'cpu' | 'clock';
   atLeast?: number;
   atMost?: number;
   /** What it was before the work on it began. */
@@ -19,13 +21,16 @@ const iteration = { question: 'iteration', name: 'Work Ledger, iteration' };
 const appended = { question: 'append', unit: 'entries/s' };
 
 export const goals: readonly Goal[] = [
-  { ...appended, name: 'ledger_append', at: 1, of: 'plain INSERT', atLeast: 0.5, was: '0.28' },
-  { ...appended, name: 'ledger_append', at: 16, of: 'plain INSERT', atLeast: 0.5, was: '0.26' },
-  { ...appended, name: 'ledger_append, the same item', at: 16, of: 'plain INSERT, the same item', atLeast: 0.14, was: '0.09' },
-  { ...appended, name: 'ledger_append_batch of 10', at: 16, of: 'ledger_append', atLeast: 4, was: 'a loop' },
+  { ...appended, name: 'ledger_append', at: 1, of: 'plain INSERT', by: 'clock', atLeast: 0.5, was: '0.28' },
+  { ...appended, name: 'ledger_append', at: 16, of: 'plain INSERT', by: 'clock', atLeast: 0.5, was: '0.26' },
+  { ...appended, name: 'ledger_append', at: 16, of: 'plain INSERT', by: 'cpu', atMost: 5, was: 'not known' },
+  { ...appended, name: 'ledger_append, the same item', at: 16, of: 'plain INSERT, the same item', by: 'clock', atLeast: 0.14, was: '0.09' },
+  { ...appended, name: 'ledger_append_batch of 10', at: 16, of: 'ledger_append', by: 'clock', atLeast: 4, was: 'a loop' },
+  { ...appended, name: 'ledger_append_batch of 10', at: 16, of: 'ledger_append', by: 'cpu', atMost: 0.4, was: 'a loop' },
   { ...appended, name: 'ledger_append_batch of 10, the same item', at: 16, of: 'ledger_append, the same item', atLeast: 4, was: 'a loop' },
   { ...appended, name: 'ledger_append, watched, one listener', at: 16, of: 'ledger_append', atLeast: 0.8, was: '0.41' },
-  { ...iteration, unit: 'ms waiting for the server', of: 'plain INSERT', atMost: 10, was: '24 to 28' },
+  { ...iteration, unit: 'ms waiting for the server', of: 'plain INSERT', by: 'clock', atMost: 10, was: '24 to 28' },
+  { ...iteration, unit: 'ms', of: 'plain INSERT', by: 'cpu', atMost: 100, was: 'not known' },
   { ...iteration, unit: 'ms', of: 'DBOS, step', atMost: 3, was: '9.4' },
   { ...iteration, unit: 'ms', of: 'LangGraph, step', atMost: 1, was: '0.63' },
   { ...iteration, unit: 'bytes of WAL beyond the text', atMost: 3072, was: '6,800' },
@@ -52,15 +57,18 @@ export const goals: readonly Goal[] = [
   { question: 'foci', name: 'a worker', unit: 'µs of CPU a streamed word', of: 'the SDK alone', atMost: 3, was: 'not known' },
 ];
 
-export type Judged = { goal: Goal; value: number; isMet: boolean; /** Half of the goal is not reached, by a ratio. */ isFarOff: boolean };
+export type Judged = { goal: Goal; value: number; isMet: boolean; /** Half of the goal is not reached, by a ratio that is the same on every disk. */ isFarOff: boolean };
 
 /** The goals of a question that its lines tell something of. */
 export function judge(question: string, lines: readonly Line[]): Judged[] {
   return goals.filter((goal) => goal.question === question).flatMap((goal) => {
-    const line = lines.find(({ name, unit, at }) => name === goal.name && unit === goal.unit && at === goal.at);
-    const value = goal.of === undefined ? line?.median : line?.against?.find(({ of }) => of === goal.of)?.median;
-    if (value === undefined) return [];
+    const lineOf = (wanted: string): Line | undefined => lines.find(({ name, unit, at }) => name === wanted && unit === goal.unit && at === goal.at);
+    const line = lineOf(goal.name);
+    const value = goal.of === undefined ? line?.median
+      : goal.by === 'cpu' ? (line?.cpu ?? Number.NaN) / (lineOf(goal.of)?.cpu ?? Number.NaN)
+      : line?.against?.find(({ of }) => of === goal.of)?.median;
+    if (value === undefined || Number.isNaN(value)) return [];
     const share = goal.atLeast !== undefined ? value / goal.atLeast : (goal.atMost ?? Number.NaN) / value;
-    return [{ goal, value, isMet: share >= 1, isFarOff: goal.of !== undefined && share < 0.5 }];
+    return [{ goal, value, isMet: share >= 1, isFarOff: goal.of !== undefined && goal.by !== 'clock' && share < 0.5 }];
   });
 }

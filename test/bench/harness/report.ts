@@ -55,7 +55,7 @@ function sideBySide(lines: readonly Line[]): string {
 
 /** The goals beside what was measured last. */
 export function goalsTable(results: readonly Result[]): string {
-  const wanted = ({ atLeast, atMost, of, unit }: Goal): string => `${atLeast === undefined ? `≤ ${shown(atMost ?? 0)}` : `≥ ${shown(atLeast)}`} ${of === undefined ? unit : `× ${of}`}`;
+  const wanted = ({ atLeast, atMost, of, by, unit }: Goal): string => `${atLeast === undefined ? `≤ ${shown(atMost ?? 0)}` : `≥ ${shown(atLeast)}`} ${of === undefined ? unit : `× ${of}${by === 'cpu' ? ', CPU' : ''}`}`;
   return markdown([
     ['', 'before', 'goal', 'now', ''],
     goals.map((goal) => {
