@@ -75,10 +75,11 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   const { place, faculties } = await whenReachable(() => prepare(options), log);
   const model = modelClient(faculties);
   for (const problem of await dockerProblems(faculties)) log.warn(problem);
-  const worker = await startWorker({ ...options, url: place.url, schema: place.schema, model, tools, log });
+  // From here on leases may be held, which only a worker that stops gives back.
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
+  const worker = await startWorker({ ...options, url: place.url, schema: place.schema, model, tools, log });
   const missing = await worker.db.missingTools().catch(() => []); // the database went away: not the moment to warn about tools
   for (const { faculty, tool } of missing) log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
   log.info({ signal: await signalled }, 'stopping: iterations under way end or are given back');
