@@ -2485,6 +2485,8 @@ create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
   sql immutable; -- body 0ec0e230, comment 49026c17
+create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
+  plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 87b565df
 create function _integer(p_what text, p_number text, p_least integer, p_most integer) returns integer
@@ -2586,7 +2588,7 @@ create function _kept(p_head turns, p_last_turn_id uuid, p_names text[], p_engag
 create function _kept_block(p_cut elisions) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 56998b4d, comment 7a1f556d
 create function _kept_call(p_call tool_calls) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8d80feeb, comment 75e9d06f
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2a1e1acc, comment fb26b933
 create function _kept_named(p_head turns, p_last_depth integer, p_names text[]) returns TABLE(n bigint, target text, calls uuid[], artifact text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 33de5c74, comment fbf18dfc
 create function _kept_read(p_head turns, p_last_depth integer) returns TABLE(n bigint, target text, call_id uuid)
@@ -3300,7 +3302,7 @@ create function model_price_save(p_name text, p_input numeric, p_output numeric,
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body eff29f1f, comment d30859f4
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 6892549a, comment 054a5ee7
+  plpgsql stable; -- body 5c84ba0a, comment bf372bab
 create function recorded_runs_parse(p_content text) returns jsonb
   sql immutable; -- body ba1e617e, comment d9ab5f09
 create function resumption_context(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns jsonb

@@ -27,7 +27,7 @@ export function checkKept(world: World, item: Item, sent: Sent, read: Read): voi
   const contents = names === null ? readLately(touches) : names.map((path): Content => ({ path, calls: contentOf(path, touches) }));
   const needed = new Set(contents.flatMap(({ calls }) => calls ?? []));
   const unclear = new Set(contents.filter(({ calls }) => calls === null).map(({ path }) => path));
-  for (const touch of touches) if (!needed.has(touch) && !unclear.has(touch.path)) expect(!text.includes(`"${markOf(touch)}"`), () => `${touch.call.name} ${JSON.stringify(touch.call.input)} is kept, and is not the newest of what ${names === null ? 'was read' : 'the step named'}`);
+  for (const touch of touches) if (!needed.has(touch) && !unclear.has(touch.path)) expect(!text.includes(`mark: ${markOf(touch)}`), () => `${touch.call.name} ${JSON.stringify(touch.call.input)} is kept, and is not the newest of what ${names === null ? 'was read' : 'the step named'}`);
   checkRoom(world, item, contents, text, names !== null);
 }
 
@@ -95,7 +95,7 @@ const textOf = ({ call: { result } }: Touch): string => (result === null || resu
 function stands(touch: Touch, text: string): boolean {
   const seen = textOf(touch);
   const isWhole = !touch.isRead || text.includes(seen) || (seen.length > 50_000 && text.includes(seen.slice(0, 1000)) && text.includes(seen.slice(-1000)));
-  return isWhole && text.includes(`"${markOf(touch)}"`);
+  return isWhole && text.includes(`mark: ${markOf(touch)}`);
 }
 
 function tokensOf(touches: readonly Touch[]): number {

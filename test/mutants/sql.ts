@@ -1120,6 +1120,13 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/blocks/keep_nothing_that_only_code_has_seen.test.sql',
   },
   {
+    name: 'the input of a kept call is JSON, with its quotes escaped',
+    file: 'sql/api/50_context/kept.sql',
+    from: '|| _input_lines(_call_input(p_call))',
+    to: "|| ' ' || _call_input(p_call)::text",
+    test: 'test/sql/blocks/keep_what_the_step_names.test.sql',
+  },
+  {
     name: 'more is kept than there is room for',
     file: 'sql/api/50_context/kept.sql',
     from: 'if v_tokens <= v_room then',

@@ -192,13 +192,38 @@ create or replace function _kept_call(p_call tool_calls)
   set search_path = pg_catalog, @extschema@, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
-  select format('> %s %s (block %s, iteration %s)', p_call.tool_name, _call_input(p_call), _block_of(t), t.iteration)
-      || case when exists (select from touches x where x.tool_call_id = p_call.id and x.action = 'read') then E'\n' || _result_text(p_call.result) else '' end
+  select format('> %s (block %s, iteration %s)', p_call.tool_name, _block_of(t), t.iteration)
+      || _input_lines(_call_input(p_call))
+      || case when exists (select from touches x where x.tool_call_id = p_call.id and x.action = 'read')
+           then E'\nresult:\n' || _result_text(p_call.result) else '' end
     from turns t
    where t.id = p_call.turn_id;
 $$;
 
-comment on function _kept_call(tool_calls) is 'A kept call as text: name, input, where it was made and, if it reads, its result as it was shown.';
+comment on function _kept_call(tool_calls) is 'A kept call as text: name, where it was made, its input and, if it reads, its result as it was shown.';
+
+create or replace function _input_lines(p_input json, p_name text default null, p_depth integer default 0)
+  returns text
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  return case
+    when json_typeof(p_input) = 'object' and p_depth < 3 then (
+      select coalesce(string_agg(_input_lines(i.value, concat_ws('.', p_name, i.key), p_depth + 1), '' order by i.n), '')
+        from json_each(p_input) with ordinality as i(key, value, n))
+    when json_typeof(p_input) = 'array' and p_depth < 3 then (
+      select coalesce(string_agg(_input_lines(i.value, concat_ws('.', p_name, i.n), p_depth + 1), '' order by i.n), '')
+        from json_array_elements(p_input) with ordinality as i(value, n))
+    when json_typeof(p_input) = 'string' and p_input #>> '{}' ~ E'\n' then E'\n' || concat_ws(E':\n', p_name, p_input #>> '{}')
+    when json_typeof(p_input) = 'string' then E'\n' || concat_ws(': ', p_name, p_input #>> '{}')
+    else E'\n' || concat_ws(': ', p_name, p_input::text) end;
+end
+$$;
+
+comment on function _input_lines(json, text, integer) is
+  'An input as lines "name: value", each with a line break before it. Texts are as they were, so that what an edit replaced can be found in them; of what nests deeper than three levels, the JSON.';
 
 create or replace function _kept_block(p_cut elisions)
   returns text

@@ -33,7 +33,7 @@ begin
       select 1, 0, _response_text(t.id)
       union all
       select 2, k.ordinal,
-             format(E'> %s %s\n%s', k.tool_name, k.input, _result_text(k.result))
+             format(E'> %s%s\nresult:\n%s', k.tool_name, _input_lines(k.input), _result_text(k.result))
         from tool_calls k
        where k.turn_id = t.id and k.parent_call_id is null
     ) part
@@ -50,4 +50,4 @@ end
 $$;
 
 comment on function recall_block(uuid, integer, text) is
-  'A block of a work item''s conversation in full: messages to the agent, what the model said, its calls and their results (of images the handle; an agent that calls it is shown the newest ten). p_query: only the lines that contain this text (ignoring case), numbered. The conversation is that of the newest attempt, including the turns from which it was forked; blocks with lower numbers are those of earlier attempts. Returns at most about 64 KiB: head and tail of longer text. Raises WL001, WL002 (no such block).';
+  'A block of a work item''s conversation in full: messages to the agent, what the model said, its calls (inputs as lines "name: value", texts as they were) and their results (of images the handle; an agent that calls it is shown the newest ten). p_query: only the lines that contain this text (ignoring case), numbered. The conversation is that of the newest attempt, including the turns from which it was forked; blocks with lower numbers are those of earlier attempts. Returns at most about 64 KiB: head and tail of longer text. Raises WL001, WL002 (no such block).';
