@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseRecordedRun } from '../plv8/readers/recordedRun.ts';
 import { withTools } from '../runtime/commands/loadTools.ts';
 import { replayRun } from '../runtime/commands/replay.ts';
-import { scriptFile } from '../runtime/commands/scriptFile.ts';
 import { loadFaculties } from '../runtime/faculty/loadFaculties.ts';
 import { installLedger } from '../runtime/install/installLedger.ts';
 import { scriptOf } from '../runtime/model/script.ts';
@@ -255,16 +254,17 @@ test('TypeScript compiles strictly', async () => {
   expect(await run(at, { PATH: process.env['PATH'] }, join(root, 'node_modules', '.bin', 'tsc'), '-p', '.')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('the files of replies are read, the Python compiles', async () => {
-  for (const block of blocksOf('json')) {
-    const file = join(directory, 'replies.json');
-    await writeFile(file, block.code);
-    expect(() => scriptFile(file), placeOf(block)).not.toThrow();
-  }
+test('the Python compiles', async () => {
   for (const block of blocksOf('python')) {
     const code = `def answer():\n${block.code.replaceAll(/^/gm, '    ')}`;
     expect(await run(directory, { PATH: process.env['PATH'] }, 'python3', '-c', 'import ast, sys; ast.parse(sys.argv[1])', code), placeOf(block)).toMatchObject({ code: 0 });
   }
+});
+
+test('every program of a page is one that a test below runs', () => {
+  expect(['ts', 'python', 'json'].flatMap((language) => blocksOf(language).map(({ page }) => `${page}: ${language}`))).toEqual([
+    'README.md: ts', 'docs/journal.md: ts', 'docs/tools.md: ts', 'docs/code.md: python', 'docs/operating.md: json',
+  ]);
 });
 
 describe('with a model', () => {
@@ -308,11 +308,14 @@ describe('with a model', () => {
     }
   });
 
+  /** What the package's name leads to where it is installed. */
+  const asInstalled = (code: string): string => code.replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href));
+
   /** Runs the page's block of TypeScript as a program. */
   async function runProgram(page: string, env: NodeJS.ProcessEnv = {}): Promise<Ran> {
     const code = blocksOf('ts').find((block) => block.page === page)?.code ?? '';
     const file = join(directory, 'program.ts');
-    await writeFile(file, code.replace(`'work-ledger'`, JSON.stringify(new URL('../runtime/index.ts', import.meta.url).href)));
+    await writeFile(file, asInstalled(code));
     return run(shell.home, { ...shell.env, ...env }, process.execPath, file);
   }
 
@@ -325,6 +328,57 @@ describe('with a model', () => {
     } finally {
       await model.close();
     }
+  });
+
+  /** Lets an agent with these tools make these calls; returns what each came to. */
+  async function callsOfAgent(tools: readonly string[], calls: readonly { name: string; input: unknown }[], more: { engage?: string; flags?: string[]; env?: NodeJS.ProcessEnv } = {}): Promise<{ tool_name: string; status: string; output: string }[]> {
+    const faculty = join(directory, 'caller.toml');
+    await writeFile(faculty, `[faculty]\nname = "caller"\naccepts = ["call"]\n[faculty.engage]\nmodel = "claude-sonnet-5-5"\nworkspace = "host"\nworkspace_dir = "${root}"\ntools = ${JSON.stringify(tools)}\n${more.engage ?? ''}`);
+    const model = await startScriptedModel(scriptOf([
+      { content: calls.map((one) => ({ type: 'tool_use', id: '', ...one })), stopReason: 'tool_use' },
+      { content: [{ type: 'tool_use', name: 'work_complete', input: { summary: 'Called.' } }], stopReason: 'tool_use' },
+    ]));
+    try {
+      const { code, stdout, stderr } = await run(directory, { ...shell.env, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, ...more.env }, 'work-ledger', 'run', 'Call them', '--type', 'call', '--faculty', faculty, ...(more.flags ?? []));
+      expect(code, stdout + stderr).toBe(0);
+    } finally {
+      await model.close();
+    }
+    return database.query(`
+      select c.tool_name, c.status, work_ledger._result_text(c.result) as output from work_ledger.tool_calls c
+       where c.work_item_id = (select id from work_ledger.work_items where work_type = 'call' order by id desc limit 1) and c.tool_name <> 'work_complete' and c.parent_call_id is null order by c.id`);
+  }
+
+  test('the replies of docs/operating.md are played by the command above them', async () => {
+    const page = pages.find(({ path }) => path === 'docs/operating.md');
+    const command = page?.codes.find((code) => code.includes('--scripted replies.json')) ?? 'false';
+    await writeFile(join(shell.home, 'replies.json'), page?.blocks.find(({ language }) => language === 'json')?.code ?? '');
+    const { code, stdout, stderr } = await run(shell.home, shell.env, 'sh', '-c', command);
+    expect(code, stdout + stderr).toBe(0);
+    expectOutput(stderr + stdout, ['I look first.', 'bash ls → done', '  outcome    Looked around.']);
+  });
+
+  test('the tools of docs/tools.md, a function, a module and a command, do what they say when an agent calls them', async () => {
+    const [sql = '', module = '', commands = ''] = ['sql', 'ts', 'toml'].map((language) => blocksOf(language).find((block) => block.page === 'docs/tools.md')?.code);
+    await database.query(`begin; set local search_path = work_ledger, public; create table public.orders (id int primary key); ${sql}; commit`);
+    await writeFile(join(directory, 'wordCount.ts'), asInstalled(module));
+    await writeFile(join(directory, 'commands.toml'), commands);
+    const calls = [
+      { name: 'unused_indexes', input: { table: 'orders' } },
+      { name: 'word_count', input: { text: 'one two  three' } },
+      { name: 'lint', input: { path: 'runtime/index.ts' } },
+    ];
+    expect(await callsOfAgent(calls.map(({ name }) => name), calls, { flags: ['--tools', 'wordCount.ts', 'commands.toml'] })).toEqual([
+      { tool_name: 'unused_indexes', status: 'completed', output: '["orders_pkey"]' },
+      { tool_name: 'word_count', status: 'completed', output: '3' },
+      { tool_name: 'lint', status: 'completed', output: expect.stringMatching(/0 errors/) },
+    ]);
+  });
+
+  test.skipIf(noDocker !== null)('the Python of docs/code.md is run as an agent\'s code', async () => {
+    const code = blocksOf('python').find((block) => block.page === 'docs/code.md')?.code;
+    const env = { DOCKER_HOST: process.env['DOCKER_HOST'] };
+    expect(await callsOfAgent(['bash'], [{ name: 'execute_code', input: { code } }], { engage: 'code_execution = true\n', env })).toMatchObject([{ status: 'completed', output: expect.stringMatching(/: \d+ of \d+ lines fail/) }]);
   });
 
   test('the TypeScript of the journal keeps one, and ends', async () => {
