@@ -11,6 +11,8 @@ export type Block = {
   line: number;
   language: string;
   code: string;
+  /** The block of text right behind it: what it prints. Null: none. */
+  output: string[] | null;
   /** Why it is not run, as the comment `<!-- not run: … -->` before it says; null: it is run. */
   notRun: string | null;
 };
@@ -21,8 +23,8 @@ export const pages: Page[] = ['README.md', ...globSync('docs/*.md', { cwd: root 
 
 function pageAt(path: string): Page {
   const text = readFileSync(`${root}${path}`, 'utf8');
-  const blocks = [...text.matchAll(/(?:<!-- not run: (.+) -->\n+)?^```(.*)\n([^]*?)^```$/gm)].map(({ 1: notRun = null, 2: language = '', 3: code = '', index }): Block => ({
-    page: path, language, code, notRun, line: text.slice(0, text.indexOf('```', index)).split('\n').length + 1,
+  const blocks = [...text.matchAll(/(?:<!-- not run: (.+) -->\n+)?^```(.*)\n([^]*?)^```$/gm)].map(({ 0: whole, 1: notRun = null, 2: language = '', 3: code = '', index }): Block => ({
+    page: path, language, code, notRun, output: /^\n\n```text\n([^]*?)\n```\n/.exec(text.slice(index + whole.length))?.[1]?.split('\n') ?? null, line: text.slice(0, text.indexOf('```', index)).split('\n').length + 1,
   }));
   const prose = text.replaceAll(/^```.*\n[^]*?^```$/gm, '');
   return { path, text, blocks, codes: [...prose.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code) };
@@ -39,10 +41,10 @@ export function anchorsOf(text: string): string[] {
 
 export type Command = { words: string; output: string[] };
 
-/** The commands of a shell block, one a line; in a console block they follow `$ `, and their output follows them. */
-export function commandsOf({ language, code }: Block): Command[] {
+/** The commands of a shell block, one a line, of which the first prints the text behind the block; in a console block they follow `$ `, and their output follows them. */
+export function commandsOf({ language, code, output }: Block): Command[] {
   const lines = code.trimEnd().split('\n');
-  if (language === 'sh') return lines.map((line) => ({ words: withoutComment(line), output: [] }));
+  if (language === 'sh') return lines.map((line, i) => ({ words: withoutComment(line), output: i === 0 ? output ?? [] : [] }));
   const commands: Command[] = [];
   for (const line of lines) {
     if (line.startsWith('$ ')) commands.push({ words: line.slice(2), output: [] });

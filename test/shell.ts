@@ -23,12 +23,13 @@ export const run = (directory: string, env: NodeJS.ProcessEnv, program: string, 
 export const literally = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 export const uuid = /[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}/g;
 
-/** Each expected line comes in this order; … stands for anything, ids for any id. */
+/** Each expected line comes in this order; … stands for anything, an id for any id, a figure with a unit (3.2k, 78 %, 0.35 s) for any such figure. */
 export function expectOutput(actual: string, expected: readonly string[]): void {
-  const lines = actual.replaceAll(uuid, 'ID').split('\n').map((line) => line.trimEnd());
+  const plain = (text: string): string => text.replaceAll(uuid, 'ID').replaceAll(/\b\d+(?:\.\d+)?( ?(?:[sk]\b|%))/g, 'N$1').replaceAll(/(?<=\S) +/g, ' ').trimEnd();
+  const lines = actual.split('\n').map(plain);
   let from = 0;
   for (const line of expected.filter((one) => one !== '…')) {
-    const pattern = new RegExp(`^${line.replaceAll(uuid, 'ID').split('…').map(literally).join('.*')}$`);
+    const pattern = new RegExp(`^${plain(line).split('…').map(literally).join('.*')}$`);
     const found = lines.findIndex((one, i) => i >= from && pattern.test(one));
     expect(found, `${line}\nis not in what was printed from line ${from} on:\n${lines.join('\n')}`).toBeGreaterThanOrEqual(0);
     from = found + 1;
