@@ -92,9 +92,32 @@ test('every block says what it is, and those that are not run say why', () => {
   console.log(`${blocks.length - notRun.length - texts.length} of ${blocks.length - texts.length} code blocks are run or checked; ${texts.length} are text${notRun.map((block) => `\n  not run: ${placeOf(block)} (${block.language}): ${block.notRun}`).join('')}`);
 });
 
+/** What the real command line says against each of these; it runs none of them. */
+async function parsed(lines: readonly string[][]): Promise<{ names: string[]; options: string[]; examples: Record<string, string[]>; problems: string[] }> {
+  const { stdout, stderr } = await run(directory, { PATH: process.env['PATH'], HOME: directory, COMMAND_LINES: JSON.stringify(lines) },
+    process.execPath, '--import', join(root, 'test', 'parseCommands.ts'), join(root, 'runtime', 'main.ts'));
+  expect(stderr).toBe('');
+  return JSON.parse(stdout) as Awaited<ReturnType<typeof parsed>>;
+}
+
+test('a command line with a word, a value or an option that is not there is none', async () => {
+  const lines = [['lst'], ['list', '--state'], ['list', '--limits', '3'], ['list', '--limit', 'three'], ['show', 'ID', 'OTHER'], ['submit', 'Look'], ['cost', '--by', 'hour'], ['ledger', 'append', 'ID', 'finding'], ['mcp', '--port', '70000']];
+  const { problems } = await parsed(lines);
+  expect(problems.filter((problem) => problem !== '')).toHaveLength(lines.length);
+});
+
+test('the help of every command that people type ends with examples, each of them a command line', async () => {
+  const { hook, ...examples } = (await parsed([])).examples;
+  expect(hook, 'is called by clients').toEqual([]);
+  expect(Object.entries(examples).filter(([name, lines]) => lines.length === 0 || lines.some((line) => !line.split(' ').includes(name)))).toEqual([]);
+  const lines = Object.values(examples).flat();
+  const { problems } = await parsed(lines.map((line) => wordsOf(line.replace(/ [|>] .*/, ''))));
+  expect(problems.flatMap((problem, i) => (problem === '' ? [] : [`${lines[i]}: ${problem}`]))).toEqual([]);
+});
+
 test('every command line is one of work-ledger\'s or a target of make, with options that are there', async () => {
   const typed = [...blocksOf('sh'), ...blocksOf('console')].flatMap((block) => commandsOf(block).map(({ words }) => ({ place: placeOf(block), notRun: block.notRun, words: wordsOf(words) })));
-  const said = pages.flatMap(({ path, codes }) => codes.filter((code) => /^(\w+=\S+ )*(work-ledger|make) [a-z-]/.test(code)).map((code) => ({ place: path, notRun: null, words: wordsOf(code) })));
+  const said = pages.flatMap(({ path, codes }) => codes.filter((code) => /^(\w+=\S+ )*((\.\/)?work-ledger|make) [a-z-]/.test(code)).map((code) => ({ place: path, notRun: null, words: wordsOf(code) })));
   const lines = [...typed, ...said].map(({ words: [program = '', ...args], ...line }) => ({ ...line, program: program.replace('./', ''), args }));
 
   const targets = [...readFileSync(`${root}Makefile`, 'utf8').matchAll(/^([a-z-]+):/gm)].map(([, target = '']) => target);
@@ -102,12 +125,13 @@ test('every command line is one of work-ledger\'s or a target of make, with opti
   expect(made.filter(({ args }) => !args.filter((word) => !word.includes('=')).every((word) => targets.includes(word)))).toEqual([]);
 
   const ours = lines.filter(({ program }) => program === 'work-ledger');
-  const { stdout, stderr } = await run(directory, { PATH: process.env['PATH'], HOME: directory, COMMAND_LINES: JSON.stringify(ours.map(({ args }) => args)) },
-    process.execPath, '--import', join(root, 'test', 'parseCommands.ts'), join(root, 'runtime', 'main.ts'));
-  expect(stderr).toBe('');
-  const { names, problems } = JSON.parse(stdout) as { names: string[]; problems: string[] };
+  const { names, options, problems } = await parsed(ours.map(({ args }) => args));
   expect(problems.flatMap((problem, i) => (problem === '' ? [] : [`${ours[i]?.place}: work-ledger ${ours[i]?.args.join(' ')}: ${problem}`]))).toEqual([]);
   expect(ours.length).toBeGreaterThan(40);
+
+  const namedAlone = pages.flatMap(({ path, codes }) => codes.flatMap((code) => [...code.matchAll(/^--[a-z-]+/g)].map(([option]) => ({ path, option }))));
+  expect(namedAlone.filter(({ option }) => !options.includes(option))).toEqual([]);
+  expect(namedAlone.length).toBeGreaterThan(20);
 
   const others = lines.filter(({ program, notRun }) => !['make', 'work-ledger', 'export', 'echo'].includes(program) && notRun === null);
   expect(others, 'a line of another program needs a comment before its block that says why it is not run').toEqual([]);

@@ -1,5 +1,5 @@
 // node --import test/parseCommands.ts runtime/main.ts: the real command line, of which nothing is run. Takes command lines as JSON,
-// a list of lists of words, in COMMAND_LINES, and prints the names of all commands and, for each line, what it said against it.
+// a list of lists of words, in COMMAND_LINES, and prints the names, options and examples of all commands and, for each line, what it said against it.
 
 import { Command } from 'commander';
 
@@ -15,6 +15,13 @@ function silence(command: Command): void {
   for (const one of command.commands) silence(one);
 }
 
+/** The command lines at the end of its help. */
+function examplesOf(command: Command): string[] {
+  let help = '';
+  command.configureOutput({ writeOut: (text) => void (help += text) }).outputHelp();
+  return [...help.matchAll(/^ {2}work-ledger (.+)$/gm)].map(([, line = '']) => line);
+}
+
 const parseAsync = Reflect.get(Command.prototype, 'parseAsync') as Method<[string[], { from: 'user' }], Promise<Command>>;
 Command.prototype.parseAsync = async function parseAll(this: Command) {
   silence(this);
@@ -23,6 +30,12 @@ Command.prototype.parseAsync = async function parseAll(this: Command) {
   for (const words of lines) {
     problems.push(await parseAsync.call(this, words, { from: 'user' }).then(() => '', (error: { message: string; exitCode?: number }) => (error.exitCode === 0 ? '' : error.message)));
   }
-  process.stdout.write(JSON.stringify({ names: this.commands.flatMap((one) => [one.name(), ...one.aliases()]), problems }));
+  const commands = this.commands.flatMap((one) => [one, ...one.commands]);
+  process.stdout.write(JSON.stringify({
+    names: this.commands.flatMap((one) => [one.name(), ...one.aliases()]),
+    options: [this, ...commands].flatMap((one) => one.options.map((option) => option.long)),
+    examples: Object.fromEntries(commands.map((one) => [one.name(), examplesOf(one)])),
+    problems,
+  }));
   return this;
 };

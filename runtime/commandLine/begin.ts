@@ -19,9 +19,9 @@ const scenes = {
 export function beginCommands(): void {
   program.commandsGroup('Begin:');
 
-  command('demo', 'watch an agent fix a failing test, its ledger in Postgres')
+  examples(command('demo', 'watch an agent fix a failing test, its ledger in Postgres')
     .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line; context: what a model is shown, part by part').choices(Object.keys(scenes)).default('one'))
-    .action(ends(async (options: Settings & { scene: keyof typeof scenes }) => (await scenes[options.scene]())(options)));
+    .action(ends(async (options: Settings & { scene: keyof typeof scenes }) => (await scenes[options.scene]())(options))), 'demo', 'demo --scene team');
 
   examples(program.command('init [name]').description('write a faculty and its prompt to begin with, and work-ledger.toml, in this directory; nothing is overwritten')
     .option('--dir <directory>', 'where the faculty goes', '.')
@@ -29,7 +29,7 @@ export function beginCommands(): void {
     .exitOverride()
     .action(ends(async (name: string | undefined, options: { dir: string; json?: boolean }) => (await import('../commands/init.ts')).init(name ?? 'engineer', options))), 'init', 'init reviewer --dir faculties');
 
-  consoleOptions(command('up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(ends(async (options: ConsoleSettings & { console?: boolean }) => {
+  examples(consoleOptions(command('up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(ends(async (options: ConsoleSettings & { console?: boolean }) => {
     const { findLedger } = await import('../install/findLedger.ts');
     const { installLedger } = await import('../install/installLedger.ts');
     const place = await findLedger(options);
@@ -38,32 +38,32 @@ export function beginCommands(): void {
     print({ url, ...installed }, url, options.json ?? false);
     note(`ledger ${installed.version} in schema ${installed.schema}. Try: psql '${url}'`);
     return options.console ? (await import('../commands/console.ts')).serveConsole(place, options) : exit.ok;
-  }));
+  })), 'up', 'up --console');
 
-  command('down', 'stop the embedded database').action(async (options: Settings) => {
+  examples(command('down', 'stop the embedded database').action(async (options: Settings) => {
     const wasRunning = await (await import('../install/embedded.ts')).stopEmbedded();
     print({ wasRunning }, wasRunning ? 'stopped' : 'it was not running', options.json ?? false);
-  });
+  }), 'down');
 
-  command('install', 'install the ledger as a plain script, and graphile-worker\'s schema').action(async (options: Settings) => {
+  examples(command('install', 'install the ledger as a plain script, and graphile-worker\'s schema').action(async (options: Settings) => {
     const { findLedger } = await import('../install/findLedger.ts');
     const { installLedger } = await import('../install/installLedger.ts');
     const place = await findLedger(options);
     const installed = await installLedger(place.url, place.schema);
     print(installed, `ledger ${installed.version} ${installed.changed ? 'installed' : 'is up to date'} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
     note(`For psql: set search_path to "${installed.schema}", public; to keep it, with one of these before it: alter role current_user, alter database NAME`);
-  });
+  }), 'install', 'install --schema agents');
 
-  command('javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(ends(async (options: Settings) => (await import('../commands/javascript.ts')).javascript(options)));
+  examples(command('javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(ends(async (options: Settings) => (await import('../commands/javascript.ts')).javascript(options))), 'javascript');
 
-  program.command('sandbox-image').description('build the image in which agents\' code and workspaces run')
+  examples(program.command('sandbox-image').description('build the image in which agents\' code and workspaces run')
     .option('--image <image>', 'its name', sandboxImage)
     .option('--debian', 'from Debian packages, where no base image can be pulled (root, debootstrap)')
     .option('--json', 'print JSON')
     .exitOverride()
-    .action(ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) => (await import('../commands/sandboxImage.ts')).buildSandboxImage(image, options)));
+    .action(ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) => (await import('../commands/sandboxImage.ts')).buildSandboxImage(image, options))), 'sandbox-image', 'sandbox-image --debian');
 
-  command('doctor', 'look for what would lose or stall work').action(ends(async (options: Settings) => (await import('../commands/doctor.ts')).doctor(options)));
+  examples(command('doctor', 'look for what would lose or stall work').action(ends(async (options: Settings) => (await import('../commands/doctor.ts')).doctor(options))), 'doctor');
 
   examples(program.command('completion').description('print what completes commands and options in a shell')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))

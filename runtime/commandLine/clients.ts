@@ -9,12 +9,12 @@ import type { ClientOptions } from '../commands/hook.ts';
 import type { McpHttpSettings } from '../commands/mcp.ts';
 import { print } from '../commands/output.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, integer, port, program } from './program.ts';
+import { command, ends, examples, integer, port, program } from './program.ts';
 
 export function clientsCommands(): void {
   program.commandsGroup('Other agents:');
 
-  command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP')
+  examples(command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP')
     .option('--conversation <name>', 'what the session is found by (default: this directory); over HTTP each client has its own')
     .option('--work-item <id>', 'be that work item instead')
     .option('--http', 'over HTTP, with a token in WORK_LEDGER_MCP_TOKEN')
@@ -25,22 +25,22 @@ export function clientsCommands(): void {
     .action(ends(async (options: McpHttpSettings & { http?: boolean }) => {
       const commands = await import('../commands/mcp.ts');
       return (options.http ? commands.mcpHttp(options) : commands.mcp(options));
-    }));
+    })), 'mcp', 'mcp --http --token-file token --allow-host ledger.example');
 
   command('hook <name>', 'called by an interactive client: session-start, user-prompt, post-tool-use, pre-compact, stop')
     .option('--conversation <name>', 'what the session is found by (default: the cwd of the input)')
     .action(ends(async (name: string, options: ClientOptions) => (await import('../commands/hook.ts')).hook(name, options)));
 
-  program.command('plugin').description('the command that adds the plugin for Claude Code from this package').exitOverride().action(() => {
+  examples(program.command('plugin').description('the command that adds the plugin for Claude Code from this package').exitOverride().action(() => {
     const folder = fileURLToPath(new URL(existsSync(new URL('../../plugin', import.meta.url)) ? '../../plugin' : '../../../plugin', import.meta.url));
     print(null, `claude plugin marketplace add '${folder.replaceAll("'", `'\\''`)}' && claude plugin install work-ledger@work-ledger`, false);
-  });
+  }), 'plugin');
 
-  command('import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories')
+  examples(command('import <paths...>', 'store recorded runs of other agents (Claude Code, Codex, Copilot, Cursor, pi, Gemini CLI, mini-swe-agent, SWE-agent, ATIF): files or directories')
     .option('--keep-secrets', 'store what looks like a secret as it is')
-    .action(ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) => (await import('../commands/import.ts')).importFiles(paths, options)));
+    .action(ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) => (await import('../commands/import.ts')).importFiles(paths, options))), 'import ~/.claude/projects ~/.codex/sessions');
 
-  command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
+  examples(command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
     .option('--close-every <calls>', 'let a step ride along after so many calls, so that blocks close', integer)
-    .action(ends(async (file: string, options: Settings & { closeEvery?: number }) => (await import('../commands/replay.ts')).replay(file, options)));
+    .action(ends(async (file: string, options: Settings & { closeEvery?: number }) => (await import('../commands/replay.ts')).replay(file, options))), 'replay session.jsonl --close-every 5');
 }

@@ -9,8 +9,8 @@ import { command, ends, examples, program } from './program.ts';
 export function keepCommands(): void {
   program.commandsGroup('Keep and erase:');
 
-  command('export <what>', 'every row of a work item and of everything below it, as JSON lines; what: its id, or a session')
-    .action(ends(async (what: string, options: Settings) => (await import('../commands/erase.ts')).exportWork(what, options)));
+  examples(command('export <what>', 'every row of a work item and of everything below it, as JSON lines; what: its id, or a session')
+    .action(ends(async (what: string, options: Settings) => (await import('../commands/erase.ts')).exportWork(what, options))), 'export ID > work.jsonl');
 
   examples(command('erase <what>', 'erase a finished work item, and everything below it, for good; what: its id, or a session')
     .option('--dry-run', 'show what would go')

@@ -14,7 +14,7 @@ const items = () => import('../commands/items.ts');
 export function lookCommands(): void {
   program.commandsGroup('Look:');
 
-  consoleOptions(command('console', 'look at the ledger in a browser, live, and act: pages on 127.0.0.1 until a signal stops it')).action(ends(async (options: ConsoleSettings) => (await import('../commands/console.ts')).console(options)));
+  examples(consoleOptions(command('console', 'look at the ledger in a browser, live, and act: pages on 127.0.0.1 until a signal stops it')).action(ends(async (options: ConsoleSettings) => (await import('../commands/console.ts')).console(options))), 'console', 'console --read-only --port 0');
 
   const ledger = examples(command('ledger', 'the ledger of a work item').argument('<id>')
     .option('--type <type>', 'entries of this type only')
@@ -22,21 +22,21 @@ export function lookCommands(): void {
     .option('--formatted', 'as the block that a model is given')
     .action(ends(async (id: string, options: Settings & { type?: string; last?: number; formatted?: boolean }) => (await items()).ledger(id, options))), 'ledger ID --type finding', "ledger append ID finding 'The index is never used'");
 
-  command('append <id> <type> <content>', 'add an entry to the ledger of a work item that no worker drives: finding, decision, plan, step, note, error; content -: from stdin', ledger)
-    .action(ends(async (id: string, type: string, content: string, _: object, called: Command) => (await items()).ledgerAppend(id, type, content, called.optsWithGlobals<Settings>())));
+  examples(command('append <id> <type> <content>', 'add an entry to the ledger of a work item that no worker drives: finding, decision, plan, step, note, error; content -: from stdin', ledger)
+    .action(ends(async (id: string, type: string, content: string, _: object, called: Command) => (await items()).ledgerAppend(id, type, content, called.optsWithGlobals<Settings>()))), "ledger append ID finding 'The index is never used'");
 
-  command('retract <id> <seq> <reason>', 'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log', ledger)
-    .action(ends(async (id: string, seq: string, reason: string, _: object, called: Command) => (await items()).ledgerRetract(id, integer(seq), reason, called.optsWithGlobals<Settings>())));
+  examples(command('retract <id> <seq> <reason>', 'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log', ledger)
+    .action(ends(async (id: string, seq: string, reason: string, _: object, called: Command) => (await items()).ledgerRetract(id, integer(seq), reason, called.optsWithGlobals<Settings>()))), "ledger retract ID 1 'It was the cache'");
 
-  command('digest [id]', 'what a work item is told about everything else').action(ends(async (id: string | undefined, options: Settings) => (await items()).digest(id, options)));
+  examples(command('digest [id]', 'what a work item is told about everything else').action(ends(async (id: string | undefined, options: Settings) => (await items()).digest(id, options))), 'digest', 'digest ID');
 
-  command('cost [id]', 'what work cost: all of it, or a work item with everything below it')
+  examples(command('cost [id]', 'what work cost: all of it, or a work item with everything below it')
     .addOption(new Option('--by <grouping>', 'sums by: tree, item, child, faculty, model, day, cache').choices(['tree', 'item', 'child', 'faculty', 'model', 'day', 'cache']))
-    .action(ends(async (id: string | undefined, options: CostOptions) => (await import('../commands/cost.ts')).cost(id, options)));
+    .action(ends(async (id: string | undefined, options: CostOptions) => (await import('../commands/cost.ts')).cost(id, options))), 'cost --by day', 'cost ID');
 
-  command('trace <id>', 'the spans of a work item and of everything below it, from its rows: as a tree, or exported')
+  examples(command('trace <id>', 'the spans of a work item and of everything below it, from its rows: as a tree, or exported')
     .option('--otlp <url>', 'send them to this OTLP endpoint (HTTP, protobuf)')
-    .action(ends(async (id: string, options: TraceOptions) => (await import('../commands/trace.ts')).trace(id, options)));
+    .action(ends(async (id: string, options: TraceOptions) => (await import('../commands/trace.ts')).trace(id, options))), 'trace ID', 'trace ID --otlp http://localhost:4318');
 
   examples(command('sql [query]', 'psql with the ledger\'s address and search path: a session, or one query').action(ends(async (query: string | undefined, options: Settings) => (await import('../commands/psql.ts')).psql(query, options))), 'sql', "sql 'select description, doing, why from v_now'");
 }

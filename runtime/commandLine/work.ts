@@ -53,24 +53,24 @@ export function workCommands(): void {
     .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
     .option('--limit <n>', 'at most this many', integer, 20)
     .option('--watch', 'again at every change, until Ctrl-C')
-    .action(ends(async (options: ListOptions) => (await import('../commands/list.ts')).list(options))), 'list --state running waiting', 'ps --watch');
+    .action(ends(async (options: ListOptions) => (await import('../commands/list.ts')).list(options))), 'list --state running waiting', 'list --watch');
 
-  command('show [id]', 'a work item: its state, its calls, what failed; without an id the newest items').action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options)));
+  examples(command('show [id]', 'a work item: its state, its calls, what failed; without an id the newest items').action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options))), 'show ID', 'show ID --json');
 
   examples(command('logs <id>', 'what happened in a work item: what was said, called and entered; "tail" goes on with what comes')
     .option('--limit <n>', 'the newest n lines', integer, 200)
     .action(ends(async (id: string, options: Settings & { limit?: number }) => (await import('../commands/logs.ts')).logs(id, options))), 'logs ID', 'logs ID --json | jq -r .[].name');
 
-  command('tail <id>', 'the ledger of a work item as it grows, until it ends').action(ends(async (id: string, options: Settings) => (await items()).tail(id, options)));
+  examples(command('tail <id>', 'the ledger of a work item as it grows, until it ends').action(ends(async (id: string, options: Settings) => (await items()).tail(id, options))), 'tail ID');
 
-  command('faculty <path...>', 'check faculty TOML files and save them').action(ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options)));
+  examples(command('faculty <path...>', 'check faculty TOML files and save them').action(ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options))), 'faculty engineer.toml', 'faculty faculties/');
 
   for (const [name, way] of [['pull', 'from'], ['push', 'into']] as const) {
-    program.command(`${name} <id> <dir>`).description(`copy files ${way} the workspace container of a work item${name === 'pull' ? ' into a directory' : ', from a directory'}`)
+    examples(program.command(`${name} <id> <dir>`).description(`copy files ${way} the workspace container of a work item${name === 'pull' ? ' into a directory' : ', from a directory'}`)
       .option('--image <image>', 'any image that the daemon has', sandboxImage)
       .option('--max-size <size>', 'the most that is copied', '1g')
       .option('--json', 'print JSON')
       .exitOverride()
-      .action(ends(async (id: string, directory: string, options: FileOptions) => (await import('../commands/files.ts'))[name](id, directory, options)));
+      .action(ends(async (id: string, directory: string, options: FileOptions) => (await import('../commands/files.ts'))[name](id, directory, options))), `${name} ID files/`);
   }
 }

@@ -464,6 +464,6 @@ test.skipIf(!hasTerminal)('on a terminal a run is coloured and says what it does
 });
 
 test('every command says how it is used', async () => {
-  expect((await cli('list', '--help')).stdout).toContain('Examples:\n  work-ledger list --state running waiting\n  work-ledger ps --watch');
+  expect((await cli('list', '--help')).stdout).toContain('Examples:\n  work-ledger list --state running waiting\n  work-ledger list --watch');
   expect((await cli('--help')).stdout).toContain('work-ledger init');
 });
