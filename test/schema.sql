@@ -2760,9 +2760,9 @@ create function _price(p_model text, p_input bigint, p_output bigint, p_cache_re
 create function _printed_files(p_command text) returns SETOF text
   sql immutable; -- body a102a112, comment 11e69a67
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
-  sql stable; -- body 9ec53f2e, comment 084746ef
+  sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body d27a6023, comment 2217b3b2
+  sql immutable parallel safe; -- body 85ac5b81, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -3253,10 +3253,12 @@ create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_ta
   plpgsql volatile; -- body e8374e72, comment d72eedf8
 create function journal_session_active(p_conversation_id text) returns work_items
   sql stable; -- body f01ec878, comment bb063f94
+create function journal_session_begin(p_work_item_id uuid, p_directory text) returns text
+  plpgsql volatile; -- body 88611f11, comment a0491bcd
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bd762a70, comment 6da4c422
 create function journal_session_open(p_conversation_id text, p_original_prompt text) returns work_items
-  plpgsql volatile; -- body 0f4307dd, comment 2d675721
+  plpgsql volatile; -- body a17c4320, comment 74d41220
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body 43934a27, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text

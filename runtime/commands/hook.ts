@@ -39,12 +39,7 @@ const fileTools = new Map([['Read', 'read'], ['Write', 'create'], ['Edit', 'modi
 
 const hooks: Record<string, (ledger: OneConnection, sessionId: string, input: HookInput) => Promise<string>> = {
   /** Context for the beginning of a session: where the work stands, and what others do in this directory and its repository. */
-  'session-start': async (ledger, sessionId, { cwd }) => {
-    await ledger.rows('journal_session_status', sessionId, 'active');
-    const entries = await ledger.rows('journal_read', sessionId, '-infinity', 2);
-    const packet = entries.length > 1 ? await packetOf(ledger, sessionId) : '';
-    return [packet, await ledger.text('awareness_here', 'awareness_here', sessionId, repositoryOf(cwd ?? process.cwd()))].filter((part) => part !== '').join('\n\n');
-  },
+  'session-start': (ledger, sessionId, { cwd }) => ledger.text('journal_session_begin', 'journal_session_begin', sessionId, repositoryOf(cwd ?? process.cwd())),
   'user-prompt': async (ledger, sessionId, { prompt }) => {
     await ledger.rows('journal_session_status', sessionId, 'active'); // another client in this directory may have ended meanwhile
     if (prompt !== undefined && prompt.trim() !== '') await log(ledger, sessionId, 'user_feedback', { message: prompt }, 'high');
@@ -64,7 +59,7 @@ const hooks: Record<string, (ledger: OneConnection, sessionId: string, input: Ho
   },
   'pre-compact': async (ledger, sessionId) => {
     await ledger.rows('checkpoint_create', sessionId, 'automatic');
-    return packetOf(ledger, sessionId);
+    return ledger.text('export_for_resumption', 'export_for_resumption', sessionId, 3000);
   },
   stop: async (ledger, sessionId) => {
     await ledger.rows('checkpoint_create', sessionId, 'automatic');
@@ -76,9 +71,6 @@ const hooks: Record<string, (ledger: OneConnection, sessionId: string, input: Ho
     return '';
   },
 };
-
-/** Where the work stands, for a model that goes on with it. */
-const packetOf = (ledger: OneConnection, sessionId: string): Promise<string> => ledger.text('export_for_resumption', 'export_for_resumption', sessionId, 3000);
 
 const log = (ledger: OneConnection, sessionId: string, entryType: string, content: object, importance: string): Promise<unknown> =>
   ledger.rows('journal_log', sessionId, entryType, storableJson(content), importance, randomUUID());
@@ -106,7 +98,6 @@ export async function hook(name: string, options: ClientOptions): Promise<number
       const ledger = oneConnection(client, schema);
       const conversation = options.conversation ?? input.cwd ?? process.cwd();
       const sessionId = await ledger.text('journal_session_open', 'id', conversation, promptOf(conversation));
-      await ledger.rows('journal_heartbeat', sessionId);
       const said = await run(ledger, sessionId, input);
       if (said !== '') process.stdout.write(`${said}\n`);
     });

@@ -33,9 +33,6 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
 
   ledgerReadFormatted: (workItemId: string) => call('ledger_read_formatted', [workItemId], z.string()),
 
-  /** As data between markers; `directory`: of a repository its root. */
-  awarenessHere: (workItemId: string, directory: string) => call('awareness_here', [workItemId, directory], z.string()),
-
   awarenessDigest: (workItemId: string | null) => call('awareness_digest', [workItemId], z.string()),
 
   awarenessShown: (workItemId: string) =>

@@ -346,15 +346,6 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'it is shown once a second',
   },
   {
-    name: 'a client whose hooks run has crashed all the same',
-    file: 'runtime/commands/hook.ts',
-    from: `      await ledger.rows('journal_heartbeat', sessionId);
-`,
-    to: '',
-    test: 'test/e2e/mcp.test.ts',
-    title: 'the hooks of an interactive session',
-  },
-  {
     name: 'whoever drives a session says so once',
     file: 'runtime/ledger/journal.ts',
     from: 'setInterval(beat, HEARTBEAT_MS)',

@@ -1276,6 +1276,21 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     test: 'test/sql/message_lints_save/beside_files_and_code.test.sql',
   },
   {
+    name: 'a client whose hooks run has crashed all the same',
+    file: 'sql/api/90_journal/journal_sessions.sql',
+    from: `  perform _journal_alive(v_item.id);
+  return v_item;`,
+    to: '  return v_item;',
+    test: 'test/sql/journal_heartbeat/says_that_a_program_is_alive.test.sql',
+  },
+  {
+    name: 'a session in which nothing is recorded is told where it stands',
+    file: 'sql/api/90_journal/resumption_context.sql',
+    from: `case when _journal_since(p_work_item_id, 'infinity', 1) > '-infinity' then`,
+    to: 'case when true then',
+    test: 'test/sql/journal_session_begin/tells_where_the_session_stands.test.sql',
+  },
+  {
     name: 'tokens of a journal are estimated without what was learned',
     file: 'sql/api/90_journal/work_journal.sql',
     from: '_tokens(char_length(j.content::text), v_model), j.importance',

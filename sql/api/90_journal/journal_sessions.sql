@@ -60,12 +60,16 @@ declare
 begin
   perform pg_advisory_xact_lock(hashtextextended(format('conversation %s %s', _ledger_schema(), p_conversation_id), 0));
   v_item := journal_session_active(p_conversation_id);
-  return case when v_item.id is null then journal_session_create(p_conversation_id, p_original_prompt) else v_item end;
+  if v_item.id is null then
+    return journal_session_create(p_conversation_id, p_original_prompt);
+  end if;
+  perform _journal_alive(v_item.id);
+  return v_item;
 end
 $$;
 
 comment on function journal_session_open(text, text) is
-  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. Raises WL002.';
+  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. Counts as a heartbeat. Raises WL002.';
 
 create or replace function journal_session_status(p_work_item_id uuid, p_status text)
   returns work_items

@@ -25,7 +25,7 @@ as $$
     select 1000000 + row_number() over (order by created_at), 'plan', (select string_agg(s, E'\n') from jsonb_array_elements_text(content -> 'planSteps') s)
       from logged where entry_type = 'thinking' and jsonb_typeof(content -> 'planSteps') = 'array'
     union all
-    select * from _recorded_entries(p_item)
+    select * from _recorded_entries(p_item) where p_item.work_type = 'import' -- else it is not even planned
   )
   select (select coalesce(array_agg(content order by seq desc), '{}') from entry where entry_type = 'step'),
          (select coalesce(array_agg(

@@ -143,6 +143,24 @@ $$;
 
 comment on function export_for_resumption(uuid, integer) is 'resumption_context() as text for a new conversation, between random markers that differ each time. Raises WL001, WL002.';
 
+create or replace function journal_session_begin(p_work_item_id uuid, p_directory text)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  perform journal_session_status(p_work_item_id, 'active');
+  return concat_ws(
+    E'\n\n',
+    case when _journal_since(p_work_item_id, 'infinity', 1) > '-infinity' then export_for_resumption(p_work_item_id, 3000) end,
+    awareness_here(p_work_item_id, p_directory));
+end
+$$;
+
+comment on function journal_session_begin(uuid, text) is
+  'What the model of an interactive client is told when its session begins, which is set active: export_for_resumption() if anything was recorded in it before, and awareness_here(). p_directory: an absolute path. Raises WL001, WL002, WL003 (it is over).';
+
 create or replace function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer default 4000)
   returns work_items
   language plpgsql

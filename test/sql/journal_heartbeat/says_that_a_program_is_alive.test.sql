@@ -1,6 +1,6 @@
 -- A session that another program drives is alive while it sends heartbeats, or writes; else it has crashed, and others hear of it no more.
 begin;
-select plan(12);
+select plan(13);
 
 set local work_ledger.now = '2026-11-21 12:00:00+00';
 select take(journal_session_create('chat-1', 'Build the thing'));
@@ -20,6 +20,9 @@ select is(pg_temp.status(), 'active', 'an entry to its journal is a sign of life
 set local work_ledger.now = '2026-11-21 13:00:00+00';
 select from ledger_append(item(), 'note', 'And here');
 select is(pg_temp.status(), 'active', 'an entry to its ledger is a sign of life');
+set local work_ledger.now = '2026-11-21 14:00:00+00';
+select from journal_session_open('chat-1', 'Build the thing');
+select is(pg_temp.status(), 'active', 'whoever opens a session is alive');
 select from journal_session_status(item(), 'paused');
 set local work_ledger.now = '2026-11-21 15:00:00+00';
 select is(pg_temp.status(), 'paused', 'a paused session may be silent');
