@@ -43,10 +43,12 @@ select pg_extension_config_dump('work_usage', '');
 select pg_extension_config_dump('turn_sizes', '');
 select pg_extension_config_dump('erasures', '');
 select pg_extension_config_dump('erasing', '');
-select pg_extension_config_dump('content_salts', '');
 select pg_extension_config_dump('artifact_uses', '');
 select pg_extension_config_dump('retention_policies', '');
 select pg_extension_config_dump('retention_policies_id_seq', '');
 select pg_extension_config_dump('retention_runs', '');
 select pg_extension_config_dump('search_entries', 'where false'); -- triggers fill it again as the other rows are restored
+select pg_extension_config_dump('seals', '');
+select pg_extension_config_dump('ledger_chain', '');
+select pg_extension_config_dump('installed_code', 'where false'); -- the installation writes it
 select pg_extension_config_dump('ledger_roles', 'where false'); -- roles belong to the server: work_roles_create() makes them there

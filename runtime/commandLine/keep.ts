@@ -3,6 +3,7 @@
 import { Option } from 'commander';
 
 import type { EraseOptions, RetentionOptions } from '../commands/erase.ts';
+import type { VerifyOptions } from '../commands/verify.ts';
 import type { Settings } from '../config.ts';
 import { command, ends, examples, program } from './program.ts';
 
@@ -26,4 +27,11 @@ export function keepCommands(): void {
     .option('--export <function>', 'called with the root before its tree goes: archive(uuid)')
     .option('--run', 'now, not within the hour')
     .action(ends(async (age: string | undefined, options: RetentionOptions) => (await import('../commands/erase.ts')).retention(age, options))), "retention '90 days' --keep ledger", 'retention never', 'retention --run');
+
+  examples(command('verify [id]', 'whether anybody changed what was recorded, of a work item or of all; ends with 1 where something was')
+    .option('--heads <file>', 'what "work-ledger heads" printed and was kept elsewhere; -: from stdin')
+    .action(ends(async (id: string | undefined, options: VerifyOptions) => (await import('../commands/verify.ts')).verify(id, options))), 'verify', 'verify --heads heads-of-may.jsonl');
+
+  command('heads [id]', 'the ends of the chains of hashes, as JSON lines: kept elsewhere, they show later that nothing was cut off')
+    .action(ends(async (id: string | undefined, options: Settings) => (await import('../commands/verify.ts')).heads(id, options)));
 }

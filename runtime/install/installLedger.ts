@@ -85,7 +85,7 @@ function runScript(url: string, schema: string): Promise<boolean> {
     try {
       await client.query(plainScript(schema, ledger === null ? 'all' : 'api'));
       if (ledger !== null) await dropOverloads(client, quoted);
-      await client.query(`select ${quoted}._roles_apply()`);
+      await client.query(`select ${quoted}._roles_apply(), ${quoted}._code_note()`);
     } catch (error) {
       if (ledger === null || !['42P13', '42P16', '2BP01'].includes(sqlState(error) ?? '')) throw error;
       const found = await standing(url, schema);

@@ -6,6 +6,7 @@ import { control } from './control.ts';
 import { costs } from './cost.ts';
 import { entries } from './entries.ts';
 import { erasure } from './erasure.ts';
+import { evidence } from './evidence.ts';
 import { iteration } from './iteration.ts';
 import { journalQueries } from './journalQueries.ts';
 import { overview } from './overview.ts';
@@ -35,6 +36,7 @@ export async function openDb(url: string, schema: string, options: { maximumPool
     ...upkeep(calls),
     ...costs(calls),
     ...erasure(calls),
+    ...evidence(calls),
     journal: journalQueries(calls),
     console: consoleCalls(calls),
   };

@@ -104,5 +104,5 @@ comment on column work_items.slot_faculty is 'The faculty of whose max_concurren
 comment on column work_items.ledger_epoch is 'Entries up to this number belong to attempts that were given up: an attempt that starts fresh (recover.mode = "fresh") does not read them.';
 comment on column work_items.heartbeat_ends_at is 'Of a session that another program drives: the program counts as alive until then; see journal_heartbeat().';
 comment on column work_items.erased_at is 'Since when its words are gone, see erasures; null: they are here.';
-comment on column work_items.erased_hash is 'Of an erased item: the salted hash of task, parameters and outcome, see _salted_hash().';
+comment on column work_items.erased_hash is 'Of an erased item: the salted hash of task, parameters and outcome, see _item_hash().';
 comment on column work_items.outcome_data is 'The result: {summary, evidence, ...} or {error, ...}.';

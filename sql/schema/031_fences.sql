@@ -16,7 +16,8 @@ create table fences (
   submitted_by name not null default session_user,
   is_child boolean not null,
   is_journal boolean not null,
-  is_over boolean not null default false
+  is_over boolean not null default false,
+  salt uuid
 ) with (fillfactor = 50);
 
 comment on table fences is
@@ -31,3 +32,4 @@ comment on column fences.submitted_by is 'As in work_items: who, besides workers
 comment on column fences.is_child is 'True: the item has a parent.';
 comment on column fences.is_journal is 'True: another program drives the item and journals it.';
 comment on column fences.is_over is 'True: the item has reached a final state, and nothing more is written for it.';
+comment on column fences.salt is 'What is hashed before the words of the item: 122 random bits, chosen when the item is made. Gone once it is erased, so that no text can be guessed from a hash. Null from the start: the item has no chain, see ledger_chain_save().';

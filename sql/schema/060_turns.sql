@@ -47,6 +47,7 @@ create table turns (
   archived_at timestamptz,
   started_at timestamptz not null default _now(),
   completed_at timestamptz,
+  erased_hash bytea,
   constraint turn_type_is_known check (turn_type in ('normal', 'compaction')),
   constraint status_is_known check (status in ('pending', 'streaming', 'completed', 'failed')),
   constraint completed_turns_have_completed_at check ((status in ('completed', 'failed')) = (completed_at is not null)),
@@ -190,8 +191,9 @@ comment on table messages is 'What was said, as the provider''s content blocks, 
 comment on column messages.sequence is 'Order within the turn.';
 comment on column messages.role is 'user or assistant.';
 comment on column messages.content is 'The provider''s content blocks, exactly as they were.';
-comment on column messages.erased_hash is 'Of an erased message: the salted hash of content and sent_content, see _salted_hash().';
-comment on column tool_calls.erased_hash is 'Of an erased call: the salted hash of input, rewritten_input, result and value, see _salted_hash().';
+comment on column messages.erased_hash is 'Of an erased message: the salted hash of content, sent_content, context and metadata, see _message_hash().';
+comment on column tool_calls.erased_hash is 'Of an erased call: the salted hash of input, rewritten_input, result, value and artifact_hash, see _call_hash().';
+comment on column turns.erased_hash is 'Of an erased turn: the salted hash of error and workspace_path, see _turn_hash().';
 comment on column messages.metadata is 'What a recorded run says about the message beyond its content.';
 comment on column messages.sent_content is 'What requests send in place of content, where the API would refuse content: blank text left out, calls under their provider_id and a name that can stand, a thinking block at the end closed. Null: content is sent. See _response_store().';
 comment on column messages.external_id is 'The caller''s own identifier, unique in this ledger; the same in turns and tool_calls.';

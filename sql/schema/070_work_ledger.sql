@@ -22,6 +22,7 @@ create table work_ledger (
   is_inherited boolean not null default false,
   idempotency_key text,
   erased_hash bytea,
+  link bytea default '',
   created_at timestamptz not null default _now(),
   primary key (work_item_id, seq)
 );
@@ -55,7 +56,8 @@ comment on column work_ledger.focus_id is 'The attempt that wrote it; null: no a
 comment on column work_ledger.turn_id is 'The turn that wrote it; null: no model did.';
 comment on column work_ledger.tool_call_id is 'The call that wrote it; null: no call did.';
 comment on column work_ledger.idempotency_key is 'A second append with the same key returns this entry.';
-comment on column work_ledger.erased_hash is 'Of an erased entry: the salted hash of content, data and keep, see _salted_hash().';
+comment on column work_ledger.erased_hash is 'Of an erased entry: the salted hash of content, data and keep, see _entry_hash().';
+comment on column work_ledger.link is 'SHA-256 of the entry before it and of this one, see _entry_link(): the chain that ledger_verify() walks. Null: the item has no chain. (Trigger refuse_entry makes it; a row that is restored brings its own.)';
 comment on column work_ledger.seq is '1, 2, 3, ... within the work item, without gaps, in the order of commit.';
 comment on column work_ledger.id is 'For references from outside; to look up an entry, use (work_item_id, seq).';
 comment on column work_ledger.attempt is 'The attempt that wrote the entry; 0: written before the first attempt started.';

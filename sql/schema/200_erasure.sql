@@ -1,5 +1,4 @@
--- What was stored can go: which work was erased, what keeps its chain of hashes checkable, who uses which artifact, and what the
--- ledger erases by itself.
+-- What was stored can go: which work was erased, who uses which artifact, and what the ledger erases by itself.
 
 create table erasures (
   work_item_id uuid primary key,
@@ -18,11 +17,6 @@ create table erasures (
 -- A transaction that erases, and only while work_erase() or work_retention_run() runs in it: see _is_erasing().
 create table erasing (
   xid xid8 primary key
-);
-
-create table content_salts (
-  work_item_id uuid primary key,
-  salt uuid not null default gen_random_uuid()
 );
 
 create table artifact_uses (
@@ -70,8 +64,6 @@ comment on column erasures.quote_count is 'Digests of other work that quoted it 
 comment on column erasures.is_quoted is 'True: digests of work that is not over may still quote it; work_retention_run() replaces them when that work is over.';
 comment on table erasing is 'Transactions in which append-only rows may be erased: empty but within work_erase() and work_retention_run(). Only the owner can insert, see _refuse_erasing().';
 comment on column erasing.xid is 'The transaction.';
-comment on table content_salts is 'What is hashed in front of the texts of a work item, see _salted_hash(). Made when the first hash is; removed when the item is erased, so that its hashes can be compared but no text guessed from them.';
-comment on column content_salts.salt is '122 random bits.';
 comment on table artifact_uses is 'Which work item uses which artifact. An artifact that none uses is collected.';
 comment on column artifact_uses.content_hash is 'The artifact.';
 comment on table retention_policies is 'What is erased by itself, and when: see retention_policy_save().';

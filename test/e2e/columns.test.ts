@@ -30,7 +30,7 @@ const exceptions: Record<string, string> = {
   ...Object.fromEntries(['max_result_chars', 'max_result_depth', 'max_result_effect'].map((name) => [`elisions.${name}`, 'the floor and the selective strategy: e2e/compaction'])),
   ...Object.fromEntries(['focus_id', 'iteration', 'is_done', 'claim_ends_at'].map((name) => [`trace_exports.${name}`, 'an export of traces: e2e/traces'])),
   ...Object.fromEntries([
-    'content_salts.work_item_id', 'content_salts.salt', 'erasing.xid', 'work_items.erased_at', 'work_items.erased_hash', 'messages.erased_hash', 'tool_calls.erased_hash', 'work_ledger.erased_hash',
+    'erasing.xid', 'work_items.erased_at', 'work_items.erased_hash', 'messages.erased_hash', 'tool_calls.erased_hash', 'work_ledger.erased_hash',
     ...['work_item_id', 'root_id', 'keep', 'reason', 'erased_by', 'began_at', 'erased_at', 'row_count', 'quote_count', 'is_quoted'].map((name) => `erasures.${name}`),
   ].map((name) => [name, 'what is erased: sql/work_erase'])),
   ...Object.fromEntries([...['id', 'state', 'faculty', 'age', 'keep', 'export_function', 'updated_at'].map((name) => `retention_policies.${name}`), ...['root_id', 'error', 'tried_at'].map((name) => `retention_runs.${name}`)]

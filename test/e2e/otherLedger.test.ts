@@ -49,7 +49,7 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['list'], ['logs', id], ['sql'], ['complete', id, 'x'], ['ledger', 'append', id, 'note', 'x'], ['cost'], ['trace', id],
     ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['javascript'],
     ['replay', recorded, '--schema', 'work_ledger'], ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ...['team', 'context', ...needsDocker].map((scene) => ['demo', '--scene', scene]),
-    ['console', '--port', '0'], ['ledger', 'retract', id, '1', 'x'], ['erase', id], ['retention'], ['export', id],
+    ['console', '--port', '0'], ['ledger', 'retract', id, '1', 'x'], ['erase', id], ['retention'], ['export', id], ['verify'], ['heads'],
   ];
   // Those that need no ledger, and those that never stop their client, which the tests of MCP look at.
   const others = ['help', 'down', 'pull', 'push', 'mcp', 'hook', 'doctor', 'init', 'completion', 'plugin', 'sandbox-image'];

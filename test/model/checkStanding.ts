@@ -34,6 +34,12 @@ async function checkItems(play: Play): Promise<void> {
   expect(held.length === 0, () => `nothing is under way, and budgets hold ${JSON.stringify(held)}`);
 }
 
+/** What the engine did to them is what was meant to be done. */
+export async function checkChains(play: Play): Promise<void> {
+  const found = await play.ledger.rows('select p.* from unnest($1::uuid[]) i, lateral ledger.ledger_verify(i) p', idsOf(play));
+  expect(found.length === 0, () => `the chains do not hold: ${JSON.stringify(found)}`);
+}
+
 /** Numbers without a gap, and the entries that were acknowledged, in their order. */
 async function checkLedgers(play: Play): Promise<void> {
   const rows = await play.ledger.rows<{ id: string; seqs: number[]; entries: { type: string; content: string; isAuto: boolean }[] }>(`

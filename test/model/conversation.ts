@@ -5,7 +5,7 @@ import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { refresh } from './calls.ts';
 import { checkDoctor, checkLooking, checkNow } from './checkLooking.ts';
 import { checkRequest } from './checkRequest.ts';
-import { checkRecall, checkStanding } from './checkStanding.ts';
+import { checkChains, checkRecall, checkStanding } from './checkStanding.ts';
 import type { Act, Conversation, Event, Response, Work } from './commands.ts';
 import { expect } from './expect.ts';
 import { Exports } from './exports.ts';
@@ -56,7 +56,9 @@ export class Play implements Stage {
       expect(this.world.exchanges.length >= minTurns, `only ${this.world.exchanges.length} responses could be given`);
       await this.#everythingAgain();
       await checkDoctor(this);
+      await checkChains(this);
       await this.#end();
+      await checkChains(this);
       await checkLooking(this);
     } finally {
       await this.#end();

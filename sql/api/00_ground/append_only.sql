@@ -98,6 +98,8 @@ declare
     when (new.entry_type = 'retraction') <> (new.retracts is not null) then 'retractions_name_an_entry'
     when not new.trust = any (_trust_classes()) then 'trust_is_known' end;
   v_count integer;
+  v_salt uuid;
+  v_previous bytea;
 begin
   if v_broken is not null then
     raise exception using
@@ -107,19 +109,26 @@ begin
   end if;
   -- Only the newest number that the counter gave out is free: the primary key refuses the others up to it. Restoring a dump
   -- may insert entries before the fence of their item; those pass.
-  select ledger_count into v_count from fences where work_item_id = new.work_item_id;
+  select f.ledger_count, f.salt, case when f.salt is not null and new.link = '' then
+           (select l.link from work_ledger l where l.work_item_id = new.work_item_id and l.seq = new.seq - 1) end
+    into v_count, v_salt, v_previous
+    from fences f where f.work_item_id = new.work_item_id;
   if new.seq not between 1 and coalesce(v_count, new.seq) then
     raise exception using
       errcode = 'WL002',
       message = format('entry %s of work item %s does not come next: its ledger has %s', new.seq, new.work_item_id, v_count),
       hint = 'ledger_append() numbers entries.';
   end if;
+  -- What is restored brings its link. The name of this trigger comes after that of redact: what is hashed is what is stored.
+  if new.link = '' then
+    new.link := case when v_salt is not null then _entry_link(v_previous, v_salt, new) end;
+  end if;
   return new;
 end
 $$;
 
 comment on function _refuse_entry() is
-  'Trigger: a ledger entry is within its limits, and has a number that the counter in its item''s fence has given out. Instead of CHECKs, which cost more, and with their errors. Raises 23514, WL002.';
+  'Trigger: a ledger entry is within its limits, has a number that the counter in its item''s fence has given out, and is linked to the one before it, if the item has a chain. Instead of CHECKs, which cost more, and with their errors. Raises 23514, WL002.';
 
 do $do$
 declare
@@ -127,7 +136,7 @@ declare
 begin
   foreach v_table in array array[
     'work_ledger', 'messages', 'session_history', 'turn_configs', 'elisions', 'artifacts', 'awareness_shown', 'turn_workspaces',
-    'work_checkpoints', 'message_lints', 'artifact_uses'] loop
+    'work_checkpoints', 'message_lints', 'artifact_uses', 'seals'] loop
     execute format('create or replace trigger refuse_change before update or delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_change', v_table);
   end loop;

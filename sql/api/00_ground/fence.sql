@@ -143,7 +143,8 @@ create or replace function _fence_create(p_item work_items)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  insert into fences (work_item_id, submitted_by, is_child, is_journal) values (p_item.id, p_item.submitted_by, p_item.depth > 0, p_item.work_type = 'journal');
+  insert into fences (work_item_id, submitted_by, is_child, is_journal, salt)
+  values (p_item.id, p_item.submitted_by, p_item.depth > 0, p_item.work_type = 'journal', case when _is_chained() then gen_random_uuid() end);
 $$;
 
 comment on function _fence_create(work_items) is
@@ -161,11 +162,12 @@ begin
          is_over = new.resolved_at is not null,
          lease_hash = case when new.focus_id is not distinct from focus_id and new.resolved_at is null then lease_hash end
    where work_item_id = new.id and (focus_id, attempt, is_over) is distinct from (new.focus_id, new.attempts, new.resolved_at is not null);
+  perform _item_seal(new) where new.resolved_at is not null and old.resolved_at is null;
   return null;
 end
 $$;
 
-comment on function _fence_follow() is 'Trigger: the fence follows its item. A lease ends with the attempt for which it was taken.';
+comment on function _fence_follow() is 'Trigger: the fence follows its item. A lease ends with the attempt for which it was taken; an item that ends is sealed.';
 
 create or replace function _is_driven(p_work_item_id uuid)
   returns boolean

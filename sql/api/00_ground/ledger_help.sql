@@ -18,6 +18,8 @@ as $$
       ('people', 'erasure', '{ledger_retract,work_erase,retention_policy_save}', '{admin}'),
       ('people', 'erasure', '{work_retention_run}', '{admin,worker}'),
       ('people', 'erasure', '{session_work,work_export}', '{reader}'),
+      ('people', 'evidence', '{ledger_verify,ledger_head}', '{reader}'),
+      ('people', 'evidence', '{ledger_chain_save}', '{admin}'),
       ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_replay,context_replay_turns,work_approaching_limit,work_trace}', '{reader}'),
       ('people', 'looking', '{context_compact}', '{client}'),
       ('people', 'sessions', '{session_find,session_head_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare}', '{reader}'),

@@ -18,6 +18,7 @@ begin
   if reason is not null then
     return;
   end if;
+  perform _turns_seal(p_item.id, false);
   v_last := v_next.last;
   v_head := v_next.head;
   v_cuts := v_next.cuts;

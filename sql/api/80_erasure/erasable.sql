@@ -32,10 +32,10 @@ as $$
       ('inbox', 13, 'work_item_id = $1', $q${"content": "'[erased]'"}$q$, null),
       ('compactions', 14, 'work_item_id = $1', $q${"instructions": "case when t.instructions is not null then '[erased]' end", "error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end"}$q$, null),
       ('elisions', 15, 'work_item_id = $1', $q${"stubs": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "kept": "null::json", "summary": "case when t.summary is not null then '[erased]' end"}$q$, null),
-      ('messages', 16, t.condition, $q${"content": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "sent_content": "null::json", "context": "null::jsonb", "metadata": "case when t.metadata ->> 'kind' in ('task', 'digest', 'nudge', 'stall', 'message', 'child_result') then jsonb_build_object('kind', t.metadata -> 'kind') end"}$q$, '{content,sent_content}'),
-      ('tool_calls', 17, t.condition, $q${"input": "'{}'::json", "rewritten_input": "null::json", "result": "case when t.result is not null then '\"[erased]\"'::json end", "value": "null::json", "artifact_hash": "null::text"}$q$, '{input,rewritten_input,result,value}'),
+      ('messages', 16, t.condition, $q${"content": "'[{\"type\":\"text\",\"text\":\"[erased]\"}]'::json", "sent_content": "null::json", "context": "null::jsonb", "metadata": "case when t.metadata ->> 'kind' in ('task', 'digest', 'nudge', 'stall', 'message', 'child_result') then jsonb_build_object('kind', t.metadata -> 'kind') end"}$q$, '{content,sent_content,context,metadata}'),
+      ('tool_calls', 17, t.condition, $q${"input": "'{}'::json", "rewritten_input": "null::json", "result": "case when t.result is not null then '\"[erased]\"'::json end", "value": "null::json", "artifact_hash": "null::text"}$q$, '{input,rewritten_input,result,value,artifact_hash}'),
       ('work_ledger', 18, $q$work_item_id = $1 and $2 = 'nothing'$q$, $q${"content": "'[erased]'", "data": "null::jsonb", "keep": "null::text[]"}$q$, '{content,data,keep}'),
-      ('turns', 19, 'work_item_id = $1', $q${"error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end", "workspace_path": "null::text"}$q$, null),
+      ('turns', 19, 'work_item_id = $1', $q${"error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end", "workspace_path": "null::text"}$q$, '{error,workspace_path}'),
       ('foci', 20, 'work_item_id = $1', $q${"error": "case when t.error is not null then '{\"message\": \"[erased]\"}'::jsonb end", "compaction_instructions": "null::text", "round_hash": "null::text"}$q$, null),
       ('sessions', 21, 'label in ' || s.list, $q${"task_description": "case when t.task_description is not null then '[erased]' end"}$q$, null),
       ('work_items', 22, $q$id = $1 and $2 = 'nothing'$q$, $q${"description": "'[erased]'", "params": "'{}'::jsonb", "outcome_data": "case when t.outcome_data is not null then '{\"summary\": \"[erased]\"}'::jsonb end", "state_reason": "case when t.state_reason is not null then '[erased]' end", "dedup_key": "null::text", "workspace_dir": "null::text"}$q$, '{description,params,outcome_data}')
@@ -43,36 +43,7 @@ as $$
 $$;
 
 comment on function _erasable() is
-  'The tables with words of a work item, in the order in which they are erased. of_item: a condition on row t, with the item in $1 and what is kept in $2. becomes: for each column with words, what takes their place; null: the rows go. hashed: the columns whose salted hash stays in erased_hash. What is not named (ids, keys of callers, times, counts, states) stays.';
-
-create or replace function _salted_hash(p_salt uuid, variadic p_parts text[])
-  returns bytea
-  language sql
-  immutable
-  parallel safe
-  return (
-    select sha256(uuid_send(p_salt)
-             || string_agg(int4send(coalesce(octet_length(p.part), -1)) || convert_to(coalesce(p.part, ''), 'UTF8'), ''::bytea order by p.n))
-      from unnest(p_parts) with ordinality as p(part, n));
-
-comment on function _salted_hash(uuid, text[]) is 'SHA-256 of a salt and texts, each behind its length in bytes (-1 for null), so that no other texts have it and, once the salt is gone, none can be guessed from it.';
-
-create or replace function _salt(p_work_item_id uuid)
-  returns uuid
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_salt uuid;
-begin
-  insert into content_salts (work_item_id) values (p_work_item_id) on conflict do nothing;
-  select salt into v_salt from content_salts where work_item_id = p_work_item_id;
-  return v_salt;
-end
-$$;
-
-comment on function _salt(uuid) is 'The salt of a work item''s hashes; made when it is first asked for.';
+  'The tables with words of a work item, in the order in which they are erased. of_item: a condition on row t, with the item in $1 and what is kept in $2. becomes: for each column with words, what takes their place; null: the rows go. hashed: the columns whose salted hash stays in erased_hash, in the order of _entry_hash() and the like. What is not named (ids, keys of callers, times, counts, states) stays.';
 
 create or replace function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text)
   returns text
@@ -85,8 +56,9 @@ as $$
            when '+' then string_agg(format('coalesce(octet_length(t.%I::text), 0)', c.key), ' + ' order by c.key)
            else string_agg(format('%I = %s', c.key, c.value), ', ' order by c.key)
              || coalesce(
-                  ', erased_hash = coalesce(t.erased_hash, _salted_hash($4, '
-                    || (select string_agg(format('t.%I::text', h.name), ', ' order by h.n) from unnest(p_hashed) with ordinality as h(name, n)) || '))', '')
+                  ', erased_hash = coalesce(t.erased_hash, sha256(uuid_send($4)'
+                    || (select string_agg(format(' || _sized(t.%I::text)', h.name), '' order by h.n) from unnest(p_hashed) with ordinality as h(name, n))
+                    || '))', '')
          end
     from jsonb_each_text(p_becomes) c;
 $$;
@@ -149,7 +121,10 @@ begin
           then format('delete from %1$I t where t.ctid = any (array(select t.ctid from %1$I t where %2$s limit $3))', v_e.relation, v_e.of_item)
         else format('update %1$I t set %2$s where t.ctid = any (array(select t.ctid from %1$I t where (%3$s) and (%4$s) limit $3))',
                v_e.relation,
-               _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, ','), v_e.of_item, _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, 'or'))
+               _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, ','), v_e.of_item,
+               -- Also rows without words get their hash: without the salt it could no longer be told.
+               concat_ws(' or ', _erasable_set(v_e.relation, v_e.becomes, v_e.hashed, 'or'),
+                 case when v_e.hashed is not null and v_salt is not null then 't.erased_hash is null' end))
       end using p_work_item_id, p_keep, p_limit - v_count, v_salt;
     get diagnostics v_rows = row_count;
     v_count := v_count + v_rows;

@@ -29,7 +29,8 @@ begin
   for v_quote in select q.* from _quotes(array[p_work_item_id]) q order by q.message_id loop
     if _is_told_over(v_quote.work_item_id) then
       update messages m
-         set erased_hash = coalesce(m.erased_hash, _salted_hash(_salt(v_quote.work_item_id), m.content::text, m.sent_content::text)),
+         set erased_hash = coalesce(m.erased_hash, sha256(uuid_send(_salt(v_quote.work_item_id))
+               || _sized(m.content::text) || _sized(m.sent_content::text) || _sized(m.context::text) || _sized(m.metadata::text))),
              content = case
                when m.metadata ->> 'kind' = 'task' then _without_digest(m.content)
                else ('[' || _text_block('[engine] What other agents were doing stood here; some of it is erased.') || ']')::json end,

@@ -193,7 +193,7 @@ create or replace function _erase_end(p_work_item_id uuid, p_row_count bigint)
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  delete from content_salts where work_item_id = p_work_item_id and (select keep from erasures where work_item_id = p_work_item_id) = 'nothing';
+  update fences set salt = null where work_item_id = p_work_item_id and (select keep from erasures where work_item_id = p_work_item_id) = 'nothing';
   update erasures set erased_at = coalesce(erased_at, _now()), row_count = row_count + p_row_count where work_item_id = p_work_item_id;
 $$;
 

@@ -157,6 +157,7 @@ declare
   v_rows bigint;
   v_count bigint := 0;
 begin
+  perform from fences where work_item_id = p_work_item_id for no key update;
   loop
     v_rows := _erase_rows(p_work_item_id, v_keep, v_step);
     v_count := v_count + v_rows;

@@ -59,6 +59,7 @@ begin
    where id = v_row.id
   returning * into v_row;
   perform _touches_store(v_row);
+  perform _task_seal(v_turn);
   return '{"success": true}';
 end
 $$;

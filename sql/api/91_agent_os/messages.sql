@@ -21,6 +21,7 @@ begin
   insert into messages (turn_id, sequence, role, source, content, external_id, created_at)
   values (v_turn.id, (select count(*) + 1 from messages where turn_id = v_turn.id), v_role, case v_role when 'user' then 'human' end,
           v_content::json, v_id, v_at);
+  perform _task_seal(v_turn);
   return jsonb_build_object('success', true, 'messageId', v_id);
 exception when unique_violation then
   raise exception using errcode = 'WL007', message = format('message "%s" already exists: a message is never changed', v_id);

@@ -201,3 +201,14 @@ end
 $$;
 
 comment on function _task_turn(text) is 'The turn to which a task''s messages and calls belong, made if there is none yet; locks the task''s fence. Raises WL001, WL002.';
+
+create or replace function _task_seal(p_turn turns)
+  returns void
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _turns_seal(f.work_item_id, true) from fences f where f.work_item_id = p_turn.work_item_id and f.is_over;
+$$;
+
+comment on function _task_seal(turns) is 'Seals what was added to the turn of a task that is over; until then it may grow.';

@@ -106,6 +106,7 @@ begin
            outcome_data = jsonb_build_object('summary', coalesce(v_run.outcome, 'imported'))
      where id = v_item.id;
   end if;
+  perform _turns_seal(v_item.id, false);
   return jsonb_build_object('work_item_id', v_item.id, 'session', v_label, 'turns', v_end.turns_added, 'calls', v_end.calls_added);
 end
 $$;

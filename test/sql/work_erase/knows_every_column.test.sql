@@ -14,11 +14,11 @@ create temporary table word as
 create temporary table stays (relation text, names text[]);
 insert into stays values
   ('work_items', '{work_type,faculty,source,idempotency_key,external_id,state,slot_faculty,erased_hash}'),
-  ('work_ledger', '{entry_type,trust,idempotency_key,erased_hash}'),
+  ('work_ledger', '{entry_type,trust,idempotency_key,erased_hash,link}'),
   ('sessions', '{label,persona_id,parent_session_label,origin,origin_session_id,status}'),
   ('session_history', '{session_label}'),
   ('foci', '{faculty,faculty_hash,session_label,lease_owner,compaction_trigger,outcome}'),
-  ('turns', '{turn_type,status,config_hash,provider,model,role,stop_reason,response_id,request_id,external_id}'),
+  ('turns', '{turn_type,status,config_hash,provider,model,role,stop_reason,response_id,request_id,external_id,erased_hash}'),
   ('messages', '{role,source,external_id,erased_hash}'),
   ('tool_calls', '{provider_id,given_id,tool_name,effect,status,code_run,external_id,erased_hash}'),
   ('elisions', '{max_result_effect}'),
@@ -31,10 +31,11 @@ insert into stays values
   ('budgets', '{resource}'),
   ('fences', '{lease_hash,submitted_by}'),
   ('work_usage', '{model}'),
+  ('seals', '{link}'),
   ('erasures', '{keep,reason,erased_by}');
 -- Of the ledger, not of any work; and artifacts, which go with the last work that uses them.
 create temporary table elsewhere as
-  select unnest('{models,faculties,turn_configs,workers,abilities,touch_rules,ledger_data_schemas,retention_policies,retention_runs,ledger_roles,sweep_walks,redactions,artifacts,artifact_uses}'::text[]) as relation;
+  select unnest('{models,faculties,turn_configs,workers,abilities,touch_rules,ledger_data_schemas,retention_policies,retention_runs,ledger_roles,sweep_walks,redactions,artifacts,artifact_uses,installed_code}'::text[]) as relation;
 
 select is_empty(
   $$ select relation, name from word

@@ -1,0 +1,48 @@
+// Whether anybody changed what was recorded: the ledger's code against this package, then its chains, then heads that were kept elsewhere.
+
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+
+import type { Settings } from '../config.ts';
+import { comparedCode } from '../install/comparedCode.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { head } from '../ledger/evidence.ts';
+import type { Head } from '../ledger/evidence.ts';
+import { exit, note, print, visible } from './output.ts';
+import { withLedger } from './withLedger.ts';
+
+export type VerifyOptions = Settings & { heads?: string };
+
+/** `id`: a work item; undefined: all of them. */
+export async function verify(id: string | undefined, options: VerifyOptions): Promise<number> {
+  const kept = options.heads === undefined ? null : headsOf(options.heads === '-' ? await text(process.stdin) : await readFile(options.heads, 'utf8'));
+  return withLedger(options, async (db, url) => {
+    const code = await comparedCode(url, db.schema);
+    if (code === null) note('the functions were not compared with this package: that takes a role that may create a schema (which is rolled back)');
+    const found = [
+      ...(code ?? []).map((one) => ({ work_item_id: null, ...one })),
+      // The ledger's own look at its code finds the same as ours, and could be replaced.
+      ...(await db.ledgerVerify(id ?? null, kept)).filter((one) => code === null || one.work_item_id !== null),
+    ];
+    const checked = kept === null ? '' : `, and ${kept.length} heads fit`;
+    print(found, found.length === 0 ? `everything is as it was written${checked}` : found.map((one) => visible([one.work_item_id, one.place, one.problem].filter(Boolean).join('  '))).join('\n'), options.json ?? false);
+    return found.length === 0 ? exit.ok : exit.error;
+  });
+}
+
+/** One JSON document a line. */
+export const heads = (id: string | undefined, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    for (const one of await db.ledgerHead(id ?? null)) process.stdout.write(`${JSON.stringify(one)}\n`);
+    return exit.ok;
+  });
+
+function headsOf(lines: string): Head[] {
+  return lines.split('\n').filter((line) => line.trim() !== '').map((line, i) => {
+    try {
+      return head.parse(JSON.parse(line));
+    } catch {
+      throw new UsageError(`line ${i + 1} is not a line of "work-ledger heads"`);
+    }
+  });
+}

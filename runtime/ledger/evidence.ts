@@ -1,0 +1,23 @@
+// Whether the ledger is as it was written, and the ends of its chains, to be kept elsewhere.
+
+import { z } from 'zod';
+
+import type { Calls } from './pool.ts';
+
+/** The ends of a work item's chains, see ledger_head(). */
+export type Head = z.infer<typeof head>;
+export const head = z.object({
+  work_item_id: z.guid(), ledger_count: z.number(), ledger_link: z.string().nullable(), seal_count: z.number(), seal_link: z.string().nullable(),
+});
+
+/** `work_item_id` null: the ledger itself. */
+export type Problem = z.infer<typeof problem>;
+const problem = z.object({ work_item_id: z.string().nullable(), place: z.string(), problem: z.string() });
+
+export const evidence = ({ rows }: Calls) => ({
+  /** `workItemId` null: of all work items. */
+  ledgerHead: (workItemId: string | null) => rows('ledger_head', [workItemId], head),
+
+  /** What is not as it was written; `heads`: what was kept elsewhere. */
+  ledgerVerify: (workItemId: string | null, heads: readonly Head[] | null) => rows('ledger_verify', [workItemId, heads === null ? null : JSON.stringify(heads)], problem),
+});
