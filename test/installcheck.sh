@@ -106,7 +106,10 @@ tables=$(cut -d'|' -f1 <<<"$before" | sort -u | wc -l)
 all=$(psql -qAt -d "$database" -c "select count(*) from pg_class where relnamespace = 'work_ledger'::regnamespace and relkind = 'r' and relpersistence = 'p'
   and relname not in ('erasing', 'ledger_roles')") # the one is empty but within an erasing transaction; roles belong to the server
 diff <(echo "$before") <(echo "$after") || { echo 'not ok - a dump restores with its rows'; exit 1; }
+for checked in "$database" "${database}_restored"; do
+  psql -qAt -d "$checked" -c 'select place, problem from work_ledger.ledger_verify()' | { ! grep .; } || { echo "not ok - the chains hold in $checked"; exit 1; }
+done
 [ "$tables" = "$all" ] || { echo "not ok - $tables of $all tables had rows to restore:"; cut -d'|' -f1 <<<"$before" | sort -u; exit 1; }
 psql -qAt -d "${database}_restored" -c "select seq from work_submit('analyze', 'After the restore') w, ledger_append(w.id, 'note', 'goes on')" | grep -qx 1 ||
   { echo 'not ok - the restored ledger goes on'; exit 1; }
-echo "ok - a dump of $all tables restores with its rows, and the ledger goes on"
+echo "ok - a dump of $all tables restores with its rows, its chains hold, and the ledger goes on"

@@ -20,8 +20,10 @@ export function comparedCode(url: string, schema: string): Promise<{ place: stri
       if (['42501', '25006'].includes(sqlState(error) ?? '')) return null;
       throw error;
     }
-    const ours = await definitions(client, beside, (text) => text.replaceAll(`"${beside}"`, schema).replaceAll(beside, schema));
-    const theirs = await definitions(client, schema, (text) => text.replaceAll(`"${schema}"`, schema));
+    // A script quotes the schema's name always, an extension only where it must.
+    const unquoted = (text: string): string => text.replaceAll(`"${schema}"`, schema);
+    const ours = await definitions(client, beside, (text) => unquoted(text.replaceAll(beside, schema)));
+    const theirs = await definitions(client, schema, unquoted);
     const names = [...ours.keys(), ...theirs.keys()].filter((name, i, all) => all.indexOf(name) === i && ours.get(name) !== theirs.get(name));
     const isTaken = (name: string): boolean => name.startsWith('trigger ') || [...ours.keys()].some((our) => our.split('(')[0] === name.split('(')[0]);
     return names.filter((name) => ours.has(name) || isTaken(name)).toSorted().map((name) => ({
@@ -45,6 +47,6 @@ async function definitions(client: pg.Client, schema: string, renamed: (text: st
       from pg_trigger t join pg_class c on c.oid = t.tgrelid
      where c.relnamespace = $1::regnamespace and not t.tgisinternal
     union all
-    select 'view ' || c.oid::regclass, pg_get_viewdef(c.oid) from pg_class c where c.relnamespace = $1::regnamespace and c.relkind = 'v'`, [schema]);
+    select 'view ' || c.oid::regclass, replace(pg_get_viewdef(c.oid), '::text AS text', '::text') from pg_class c where c.relnamespace = $1::regnamespace and c.relkind = 'v'`, [schema]);
   return new Map(rows.map(({ name, definition }) => [renamed(name), renamed(definition)]));
 }

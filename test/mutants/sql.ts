@@ -1517,7 +1517,7 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   {
     name: 'functions are open to everybody',
     file: 'sql/api/98_roles/roles.sql',
-    from: 'select _functions_close();',
+    from: 'select _functions_close();\n',
     to: '',
     test: 'test/runtime/install/installLedger.test.ts',
     title: 'a new ledger is open to nobody but its owner',

@@ -214,5 +214,5 @@ comment on function _refuse_erased(uuid) is 'For functions that write for finish
 
 create or replace trigger fence_follow after update of focus_id, attempts, resolved_at on work_items
   for each row
-  when ((old.focus_id, old.attempts, old.resolved_at) is distinct from (new.focus_id, new.attempts, new.resolved_at))
+  when (old.focus_id is distinct from new.focus_id or old.attempts is distinct from new.attempts or old.resolved_at is distinct from new.resolved_at)
   execute function _fence_follow();

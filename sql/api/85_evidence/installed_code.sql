@@ -22,7 +22,8 @@ as $$
         join pg_class c on c.oid = t.tgrelid
        where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and not t.tgisinternal
       union all
-      select 'view', c.oid::regclass::text, r.xmin, pg_get_viewdef(c.oid)
+      -- In a dump a constant gets the name that PostgreSQL would give it.
+      select 'view', c.oid::regclass::text, r.xmin, replace(pg_get_viewdef(c.oid), '::text AS text', '::text')
         from pg_class c
         join pg_rewrite r on r.ev_class = c.oid
        where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind = 'v') c;
@@ -51,23 +52,24 @@ create or replace function _code_problems()
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+  with installed as (
+    select * from installed_code where server = current_setting('server_version_num')::integer / 10000
+  )
   select concat_ws(' ', coalesce(i.kind, c.kind), coalesce(i.name, c.name)), case
       when c.name is null then 'missing'
       when i.name is null then 'was not installed with the ledger'
       when i.kind = 'trigger' and t.tgenabled = 'D' then 'disabled'
       else 'is not the one that was installed' end
-    from (select * from installed_code where server = current_setting('server_version_num')::integer / 10000) i
+    from installed i
     full join _code_now() c on (c.kind, c.name) = (i.kind, i.name)
     left join pg_trigger t on i.kind = 'trigger' and format('%I on %s', t.tgname, t.tgrelid::regclass) = i.name and not t.tgisinternal
-   where i.digest is distinct from c.digest
+   where i.digest is distinct from c.digest and exists (select from installed)
      -- Other functions and views of users may stand in this schema, but none that would be taken for one of ours.
-     and (i.name is not null or exists (select from installed_code) and case c.kind
-            when 'trigger' then true
-            when 'function' then exists (
-              select from installed_code k where k.kind = 'function' and split_part(k.name, '(', 1) = split_part(c.name, '(', 1)) end)
+     and (i.name is not null or c.kind = 'trigger' or c.kind = 'function' and exists (
+       select from installed k where k.kind = 'function' and split_part(k.name, '(', 1) = split_part(c.name, '(', 1)))
   union all
   select 'code', 'cannot be compared: it was installed on another version of PostgreSQL, see "work-ledger verify"'
-   where not exists (select from installed_code where server = current_setting('server_version_num')::integer / 10000);
+   where not exists (select from installed);
 $$;
 
 comment on function _code_problems() is 'Functions, triggers and views of this ledger that are not as they were installed.';
