@@ -21,8 +21,8 @@ export function comparedCode(url: string, schema: string): Promise<{ place: stri
       throw error;
     }
     // A script quotes the schema's name always, an extension only where it must.
-    const unquoted = (text: string): string => text.replaceAll(`"${schema}"`, schema);
-    const ours = await definitions(client, beside, (text) => unquoted(text.replaceAll(beside, schema)));
+    const unquoted = (text: string): string => text.replaceAll(client.escapeIdentifier(schema), () => schema);
+    const ours = await definitions(client, beside, (text) => unquoted(text.replaceAll(`"${beside}"`, () => schema).replaceAll(beside, () => schema)));
     const theirs = await definitions(client, schema, unquoted);
     const names = [...ours.keys(), ...theirs.keys()].filter((name, i, all) => all.indexOf(name) === i && ours.get(name) !== theirs.get(name));
     const isTaken = (name: string): boolean => name.startsWith('trigger ') || [...ours.keys()].some((our) => our.split('(')[0] === name.split('(')[0]);
@@ -38,15 +38,15 @@ async function definitions(client: pg.Client, schema: string, renamed: (text: st
   await client.query(`select set_config('search_path', 'pg_catalog, ' || quote_ident($1) || ', pg_temp', true)`, [schema]);
   const { rows } = await client.query<{ name: string; definition: string }>(`
     select 'function ' || p.oid::regprocedure as name,
-           concat_ws(E'\\n', l.lanname, p.provolatile, p.proisstrict, pg_get_function_result(p.oid), pg_get_function_arguments(p.oid), p.proconfig::text, p.prosrc,
+           concat_ws(E'\\n', l.lanname, p.provolatile, p.proisstrict, pg_get_function_result(p.oid), pg_get_function_arguments(p.oid), array_to_string(p.proconfig, ','), p.prosrc,
              pg_get_function_sqlbody(p.oid)) as definition
       from pg_proc p join pg_language l on l.oid = p.prolang
-     where p.pronamespace = $1::regnamespace and p.prokind = 'f' and p.proname !~ '^_js_(?!text)'
+     where p.pronamespace = to_regnamespace(quote_ident($1)) and p.prokind = 'f' and p.proname !~ '^_js_(?!text)'
     union all
     select format('trigger %I on %s', t.tgname, t.tgrelid::regclass), concat_ws(E'\\n', pg_get_triggerdef(t.oid), t.tgenabled)
       from pg_trigger t join pg_class c on c.oid = t.tgrelid
-     where c.relnamespace = $1::regnamespace and not t.tgisinternal
+     where c.relnamespace = to_regnamespace(quote_ident($1)) and not t.tgisinternal
     union all
-    select 'view ' || c.oid::regclass, replace(pg_get_viewdef(c.oid), '::text AS text', '::text') from pg_class c where c.relnamespace = $1::regnamespace and c.relkind = 'v'`, [schema]);
+    select 'view ' || c.oid::regclass, replace(pg_get_viewdef(c.oid), '::text AS text', '::text') from pg_class c where c.relnamespace = to_regnamespace(quote_ident($1)) and c.relkind = 'v'`, [schema]);
   return new Map(rows.map(({ name, definition }) => [renamed(name), renamed(definition)]));
 }

@@ -30,11 +30,12 @@ const exceptions: Record<string, string> = {
   ...Object.fromEntries(['max_result_chars', 'max_result_depth', 'max_result_effect'].map((name) => [`elisions.${name}`, 'the floor and the selective strategy: e2e/compaction'])),
   ...Object.fromEntries(['focus_id', 'iteration', 'is_done', 'claim_ends_at'].map((name) => [`trace_exports.${name}`, 'an export of traces: e2e/traces'])),
   ...Object.fromEntries([
-    'erasing.xid', 'work_items.erased_at', 'work_items.erased_hash', 'messages.erased_hash', 'tool_calls.erased_hash', 'work_ledger.erased_hash',
+    'erasing.xid', 'work_items.erased_at', 'work_items.erased_hash', 'messages.erased_hash', 'tool_calls.erased_hash', 'turns.erased_hash', 'work_ledger.erased_hash',
     ...['work_item_id', 'root_id', 'keep', 'reason', 'erased_by', 'began_at', 'erased_at', 'row_count', 'quote_count', 'is_quoted'].map((name) => `erasures.${name}`),
   ].map((name) => [name, 'what is erased: sql/work_erase'])),
   ...Object.fromEntries([...['id', 'state', 'faculty', 'age', 'keep', 'export_function', 'updated_at'].map((name) => `retention_policies.${name}`), ...['root_id', 'error', 'tried_at'].map((name) => `retention_runs.${name}`)]
     .map((name) => [name, 'retention: sql/work_retention_run'])),
+  ...Object.fromEntries(['is_only', 'is_on', 'updated_at'].map((name) => [`ledger_chain.${name}`, 'work without a chain: sql/ledger_verify'])),
   ...Object.fromEntries(['run_at', 'work_item_id', 'job_id'].map((name) => [`sweep_walks.${name}`, 'more than a thousand items that wait: sql/work_sweep'])),
   ...Object.fromEntries(['fences.submitted_by', 'work_items.submitted_by', 'workers.role'].map((name) => [name, 'another role that is logged in: e2e/roles'])),
   ...Object.fromEntries(['ledger_entries_used', 'metadata'].map((name) => [`compactions.${name}`, 'a compaction of work of our own: e2e/compaction'])),

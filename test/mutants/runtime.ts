@@ -818,4 +818,12 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/console/browser.test.ts',
     title: 'another policy stands below it',
   },
+  {
+    name: 'verify believes the functions that it is given',
+    file: 'runtime/install/comparedCode.ts',
+    from: 'ours.get(name) !== theirs.get(name)',
+    to: '!theirs.has(name)',
+    test: 'test/e2e/evidence.test.ts',
+    title: 'functions that were replaced',
+  },
 ];

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { checkLedger, QUEUE_MIGRATION } from '../../../runtime/install/checkLedger.ts';
+import { comparedCode } from '../../../runtime/install/comparedCode.ts';
 import { installLedger, readyLedger } from '../../../runtime/install/installLedger.ts';
 import { connect } from '../../../runtime/ledger/connection.ts';
 import { openDb } from '../../../runtime/ledger/db.ts';
@@ -121,6 +122,8 @@ test('a ledger of other functions is refused by whoever works, and renewed by an
   const after = await catalog(database);
   expect(after.filter((line) => line.includes('users_own'))).toHaveLength(1);
   expect(after.filter((line) => !line.includes('users_own'))).toEqual(before);
+  expect(await database.query('select place, problem from ledger.ledger_verify()')).toEqual([]);
+  expect(await comparedCode(database.url, 'ledger')).toEqual([]);
 });
 
 test('a ledger of other tables, and one that is newer, stay as they are, and it is said what to do', async () => {
@@ -194,6 +197,8 @@ test('a schema whose name needs quoting is as good as any', async () => {
   expect(await db.awarenessDigest(item.id)).toContain('== AWARENESS ==');
   await db.close();
   expect(await database.query(`select call from "Team ""A"" ledger".ledger_help('work_roles_create')`)).toHaveLength(1);
+  expect(await database.query(`select place, problem from "Team ""A"" ledger".ledger_verify()`)).toEqual([]);
+  expect(await comparedCode(database.url, 'Team "A" ledger')).toEqual([]);
 });
 
 test('two ledgers in two schemas of one database do not see each other', async () => {
@@ -218,6 +223,7 @@ test('every table with rows of users is marked for pg_dump, and what comes with 
      where extname = 'work_ledger' order by 1`);
   expect(marked.filter((row) => row.condition !== '')).toEqual([
     { name: 'abilities', condition: 'where not is_builtin' },
+    { name: 'installed_code', condition: 'where false' }, // the installation writes it
     { name: 'ledger_roles', condition: 'where false' }, // roles belong to the server
     { name: 'search_entries', condition: 'where false' }, // triggers make its rows again
     { name: 'touch_rules', condition: 'where not is_builtin' },
