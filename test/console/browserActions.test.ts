@@ -4,37 +4,16 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 
 import pg from 'pg';
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { createDatabase } from '../database.ts';
-import type { TestDatabase } from '../database.ts';
 import { longItem } from '../longItem.ts';
 import { until } from '../workerProcess.ts';
-import { look, missing } from './browser.ts';
-import type { Looking } from './browser.ts';
-import type { Crew } from './crew.ts';
+import { missing } from './browser.ts';
+import { look } from './look.ts';
 
-if (missing !== null) process.stderr.write(`test/console/browserActions.test.ts is skipped: ${missing}\n`);
+const { context, crew, database, faults, go, page, stateOf } = await look();
 
 describe.skipIf(missing !== null)('in a browser', () => {
-  let database: TestDatabase;
-  let looking: Looking;
-  let crew: Crew;
-  let page: Page;
-
-  beforeAll(async () => {
-    database = await createDatabase();
-    looking = await look(database);
-    ({ crew, page } = looking);
-  });
-  afterAll(async () => {
-    await looking?.close();
-    await database?.drop();
-  });
-
-  const go = (path: string): Promise<void> => looking.go(path);
-  const stateOf = (id: string): Promise<string | undefined> => looking.stateOf(id);
   const fixture = fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url));
 
   type Decided = { decision: string | null; reason: string | null; status: string; result: string };
@@ -161,7 +140,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   async function drop(selector: string, files: string[]): Promise<void> {
     const box = await page.locator(selector).boundingBox();
     if (!box) throw new Error(`nothing to drop on: ${selector}`);
-    const session = await looking.context.newCDPSession(page);
+    const session = await context.newCDPSession(page);
     const at = { x: box.x + box.width / 2, y: box.y + box.height / 2, data: { items: [], files, dragOperationsMask: 1 } };
     for (const type of ['dragEnter', 'dragOver', 'drop'] as const) await session.send('Input.dispatchDragEvent', { type, ...at });
     await session.detach();
@@ -214,6 +193,6 @@ describe.skipIf(missing !== null)('in a browser', () => {
   });
 
   test('nothing went wrong in the page meanwhile', () => {
-    expect(looking.faults).toEqual([]);
+    expect(faults).toEqual([]);
   });
 });

@@ -1,36 +1,16 @@
 // Every key that the page of keys names, pressed in a real browser.
 
-import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
-import { createDatabase } from '../database.ts';
-import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';
-import { look, missing } from './browser.ts';
-import type { Looking } from './browser.ts';
+import { missing } from './browser.ts';
 import { leadIsForked } from './crew.ts';
-import type { Crew } from './crew.ts';
+import { look } from './look.ts';
 
-if (missing !== null) process.stderr.write(`test/console/browserKeys.test.ts is skipped: ${missing}\n`);
+const { crew, database, faults, go, page, stateOf } = await look();
 
 describe.skipIf(missing !== null)('in a browser', () => {
-  let database: TestDatabase;
-  let looking: Looking;
-  let crew: Crew;
-  let page: Page;
   const pressed = new Set<string>();
-
-  beforeAll(async () => {
-    database = await createDatabase();
-    looking = await look(database);
-    ({ crew, page } = looking);
-  });
-  afterAll(async () => {
-    await looking?.close();
-    await database?.drop();
-  });
-
-  const go = (path: string): Promise<void> => looking.go(path);
   const named: Record<string, string> = { '↓': 'ArrowDown', '↑': 'ArrowUp', '←': 'ArrowLeft', '→': 'ArrowRight', Esc: 'Escape' };
   /** Presses what the page of keys calls so. */
   async function press(name: string): Promise<void> {
@@ -122,12 +102,12 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await until(async () => (await database.query(`select from inbox where work_item_id = '${paused}' and content = 'Both stores are in Ulm'`)).length === 1);
     await press('p');
     await page.keyboard.press('Enter');
-    await until(async () => (await looking.stateOf(paused)) !== 'paused');
+    await until(async () => (await stateOf(paused)) !== 'paused');
     await page.locator('details[data-action="pause"]').waitFor();
     await press('p');
     await page.keyboard.type('by key');
     await page.keyboard.press('Enter');
-    await until(async () => (await looking.stateOf(paused)) === 'paused');
+    await until(async () => (await stateOf(paused)) === 'paused');
     expect(await database.query(`select state_reason from work_items where id = '${paused}'`)).toEqual([{ state_reason: 'by key' }]);
   });
 
@@ -190,13 +170,13 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await press('Esc');
     await page.locator('.ask').focus();
     await press('a');
-    await until(async () => (await looking.stateOf(crew.ids.operate)) === 'completed');
+    await until(async () => (await stateOf(crew.ids.operate)) === 'completed');
     expect(await database.query(`select decision from approvals where work_item_id = '${crew.ids.operate}'`)).toEqual([{ decision: 'approved' }]);
   });
 
   test('no key of the page of keys was left out, and nothing went wrong in the page meanwhile', async () => {
     await go('/keys');
     expect([...pressed].toSorted()).toEqual([...new Set(await page.locator('main kbd').allTextContents())].toSorted());
-    expect(looking.faults).toEqual([]);
+    expect(faults).toEqual([]);
   });
 });

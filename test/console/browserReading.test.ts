@@ -5,34 +5,26 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 
-import { createDatabase } from '../database.ts';
-import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';
-import { look, missing } from './browser.ts';
-import type { Looking } from './browser.ts';
+import { missing } from './browser.ts';
 import { leadIsForked } from './crew.ts';
-import type { Crew } from './crew.ts';
+import { look } from './look.ts';
 
-if (missing !== null) process.stderr.write(`test/console/browserReading.test.ts is skipped: ${missing}\n`);
+const looking = await look();
+const { browser, crew, database, stateOf } = looking;
 
 describe.skipIf(missing !== null)('in a browser', () => {
-  let database: TestDatabase;
-  let looking: Looking;
-  let crew: Crew;
   /** Every page, and what it is there to say. */
   let pages: [path: string, says: string | RegExp][];
 
   beforeAll(async () => {
-    database = await createDatabase();
-    looking = await look(database);
-    ({ crew } = looking);
     const { root, paused, review } = crew.ids;
     const [point] = await crew.db.console.forkPoints(root, 1);
     leadIsForked();
     const fork = await crew.db.console.fork(point?.turn_id ?? '', 'Try an index on the expression', null);
-    await until(async () => (await looking.stateOf(fork.id)) === 'completed');
+    await until(async () => (await stateOf(fork.id)) === 'completed');
     const [branch] = await crew.db.console.forks(root);
     const [call] = await database.query<{ id: string }>(`select id from tool_calls where work_item_id = '${root}' and tool_name = 'read_file' limit 1`);
     pages = [
@@ -57,17 +49,13 @@ describe.skipIf(missing !== null)('in a browser', () => {
       ['/nowhere', 'There is nothing here'],
     ];
   });
-  afterAll(async () => {
-    await looking?.close();
-    await database?.drop();
-  });
   const at = (path: string): string => new URL(path, looking.running.address).href;
 
   test('axe finds nothing on any page, dark and light, wide and at 400 px', async () => {
     const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     const found: unknown[] = [];
     for (const [width, mode] of [[1280, 'light'], [1280, 'dark'], [400, 'light'], [400, 'dark']] as const) {
-      const context = await looking.browser.newContext({ viewport: { width, height: 860 }, colorScheme: mode, bypassCSP: true, reducedMotion: 'reduce', storageState: await looking.context.storageState() });
+      const context = await browser.newContext({ viewport: { width, height: 860 }, colorScheme: mode, bypassCSP: true, reducedMotion: 'reduce', storageState: await looking.context.storageState() });
       context.setDefaultTimeout(300_000);
       const page = await context.newPage();
       for (const [path] of pages) {
@@ -87,7 +75,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
   describe('without JavaScript', () => {
     test('every page reads: what it is there to say can be seen, and no control needs a script', async () => {
-      const context = await looking.browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
+      const context = await browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
       const page = await context.newPage();
       for (const [path, says] of pages) {
         await page.goto(at(path));
@@ -100,7 +88,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
     test('what comes later where there is a script is a link, and a choice has a button beside it', async () => {
       const { root, paused, review } = crew.ids;
-      const context = await looking.browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
+      const context = await browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
       context.setDefaultTimeout(300_000);
       const page = await context.newPage();
       await page.goto(at(`/work/${root}/context`));
@@ -118,7 +106,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await page.getByLabel('Of which faculty').selectOption('analyst');
       await page.getByRole('button', { name: 'Filter' }).click();
       await page.waitForURL((url) => url.searchParams.get('faculty') === 'analyst');
-      await page.locator('.hit', { hasText: 'Sixteen writers are slower than four' }).waitFor();
+      await page.locator('.hit', { hasText: 'Sixteen writers are slower than four' }).first().waitFor();
       expect(await page.locator('.hit', { hasText: 'The index on orders(created_at) is never used' }).count()).toBe(0);
       await page.goto(at(`/sessions?packet=${paused}`));
       await page.getByLabel('Tokens at most').selectOption('1000');
@@ -129,7 +117,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
 
     test('what people send is taken: words, a refusal with its reason, a recorded session', async () => {
       const { untaken, operate } = crew.ids;
-      const context = await looking.browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
+      const context = await browser.newContext({ javaScriptEnabled: false, storageState: await looking.context.storageState() });
       context.setDefaultTimeout(300_000);
       const page = await context.newPage();
       await page.goto(at(`/work/${untaken}`));
@@ -141,7 +129,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
       await page.goto(at('/'));
       await page.getByLabel('Reason').fill('Not before six');
       await page.getByLabel('Reason').press('Enter');
-      await until(async () => (await looking.stateOf(operate)) === 'completed');
+      await until(async () => (await stateOf(operate)) === 'completed');
       expect(await database.query(`select decision, reason from approvals where work_item_id = '${operate}'`)).toEqual([{ decision: 'rejected', reason: 'Not before six' }]);
       await page.goto(at('/sessions'));
       await page.locator('input[type=file]').setInputFiles(fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url)));

@@ -815,7 +815,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/console/assets/console.js',
     from: '  decorate(brought);\n',
     to: '',
-    test: 'test/console/browser.test.ts',
+    test: 'test/console/browserTimeline.test.ts',
     title: 'another policy stands below it',
   },
   {

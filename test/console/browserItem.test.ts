@@ -1,0 +1,116 @@
+// What people do with a work item, in a real browser against a real worker.
+
+import { describe, expect, test } from 'vitest';
+
+import { until } from '../workerProcess.ts';
+import { missing } from './browser.ts';
+import { leadIsForked } from './crew.ts';
+import { look } from './look.ts';
+
+const { crew, database, faults, go, page, stateOf } = await look();
+
+describe.skipIf(missing !== null)('in a browser', () => {
+  test('words of two agents stream into the page, and an approval given by key ends the wait', async () => {
+    await go('/');
+    await page.locator('.stream', { hasText: 'The rounding of the tax line' }).waitFor();
+    await page.locator('.ask').focus();
+    await page.keyboard.press('x');
+    expect(await page.evaluate<string>('document.activeElement.name')).toBe('reason');
+    await page.keyboard.press('Escape');
+    await page.locator('.ask').focus();
+    await page.keyboard.press('a');
+    await page.locator('.ask').waitFor({ state: 'detached' });
+    await until(async () => (await stateOf(crew.ids.operate)) === 'completed');
+    await page.locator(`[data-key="${crew.ids.operate}"].is-approval`).waitFor({ state: 'detached' });
+  });
+
+  test('every action of an item, with what the ledger says when it refuses', async () => {
+    const { root } = crew.ids;
+    await go(`/work/${root}`);
+    await page.keyboard.press('m');
+    await page.keyboard.type('Look at the index first');
+    await page.getByRole('button', { name: 'Say it' }).click();
+    await page.getByText('“Look at the index first”').waitFor();
+    await page.getByRole('button', { name: 'Checkpoint' }).click();
+    await page.getByText('More', { exact: true }).click();
+    await page.getByText('Feedback…').click();
+    await page.getByLabel('Feedback', { exact: true }).fill('Well measured');
+    await page.getByRole('button', { name: 'Note it' }).click();
+    await page.locator('[data-entries]', { hasText: 'Well measured' }).waitFor();
+    await page.getByText('More', { exact: true }).click();
+    await page.getByText('Compact…').click();
+    await page.getByRole('button', { name: 'Compact', exact: true }).click();
+    await until(async () => (await database.query(`select 1 from ledger.foci where work_item_id = '${root}' and compaction_trigger = 'manual'`)).length === 1);
+    await page.getByText('More', { exact: true }).click();
+    await page.getByText('Complete…').click();
+    await page.getByLabel('Summary').fill('By hand');
+    await page.getByRole('button', { name: 'Complete', exact: true }).click();
+    await page.locator('.refused', { hasText: 'WL005' }).waitFor();
+  });
+
+  test('an entry is deleted, a turn is forked, and a fork is compared', async () => {
+    const { root, paused } = crew.ids;
+    await go(`/work/${root}?type=user_feedback`);
+    const row = page.locator('.fold', { hasText: 'Well measured' });
+    await row.locator('summary').first().click();
+    await row.getByText('Delete…').click();
+    await row.getByRole('button', { name: 'Delete the content' }).click();
+    await page.locator('.fold', { hasText: 'Well measured' }).waitFor({ state: 'detached' });
+    await go(`/sessions?packet=${root}`);
+    leadIsForked();
+    await page.locator('[data-part="points"] .act > summary').first().click();
+    await page.locator('[data-part="points"] input[name="message"]').first().fill('Try an index on the expression');
+    await page.locator('[data-part="points"] .act[open] button').click();
+    await page.waitForURL(/\/work\//);
+    const fork = page.url().split('/').at(-1) ?? '';
+    await until(async () => (await stateOf(fork)) === 'completed');
+    await go(`/sessions?packet=${root}`);
+    await page.getByRole('link', { name: 'compare', exact: true }).first().click();
+    await page.getByText('Two ways from turn').waitFor();
+    await go(`/sessions?packet=${paused}`);
+    await page.getByText('In another conversation…').click();
+    await page.getByLabel('Conversation', { exact: true }).fill('my other shell');
+    await page.getByRole('button', { name: 'Resume there' }).click();
+    await page.waitForURL(/\/work\//);
+  });
+
+  test('a paused item is resumed, paused again and cancelled; the line says what cancelling does', async () => {
+    const { paused } = crew.ids;
+    await go(`/work/${paused}`);
+    await page.keyboard.press('p');
+    await page.keyboard.press('Enter');
+    await until(async () => (await stateOf(paused)) !== 'paused');
+    await page.getByRole('button', { name: 'Resume' }).waitFor({ state: 'detached' });
+    await page.keyboard.press('p');
+    await page.keyboard.type('once more');
+    await page.keyboard.press('Enter');
+    await until(async () => (await stateOf(paused)) === 'paused');
+    await page.getByRole('button', { name: 'Resume' }).waitFor();
+    await page.getByText('More', { exact: true }).click();
+    await page.getByText('Cancel…').click();
+    await page.getByText('Cancels this work item. That is final.').waitFor();
+    await page.getByRole('button', { name: 'Cancel it' }).click();
+    await until(async () => (await stateOf(paused)) === 'cancelled');
+    await page.locator('.is-cancelled').first().waitFor();
+  });
+
+  test('an interruption is heard at once', async () => {
+    const { root } = crew.ids;
+    await go(`/work/${root}`);
+    await page.getByText('Interrupt', { exact: true }).first().click();
+    await page.locator('[data-action="interrupt"] textarea').fill('What do you have?');
+    await page.locator('[data-action="interrupt"] button').click();
+    await page.locator('[data-entries]', { hasText: 'What do you have?' }).waitFor();
+  });
+
+  test('a recorded session is imported by choosing its file', async () => {
+    await go('/sessions');
+    await page.locator('input[type=file]').setInputFiles(new URL('../fixtures/claudeCode.jsonl', import.meta.url).pathname);
+    await page.waitForURL(/\/context/);
+    await page.locator('svg.tl').first().waitFor();
+  });
+
+  test('nothing went wrong in the page meanwhile', () => {
+    expect(faults).toEqual([]);
+  });
+});
