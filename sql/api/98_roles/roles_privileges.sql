@@ -1,0 +1,186 @@
+-- What the roles may do: read, and call functions that write as the owner; nobody has anything else. The last file: its last statement closes
+-- the functions of all of them.
+
+create or replace function _roles_apply()
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_schema name := _ledger_schema();
+  v_call record;
+begin
+  if not exists (select from ledger_roles) then
+    return;
+  end if;
+  execute format('grant usage, create on schema %I to %I', v_schema, _role('owner'));
+  perform _roles_apply_queue(_role('owner')), _roles_apply_queue(_role('worker'));
+  perform _roles_own(_role('owner')), _roles_revoke(), _roles_definer(true);
+  for v_call in
+    select format('grant usage on schema %I to %I', v_schema, r.role) as grants from ledger_roles r where r.kind <> 'owner'
+    union all
+    select format('grant select on all tables in schema %I to %I', v_schema, _role('reader'))
+    union all
+    select format('grant %I to %I', _role(i.inherits), _role(k.kind)) from _role_kinds() k cross join lateral unnest(k.inherits) as i(inherits)
+    union all
+    select format('grant execute on function %s to %s', p.oid::regprocedure, (select string_agg(quote_ident(_role(k)), ', ') from unnest(g.kinds) k))
+      from pg_proc p
+      join _granted_functions() g on g.oid = p.oid
+  loop
+    execute v_call.grants;
+  end loop;
+end
+$$;
+
+comment on function _roles_apply() is 'Gives each role of this ledger what its kind may do, and nobody else anything. It does nothing where there are no roles. Runs again at each change of the functions.';
+
+create or replace function _roles_apply_queue(p_role name)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_table regclass;
+begin
+  if to_regnamespace('graphile_worker') is null then
+    return;
+  end if;
+  execute format('grant usage on schema graphile_worker to %I', p_role);
+  execute format('grant all on all tables in schema graphile_worker to %I', p_role);
+  execute format('grant all on all sequences in schema graphile_worker to %I', p_role);
+  execute format('grant execute on all functions in schema graphile_worker to %I', p_role);
+  -- graphile-worker's tables have row-level security without a policy: only their owner has access.
+  for v_table in
+    select c.oid from pg_class c
+     where c.relnamespace = 'graphile_worker'::regnamespace and c.relrowsecurity
+       and not exists (select from pg_policy y where y.polrelid = c.oid and y.polname = p_role)
+  loop
+    execute format('create policy %I on %s to %I using (true)', p_role, v_table, p_role);
+  end loop;
+end
+$$;
+
+comment on function _roles_apply_queue(name) is 'Lets a role write graphile-worker''s jobs: the owner adds them, workers run them.';
+
+create or replace function _granted_functions()
+  returns table (oid oid, kinds text[])
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select p.oid, coalesce(f.roles, case when p.proname = '_works_for_all' then '{worker,admin}'::text[] else '{reader}' end)
+    from pg_proc p
+    join pg_language l on l.oid = p.prolang
+    left join _public_functions() f on f.name = p.proname
+   where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and f.roles is distinct from '{}'
+     -- What views and reading functions are made of reads with the reader's privileges; JavaScript is not for readers.
+     and (f.name is not null or p.provolatile <> 'v' and l.lanname in ('sql', 'plpgsql', 'internal', 'c') or p.proname in ('_now', '_works_for_all'));
+$$;
+
+comment on function _granted_functions() is 'The functions that roles may call and the kinds of roles that are granted them: public ones, and private ones that only read.';
+
+create or replace function _roles_own(p_role name)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_alter text;
+begin
+  for v_alter in
+    select format('alter %s %s owner to %I',
+                  case c.relkind when 'v' then 'view' when 'S' then 'sequence' when 'c' then 'type' else 'table' end, c.oid::regclass, p_role)
+      from pg_class c
+     where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind in ('r', 'v', 'S', 'c') and c.relowner <> quote_ident(p_role)::regrole
+       -- The sequence of an identity column follows its table.
+       and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i' and c.relkind = 'S')
+    union all
+    select format('alter domain %s owner to %I', t.oid::regtype, p_role)
+      from pg_type t
+     where t.typnamespace = quote_ident(_ledger_schema())::regnamespace and t.typtype = 'd' and t.typowner <> quote_ident(p_role)::regrole
+    union all
+    select format('alter function %s owner to %I', p.oid::regprocedure, p_role)
+      from pg_proc p where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.proowner <> quote_ident(p_role)::regrole
+  loop
+    execute v_alter;
+  end loop;
+end
+$$;
+
+comment on function _roles_own(name) is 'Makes a role the owner of this ledger''s tables, views, types and functions.';
+
+create or replace function _roles_definer(p_is_definer boolean)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_alter text;
+begin
+  for v_alter in
+    select format('alter function %s security %s', p.oid::regprocedure, case when p_is_definer then 'definer' else 'invoker' end)
+      from pg_proc p
+      join _public_functions() f on f.name = p.proname
+     where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.provolatile = 'v' and f.roles <> '{}' and p.prosecdef <> p_is_definer
+  loop
+    execute v_alter;
+  end loop;
+end
+$$;
+
+comment on function _roles_definer(boolean) is 'Whether the public functions that write run with their owner''s privileges or with those of the caller.';
+
+create or replace function _roles_revoke()
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_grantee text;
+begin
+  for v_grantee in
+    select distinct case a.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end
+      from (select relacl as acl, relowner as owner from pg_class
+             where relnamespace = quote_ident(_ledger_schema())::regnamespace and relkind in ('r', 'v', 'S')
+            union all
+            select proacl, proowner from pg_proc where pronamespace = quote_ident(_ledger_schema())::regnamespace) o
+      cross join lateral aclexplode(o.acl) a
+     where a.grantee <> o.owner
+  loop
+    execute format('revoke all on all tables in schema %I from %s cascade', _ledger_schema(), v_grantee);
+    execute format('revoke all on all sequences in schema %I from %s cascade', _ledger_schema(), v_grantee);
+    execute format('revoke all on all functions in schema %I from %s cascade', _ledger_schema(), v_grantee);
+  end loop;
+end
+$$;
+
+comment on function _roles_revoke() is 'Takes all privileges on this ledger''s tables and functions from everybody but their owner.';
+
+create or replace function _functions_close()
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_function regprocedure;
+begin
+  for v_function in
+    select p.oid from pg_proc p
+     where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.xmin = pg_current_xact_id()::xid
+       and has_function_privilege('public', p.oid, 'execute')
+  loop
+    execute format('revoke execute on function %s from public', v_function);
+  end loop;
+end
+$$;
+
+comment on function _functions_close() is 'Closes the functions that this transaction made to everybody but their owner; PostgreSQL opens them to all. What users keep in this schema stays as it is.';
+
+select _functions_close();
+select _code_note();
