@@ -3486,7 +3486,7 @@ create function work_metrics_take() returns TABLE(metric text, labels jsonb, val
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 03b8bcda, comment 4ddbffbc
 create function work_resume(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body 34188171, comment fbd6d358
+  plpgsql volatile; -- body 47e8e72c, comment d1abdaf1
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 29d2152e, comment 7273d1a0
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)

@@ -36,8 +36,9 @@ export function listedRow(item: Listed): Html {
   });
 }
 
-/** The form that lets it go on: what another program drives is told to that program, and no worker takes it. */
+/** The form that lets it go on: a session of another program is active again, and no worker takes it; a task of Agent OS goes on when its program saves it. */
 export function resumption({ state, work_type: type }: { state: string; work_type: string }): 'resume' | 'continue' | null {
+  if (type === 'ldg:task') return null;
   if (type === 'journal') return state === 'paused' || state === 'created' ? 'continue' : null;
   return state === 'paused' ? 'resume' : null;
 }

@@ -1276,6 +1276,13 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     test: 'test/sql/message_lints_save/beside_files_and_code.test.sql',
   },
   {
+    name: 'a paused session of another program is given to a worker',
+    file: 'sql/api/70_control/work_pause.sql',
+    from: `if v_item.work_type in ('journal', 'ldg:task') then`,
+    to: 'if false then',
+    test: 'test/sql/work_resume/leaves_to_other_programs_what_they_drive.test.sql',
+  },
+  {
     name: 'a client whose hooks run has crashed all the same',
     file: 'sql/api/90_journal/journal_sessions.sql',
     from: `  perform _journal_alive(v_item.id);

@@ -36,7 +36,10 @@ as $$
 declare
   v_item work_items := _open_item(p_work_item_id);
 begin
-  if v_item.state = 'paused' or v_item.is_pausing then
+  if v_item.work_type in ('journal', 'ldg:task') then
+    perform _raise_invalid(format('work item %s is driven by another program', v_item.id),
+      'That program goes on with it: journal_session_status(…, ''active''), or ldg:task:save for a task of Agent OS.');
+  elsif v_item.state = 'paused' or v_item.is_pausing then
     update work_items
        set state = case state when 'paused' then 'queued' else state end,
            is_pausing = false, state_reason = null, run_at = _now()
@@ -48,4 +51,4 @@ begin
 end
 $$;
 
-comment on function work_resume(uuid) is 'Resumes a paused work item where it stopped, and returns its row; any other unfinished item is not changed. Raises WL001, WL003.';
+comment on function work_resume(uuid) is 'Resumes a paused work item where it stopped, and returns its row; any other unfinished item is not changed. What another program drives (journal sessions, tasks of Agent OS) is resumed by that program. Raises WL001, WL002 (another program drives it), WL003.';
