@@ -7,6 +7,7 @@ import type { ConsoleSettings } from '../commands/console.ts';
 import type { CostOptions } from '../commands/cost.ts';
 import type { TraceOptions } from '../commands/trace.ts';
 import type { Settings } from '../config.ts';
+import { entryTypes } from '../ledger/entryTypes.ts';
 import { command, consoleOptions, ends, examples, integer, program } from './program.ts';
 
 const items = () => import('../commands/items.ts');
@@ -22,7 +23,7 @@ export function lookCommands(): void {
     .option('--formatted', 'as the block that a model is given')
     .action(ends(async (id: string, options: Settings & { type?: string; last?: number; formatted?: boolean }) => (await items()).ledger(id, options))), 'ledger ID --type finding', "ledger append ID finding 'The index is never used'");
 
-  examples(command('append <id> <type> <content>', 'add an entry to the ledger of a work item that no worker drives: finding, decision, plan, step, note, error; content -: from stdin', ledger)
+  examples(command('append <id> <type> <content>', `add an entry to the ledger of a work item that no worker drives: ${entryTypes.join(', ')}; content -: from stdin`, ledger)
     .action(ends(async (id: string, type: string, content: string, _: object, called: Command) => (await items()).ledgerAppend(id, type, content, called.optsWithGlobals<Settings>()))), "ledger append ID finding 'The index is never used'");
 
   examples(command('retract <id> <seq> <reason>', 'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log', ledger)

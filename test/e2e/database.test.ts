@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
+import { entryTypes } from '../../runtime/ledger/entryTypes.ts';
 import { listen } from '../../runtime/ledger/listener.ts';
 import { createModelClient } from '../../runtime/model/callModel.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
@@ -204,6 +205,11 @@ test('a watched item hints at its appends ten times a second at most', async () 
     expect(hints, String(ms)).toBe(heard);
   }
   await Promise.all([client.end(), ears.end()]);
+});
+
+test('the types of entries are those of the database', async () => {
+  const [known] = await database.query<{ types: string[] }>('select ledger._ledger_entry_types() as types');
+  expect(entryTypes.toSorted()).toEqual(known?.types.toSorted());
 });
 
 test('who appends a long entry is warned', async () => {

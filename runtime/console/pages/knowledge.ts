@@ -2,6 +2,7 @@
 // and who was told what.
 
 import type { Filter } from '../../ledger/consoleKnowledge.ts';
+import { entryTypes } from '../../ledger/entryTypes.ts';
 import { brief, count, short } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
@@ -14,7 +15,6 @@ const PAGE = 20;
 const SEARCH_MS = 5000;
 const sources = [['ledger', 'ledger'], ['journal', 'journal'], ['message', 'people'], ['work', 'tasks'], ['outcome', 'outcomes']] as const;
 const times = [['1h', 'in the last hour', 1], ['1d', 'in the last day', 24], ['7d', 'in the last week', 7 * 24], ['30d', 'in the last month', 30 * 24]] as const;
-const kinds = ['finding', 'decision', 'step', 'error', 'plan', 'note'];
 
 export const knowledge: Page = {
   pattern: /^\/knowledge$/,
@@ -26,7 +26,7 @@ export const knowledge: Page = {
     const [found, seen, who, faculties] = await Promise.all([part('results'), part('digest'), part('told'), view.db.console.faculties()]);
     const [q, source, kind] = ['q', 'source', 'kind'].map((name) => query.get(name) ?? '');
     const chip = (label: string, changes: Record<string, string>, isOn: boolean): Html => html`<a class="chip" href="${address(view, { before: '', ...changes })}"${isOn ? html` aria-current="true"` : ''}>${label}</a>`;
-    const chips = q === '' ? kinds.map((one) => chip(`${one}s`, { kind: one }, (kind || 'finding') === one)) : [chip('all', { source: '' }, source === ''), ...sources.map(([one, label]) => chip(label, { source: one }, source === one))];
+    const chips = q === '' ? entryTypes.map((one) => chip(`${one}s`, { kind: one }, (kind || 'finding') === one)) : [chip('all', { source: '' }, source === ''), ...sources.map(([one, label]) => chip(label, { source: one }, source === one))];
     const choice = (name: string, label: string, none: string, values: readonly (readonly [value: string, label: string])[]): Html =>
       html`<select class="field narrow" name="${name}" data-submit aria-label="${label}"><option value="">${none}</option>${values.map(([value, words]) => html`<option value="${value}"${query.get(name) === value ? html` selected` : ''}>${words}</option>`)}</select>`;
     const hidden = ['as', 'kind', 'source'].map((name) => (query.get(name) ? html`<input type="hidden" name="${name}" value="${query.get(name)}">` : ''));
@@ -75,7 +75,7 @@ async function results(view: View): Promise<Html> {
 
 /** Without a question: what was found, decided, met lately. */
 async function lately(view: View): Promise<Html> {
-  const kind = kinds.find((one) => one === view.query.get('kind')) ?? 'finding';
+  const kind = entryTypes.find((one) => one === view.query.get('kind')) ?? 'finding';
   const before = view.query.get('before');
   const entries = await view.db.console.findings(kind, before && !Number.isNaN(Date.parse(before)) ? before : null, PAGE, filterOf(view));
   if (entries.length === 0) return panel(`Latest ${kind}s`, null, empty(`Nobody has recorded a ${kind}${view.query.get('faculty') || view.query.get('since') ? ' like that' : ''}.`));
