@@ -10,15 +10,17 @@ const main = fileURLToPath(new URL('../runtime/main.ts', import.meta.url));
 
 export type McpHttpProcess = {
   url: URL;
+  pid: number;
   /** All that it printed, on both streams. */
   log(): string;
   /** Sends the signal and waits for the end; resolves with the exit code, null after a kill. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 };
 
-export async function startMcpHttp(options: { databaseUrl: string; token: string; command?: string[]; port?: number; args?: string[] }): Promise<McpHttpProcess> {
+/** `token`: in its environment; null: it is told where it stands by its `args`. */
+export async function startMcpHttp(options: { databaseUrl: string; token: string | null; command?: string[]; port?: number; args?: string[] }): Promise<McpHttpProcess> {
   const child = spawn(process.execPath, [main, ...(options.command ?? ['mcp', '--http']), '--port', String(options.port ?? 0), ...(options.args ?? [])], {
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: options.databaseUrl, WORK_LEDGER_MCP_TOKEN: options.token },
+    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: options.databaseUrl, ...(options.token !== null && { WORK_LEDGER_MCP_TOKEN: options.token }) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let log = '';
@@ -31,6 +33,7 @@ export async function startMcpHttp(options: { databaseUrl: string; token: string
   });
   return {
     url: new URL(address),
+    pid: child.pid ?? 0,
     log: () => log,
     async end(signal) {
       child.kill(signal);

@@ -3,13 +3,11 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import { Option } from 'commander';
-
 import type { ClientOptions } from '../commands/hook.ts';
 import type { McpHttpSettings } from '../commands/mcp.ts';
 import { print } from '../commands/output.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, integer, port, program } from './program.ts';
+import { command, ends, examples, integer, port, program, tokenFile } from './program.ts';
 
 export function clientsCommands(): void {
   program.commandsGroup('Other agents:');
@@ -17,11 +15,11 @@ export function clientsCommands(): void {
   examples(command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP')
     .option('--conversation <name>', 'what the session is found by (default: this directory); over HTTP each client has its own')
     .option('--work-item <id>', 'be that work item instead')
-    .option('--http', 'over HTTP, with a token in WORK_LEDGER_MCP_TOKEN')
+    .option('--http', 'over HTTP, with a token')
     .option('--host <address>', 'the address to listen on', '127.0.0.1')
     .option('--port <n>', 'its port; 0: any', port, 7717)
     .option('--allow-host <name...>', 'other names under which clients reach it, such as that of a reverse proxy')
-    .addOption(new Option('--token-file <file>', 'where the token is read from').env('WORK_LEDGER_MCP_TOKEN_FILE'))
+    .addOption(tokenFile())
     .action(ends(async (options: McpHttpSettings & { http?: boolean }) => {
       const commands = await import('../commands/mcp.ts');
       return (options.http ? commands.mcpHttp(options) : commands.mcp(options));

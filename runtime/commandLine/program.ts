@@ -53,8 +53,12 @@ export function command(name: string, description: string, parent: Command = pro
     .exitOverride();
 }
 
+/** Where agents are answered over HTTP: the token itself is never an argument, which everybody on the machine could read. */
+export const tokenFile = (): Option => new Option('--token-file <file>', 'where the token for MCP over HTTP is read from; else it is WORK_LEDGER_MCP_TOKEN').env('WORK_LEDGER_MCP_TOKEN_FILE');
+
 export const consoleOptions = (made: Command): Command => made
   .option('--port <n>', 'the console\'s port; 0: any that is free', port, 4747)
   .option('--host <address>', 'the address that the console listens on; at any but this machine\'s own, reading takes the token, too', '127.0.0.1')
   .option('--allow-host <name...>', 'other names under which the console, and MCP at its /mcp, are reached, such as that of a reverse proxy; then, too, reading takes the token')
-  .option('--read-only', 'nothing can be changed from the console');
+  .option('--read-only', 'nothing can be changed from the console')
+  .addOption(tokenFile());

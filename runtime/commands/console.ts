@@ -15,7 +15,7 @@ import { HTTP_CONNECTIONS, mcpHandler, mcpToken } from './mcp.ts';
 import { exit, note, print } from './output.ts';
 import { checkPlace } from './withLedger.ts';
 
-export type ConsoleSettings = Settings & Reached & { port: number; readOnly?: boolean };
+export type ConsoleSettings = Settings & Reached & { port: number; readOnly?: boolean; tokenFile?: string };
 
 export async function console(options: ConsoleSettings): Promise<number> {
   const place = await findLedger(options);
@@ -30,12 +30,12 @@ export async function serveConsole(place: Place, options: ConsoleSettings): Prom
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
-  const mcp = options.readOnly || !process.env['WORK_LEDGER_MCP_TOKEN'] ? null
-    : await mcpHandler({ db: await openDb(place.url, place.schema, { maximumPoolSize: HTTP_CONNECTIONS }), url: place.url }, mcpToken(), hostnames);
+  const token = options.readOnly || !(options.tokenFile || process.env['WORK_LEDGER_MCP_TOKEN']) ? null : mcpToken(options.tokenFile);
+  const mcp = token === null ? null : await mcpHandler({ db: await openDb(place.url, place.schema, { maximumPoolSize: HTTP_CONNECTIONS }), url: place.url }, token, hostnames);
   const running = await begin(place, options, hostnames, mcp);
   const address = options.readOnly && !running.isOpen ? running.address : `${running.address}?token=${running.token}`;
   print({ address }, address, options.json ?? false);
-  if (mcp) note(`MCP, with the token in WORK_LEDGER_MCP_TOKEN: ${running.address}mcp`);
+  if (mcp) note(`MCP, with the token ${options.tokenFile ? `in ${options.tokenFile}` : 'in WORK_LEDGER_MCP_TOKEN'}: ${running.address}mcp`);
   note(options.readOnly ? 'Read-only: nothing can be changed from it.' : running.isOpen ? 'Whoever opens this address can act in your name.' : 'Whoever opens this address can act in your name; without the token it is read-only.');
   await signalled;
   await mcp?.close();

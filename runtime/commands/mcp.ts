@@ -1,7 +1,7 @@
 // An interactive agent beside the workers: `work-ledger mcp` serves it the ledger, `work-ledger hook …` is called by its
 // client at fixed points. Both find their session by the conversation: by default the directory that the client works in.
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 
 import type { ServerType } from '@hono/node-server';
@@ -101,7 +101,8 @@ async function closed(server: ServerType): Promise<void> {
 
 /** From WORK_LEDGER_MCP_TOKEN, or from a file; it is never an argument, which everybody on the machine could read. */
 export function mcpToken(file?: string): string {
-  const token = file === undefined ? (process.env['WORK_LEDGER_MCP_TOKEN'] ?? '') : readFileSync(file, 'utf8').trim();
+  if (file && !existsSync(file)) throw new UsageError(`there is no ${file}, from which the token for MCP is to be read`);
+  const token = file ? readFileSync(file, 'utf8').trim() : (process.env['WORK_LEDGER_MCP_TOKEN'] ?? '');
   if (token === '') throw new UsageError('MCP over HTTP needs a token: set WORK_LEDGER_MCP_TOKEN, or --token-file FILE. Make one with: openssl rand -hex 32');
   if (!/^[\x21-\x7e]{16,}$/.test(token)) throw new UsageError('the token for MCP needs at least 16 characters, without spaces. Make one with: openssl rand -hex 32');
   keepSecret(token);

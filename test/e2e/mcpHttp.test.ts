@@ -2,7 +2,10 @@
 // hand where no client would do such a thing.
 
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -23,9 +26,11 @@ const token = randomBytes(32).toString('hex');
 let database: TestDatabase;
 let db: Db;
 let server: McpHttpProcess;
+let directory: string;
 const clients: Client[] = [];
 
 beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'mcp-http-test-'));
   database = await createDatabase();
   db = await openDb(database.url, 'ledger');
   server = await startMcpHttp({ databaseUrl: database.url, token, args: ['--allow-host', 'ledger.example'] });
@@ -35,6 +40,7 @@ afterAll(async () => {
   await server?.end('SIGTERM');
   await db?.close();
   await database?.drop();
+  await rm(directory, { recursive: true, force: true });
 });
 
 type Era = 'session' | 'stateless';
@@ -304,6 +310,19 @@ test('the console answers at /mcp, with the token for MCP and no other', async (
   expect(await (await fetch(new URL(`/work/${await itemOf('console')}`, console.url))).text()).toContain('Beside the pages');
   expect(await console.end('SIGTERM')).toBe(0);
   expect(console.log()).not.toContain(token);
+});
+
+test.each([[['mcp', '--http']], [['console']]])('%s reads the token from a file, and no process list shows it', async (command) => {
+  const file = join(directory, 'token');
+  await writeFile(file, `${token}\n`, { mode: 0o600 });
+  const running = await startMcpHttp({ databaseUrl: database.url, token: null, command, args: ['--token-file', file] });
+  const answer = (given: string): Promise<{ status: number }> => fetch(new URL('/mcp', running.url), { method: 'POST', body: initialize, headers: { ...headers(given), 'content-type': 'application/json', accept: 'application/json, text/event-stream' } });
+  expect([(await answer(token)).status, (await answer('another token of 32 characters')).status]).toEqual([200, 401]);
+  for (const seen of ['cmdline', 'environ']) expect(await readFile(`/proc/${running.pid}/${seen}`, 'utf8')).not.toContain(token);
+  expect(await running.end('SIGTERM')).toBe(0);
+  expect(running.log()).not.toContain(token);
+  await rm(file);
+  await expect(startMcpHttp({ databaseUrl: database.url, token, command, args: ['--token-file', file] })).rejects.toThrow(`error: there is no ${file}`);
 });
 
 /** Sends a request under a name that leads elsewhere here, as a proxy does. */
