@@ -10,7 +10,8 @@ import { template } from './globalSetup.ts';
 export type TestDatabase = {
   url: string;
   query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]>;
-  drop(): Promise<void>;
+  /** Fails if work_ledger_check() finds anything in a ledger there. `isBroken`: the test broke it, and says in what way. */
+  drop(options?: { isBroken?: string }): Promise<void>;
 };
 
 /** With `from: null` an empty database; else one with graphile-worker, pgTAP and the extension in schema `ledger`. */
@@ -49,10 +50,26 @@ export async function createDatabase(options: { from?: string | null } = {}): Pr
         if (idle !== client) await client.end();
       }
     },
-    async drop() {
+    async drop({ isBroken } = {}) {
       await idle?.end();
+      const found = isBroken === undefined ? await violationsIn(url) : [];
       await admin.query(`drop database ${name} with (force)`);
       await admin.end();
+      if (found.length > 0) throw new Error(`the ledger does not hold what it must:\n${found.join('\n')}`);
     },
   };
+}
+
+/** What work_ledger_check() finds in every ledger of a database. */
+export async function violationsIn(url: string): Promise<string[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows: ledgers } = await client.query<{ call: string }>(`select format('%s(null)', oid::regproc) as call from pg_proc where proname = 'work_ledger_check'`);
+    const found: string[] = [];
+    for (const { call } of ledgers) found.push(...(await client.query<{ found: string }>(`select format('%s of %s: %s', invariant, work_item_id, says) as found from ${call}`)).rows.map((row) => row.found));
+    return found;
+  } finally {
+    await client.end();
+  }
 }

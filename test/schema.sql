@@ -2217,8 +2217,16 @@ create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 831dbe6b, comment 379d4b37
+create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 66008902, comment d039435f
+create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body f2b92df7, comment 5f1b8740
+create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 7944a98e, comment 7935a739
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
+create function _check_items(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 48acc060, comment c80f41d5
 create function _check_key(p_what text, p_key text) returns void
   plpgsql immutable; -- body 7d517465, comment 13069995
 create function _check_page(p_limit integer, p_most integer) returns void
@@ -2231,6 +2239,10 @@ create function _check_time(p_what text, p_at timestamp with time zone) returns 
   plpgsql stable; -- body 3be6ef02, comment 738d482f
 create function _check_turn() returns trigger
   plpgsql volatile; -- body bd08ddb7, comment e5567c89
+create function _check_turns(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 59bbaa42, comment 1db6c055
+create function _check_waits(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body b8e73d4d, comment e606acf1
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
@@ -2318,7 +2330,7 @@ create function _digest_spans(p_focus foci, p_first integer, p_last integer) ret
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
   sql volatile; -- body fe7c43a4, comment 3967c2a1
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 39e189ff, comment 32c72798
+  sql stable; -- body 4dec9537, comment ccfeb1aa
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body bafd2d58, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2818,7 +2830,11 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
+<<<<<<< HEAD
   sql immutable parallel safe; -- body f1b49a4d, comment 2217b3b2
+=======
+  sql immutable parallel safe; -- body e5b1a070, comment 2217b3b2
+>>>>>>> f929be9 (work_ledger_check() is the one list of invariants: every test's ledger is held against it when its database goes)
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -3473,8 +3489,10 @@ create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEF
   plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
   sql immutable parallel safe; -- body names the sources, comment 2ffec68a
+create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 22454d31, comment 9972cf97
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 03b4ae81, comment 66600b50
+  sql stable; -- body 3f6182ef, comment 66600b50
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox

@@ -5,7 +5,7 @@ import { validateRequest } from '../../runtime/model/validateRequest.ts';
 import { refresh } from './calls.ts';
 import { checkDoctor, checkLooking, checkNow } from './checkLooking.ts';
 import { checkRequest } from './checkRequest.ts';
-import { checkChains, checkRecall, checkStanding } from './checkStanding.ts';
+import { checkChains, checkInvariants, checkRecall, checkStanding } from './checkStanding.ts';
 import type { Act, Conversation, Event, Response, Work } from './commands.ts';
 import { expect } from './expect.ts';
 import { Exports } from './exports.ts';
@@ -57,6 +57,7 @@ export class Play implements Stage {
       await this.#everythingAgain();
       await checkDoctor(this);
       await checkChains(this);
+      await checkInvariants(this);
       await this.#end();
       await checkChains(this);
       await checkLooking(this);

@@ -39,7 +39,7 @@ as $$
     (11, 'routing', 'every queued item has a faculty'),
     (12, 'waiting', 'nothing has waited for a person or a budget for an hour'),
     (13, 'cooldowns', 'no model rests'),
-    (14, 'invariants', 'counters, attempts and slots of all open items agree'),
+    (14, 'invariants', 'places, counters and leases of the newest 1,000 open items agree'),
     (15, 'tools', 'every tool that a faculty names is registered'),
     (16, 'settings', 'every setting can have its effect'),
     (17, 'isolation', 'what waited for a lock sees what was committed meanwhile'),
@@ -197,49 +197,18 @@ create or replace function _doctor_invariants()
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with open as materialized (
-    select w.* from work_items w where w.resolved_at is null order by w.created_at desc, w.id desc limit 1000
-  )
-  select 'error', 'invariants', o.id, format('its ledger ends with entry %s, its counter says %s', coalesce(l.seq, 0), e.ledger_count),
-         'Something wrote past the functions of the ledger: restore a backup, or ask for help with this line.'
-    from open o
-    join fences e on e.work_item_id = o.id
-    left join lateral (select l.seq from work_ledger l where l.work_item_id = o.id order by l.seq desc limit 1) l on true
-   where coalesce(l.seq, 0) <> e.ledger_count
-  union all
-  select 'error', 'invariants', o.id,
-         case when e.work_item_id is null then 'it has no fence: nobody can write for it' else 'its fence says otherwise than its row' end,
-         'Something wrote past the functions of the ledger: restore a backup, or ask for help with this line.'
-    from open o
-    left join fences e on e.work_item_id = o.id
-   where (e.focus_id, e.attempt, e.is_over, e.is_child, e.is_journal)
-         is distinct from (o.focus_id, o.attempts, false, o.parent_id is not null, o.work_type = 'journal')
-  union all
-  select 'error', 'invariants', o.id, format('its attempt %s ended (%s), and it is still %s', f.attempt, f.outcome, o.state),
-         'work_cancel() it, and submit it again.'
-    from open o
-    join foci f on f.id = o.focus_id
-   where f.ended_at is not null
-  union all
-  select 'error', 'invariants', o.id, format('it is %s and holds a slot of faculty "%s"', o.state, o.slot_faculty), 'work_pause() and work_resume() it.'
-    from open o
-   where o.slot_faculty is not null and o.state in ('waiting', 'paused')
-  union all
-  select 'error', 'invariants', o.id,
-         case when e.lease_hash is null then 'its attempt has a lease, and nobody drives it' else 'it is driven, and its attempt has no lease' end,
-         'work_pause() and work_resume() it.'
-    from open o
-    join fences e on e.work_item_id = o.id
-    join foci f on f.id = o.focus_id
-   where (e.lease_hash is null) <> (f.lease_owner is null)
-  union all
-  select 'error', 'invariants', o.id, format('it is %s, and driven', o.state), 'work_pause() and work_resume() it.'
-    from open o
-    join fences e on e.work_item_id = o.id
-   where e.lease_hash is not null and (o.focus_id is null or o.state not in ('claimed', 'running'));
+  select 'error', 'invariants', c.work_item_id, c.says,
+         case when c.invariant = 'attempt' then 'work_cancel() it, and submit it again.'
+              when c.invariant in ('slot', 'lease') then 'work_pause() and work_resume() it.'
+              else 'Something wrote past the functions of the ledger: restore a backup, or ask for help with this line.' end
+    from (select array(select w.id from work_items w where w.resolved_at is null order by w.created_at desc, w.id desc limit 1000)) o(ids)
+   cross join lateral (
+     select * from _check_items(o.ids)
+     union all
+     select * from _check_attempts(o.ids)) c(invariant, work_item_id, says);
 $$;
 
-comment on function _doctor_invariants() is 'Findings of work_ledger_doctor() in the newest 1,000 open items, on what can only be if something wrote past the functions.';
+comment on function _doctor_invariants() is 'Findings of work_ledger_doctor() in the newest 1,000 open items: those of work_ledger_check() that cost the same however long their history is.';
 
 create or replace function _doctor_settings()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)
