@@ -2830,11 +2830,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-<<<<<<< HEAD
-  sql immutable parallel safe; -- body f1b49a4d, comment 2217b3b2
-=======
-  sql immutable parallel safe; -- body e5b1a070, comment 2217b3b2
->>>>>>> f929be9 (work_ledger_check() is the one list of invariants: every test's ledger is held against it when its database goes)
+  sql immutable parallel safe; -- body 63b45c05, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
