@@ -23,6 +23,13 @@ test-long: node_modules ## run those that play many cases, or for long
 test-sql: node_modules ## run the pgTAP files whose path holds T
 	T='$(T)' vitest run test/sql.test.ts
 
+faults: node_modules ## 1,000 killed workers and 40 broken databases, then a promoted standby and a full disk: nothing lost, doubled or stuck; SEED plays one again
+	node runtime/main.ts faults --kills $(or $(KILLS),1000) --database-faults $(or $(FAULTS),40) --workers 4 $(if $(SEED),--seed $(SEED))
+	vitest run --project faults
+
+soak: node_modules ## 10,000 iterations in one worker: memory, descriptors, jobs and connections stay what they are
+	node test/faults/soak.ts
+
 mutants: node_modules ## take each guard away and see that its test fails; T: only those whose name holds it
 	node test/mutants/run.ts $(if $(T),'$(T)')
 
@@ -76,4 +83,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-long test-sql mutants check lint verify schema build extension dist install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-long test-sql faults soak mutants check lint verify schema build extension dist install installcheck sandbox-image db psql clean

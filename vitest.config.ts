@@ -14,6 +14,9 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** What breaks a server of its own, or a disk: behind `make faults`. */
+const faults = ['test/faults/long/**/*.test.ts'];
+
 export default defineConfig({
   test: {
     globalSetup: ['test/globalSetup.ts'],
@@ -24,8 +27,9 @@ export default defineConfig({
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { extends: true, test: { name: 'test', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...long] } },
+      { extends: true, test: { name: 'test', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...long, ...faults] } },
       { extends: true, test: { name: 'long', include: long } },
+      { extends: true, test: { name: 'faults', include: faults } },
     ],
   },
 });

@@ -11,7 +11,7 @@ import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 
 import { placePljs } from './pljs.ts';
-import { startThrowaway } from './throwaway.ts';
+import { startThrowaway } from '../runtime/install/throwaway.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {

@@ -4,10 +4,11 @@ import { Argument, Option } from 'commander';
 
 import { sandboxImage } from '../../sandbox/image.ts';
 import type { ConsoleSettings } from '../commands/console.ts';
+import type { FaultsOptions } from '../commands/faults.ts';
 import { exit, note, print } from '../commands/output.ts';
 import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
-import { command, consoleOptions, ends, examples, program } from './program.ts';
+import { command, consoleOptions, ends, examples, integer, program } from './program.ts';
 
 const scenes = {
   one: async () => (await import('../commands/demo/demo.ts')).demo,
@@ -64,6 +65,17 @@ export function beginCommands(): void {
     .action(ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) => (await import('../commands/sandboxImage.ts')).buildSandboxImage(image, options))), 'sandbox-image', 'sandbox-image --debian');
 
   examples(command('doctor', 'look for what would lose or stall work').action(ends(async (options: Settings) => (await import('../commands/doctor.ts')).doctor(options))), 'doctor');
+
+  examples(command('faults', 'kill workers and break the database while work is under way, in a ledger of its own, and count what is lost or done twice')
+    .option('--seed <n>', 'play the same again (default: by chance)', integer)
+    .option('--kills <n>', 'so many workers are killed', integer, 40)
+    .option('--database-faults <n>', 'so often the database breaks', integer, 8)
+    .option('--workers <n>', 'so many work at a time', integer, 3)
+    .option('--faculty <path...>', 'your own faculty instead of the built-in work; its tools run for real')
+    .option('--tools <file...>', 'your own tools, as for "work"')
+    .option('--scripted <file>', 'the replies that call them, as for "run" (default: each tool once, with the least input that its schema takes)')
+    .option('--log <file>', 'where the workers log')
+    .action(ends(async (options: FaultsOptions) => (await import('../commands/faults.ts')).faults(options))), 'faults', 'faults --faculty engineer.toml --tools tools.ts --scripted replies.json', 'faults --seed 7 --kills 1000 --database-faults 40');
 
   examples(program.command('completion').description('print what completes commands and options in a shell')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))

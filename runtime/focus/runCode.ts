@@ -10,6 +10,7 @@ import { storableText } from '../../plv8/storable.ts';
 import type { CodeResult } from '../../sandbox/codeSandbox.ts';
 import { generateSdk } from '../../sandbox/generateSdk.ts';
 import type { CodeCall, CodeCallAnswer } from '../../sandbox/toolSocket.ts';
+import { atFailpoints } from '../failpoint.ts';
 import type { OpenCall } from '../ledger/answers.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
 import type { CodeRun } from '../ledger/iteration.ts';
@@ -56,14 +57,14 @@ export async function runCode(call: OpenCall, focus: Focus, runCall: RunCall): P
   await db.toolCallBegin(claim, call.id);
   const run = async (): Promise<{ calls: NestedCalls; result: CodeResult }> => {
     const calls = new NestedCalls(call, focus, runCall);
-    const result = await sandbox.run({
+    const result = await atFailpoints('code', () => sandbox.run({
       code: input.data.code,
       sdk: generateSdk(call.code_tools ?? [], sandbox.socketPath),
       timeoutSeconds,
       ...(claim.faculty.engage.code_execution_session && { session: claim.focus_id }),
       signal: calls.signal,
       onCall: (one) => calls.answer(one),
-    });
+    }));
     await calls.settled();
     return { calls, result };
   };

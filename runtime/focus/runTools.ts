@@ -6,6 +6,7 @@
 import { z } from 'zod';
 
 import { schemaErrors } from '../../plv8/jsonSchema.ts';
+import { atFailpoints } from '../failpoint.ts';
 import type { OpenCall } from '../ledger/answers.ts';
 import { isUnstorable, messageOf } from '../ledger/errors.ts';
 import { failed } from '../tools/tool.ts';
@@ -168,7 +169,7 @@ function refusal(errors: readonly string[], call: OpenCall): ToolOutcome | null 
 
 async function execute(run: (context: ToolContext) => Promise<ToolOutcome>, context: ToolContext): Promise<ToolOutcome> {
   try {
-    return await run(context);
+    return await atFailpoints('tool', () => run(context));
   } catch (error) {
     return failed(`[engine] The tool failed: ${messageOf(error)}`);
   }

@@ -9,6 +9,7 @@ import type { DatabasePool, FragmentSqlToken, Interceptor, PrimitiveValueExpress
 import { z } from 'zod';
 
 import { storableText } from '../../plv8/storable.ts';
+import { atFailpoints } from '../failpoint.ts';
 import { keepSecret, withoutKnown } from '../secrets/known.ts';
 import { keepEnvironment } from '../secrets/ofEnvironment.ts';
 import { passwordsOf } from './address.ts';
@@ -75,9 +76,10 @@ function callsOf(schema: string, run: Run) {
   };
   const values = async <T>(name: string, args: Arguments, schemaOf: z.ZodType<T>): Promise<T[]> => {
     const row: ValueRow<T> = z.object({ value: schemaOf });
-    return (await run(() => sql.type(row)`select ${invoked(name, args)} as value`)).map(({ value }) => value);
+    return (await atFailpoints(name, () => run(() => sql.type(row)`select ${invoked(name, args)} as value`))).map(({ value }) => value);
   };
-  const rows = <Schema extends z.ZodType>(name: string, args: Arguments, schemaOf: Schema) => run(() => sql.type(schemaOf)`select * from ${invoked(name, args)}`);
+  const rows = <Schema extends z.ZodType>(name: string, args: Arguments, schemaOf: Schema) =>
+    atFailpoints(name, () => run(() => sql.type(schemaOf)`select * from ${invoked(name, args)}`));
   return {
     /** The name of a view, table or function, qualified with the ledger's schema. */
     named,

@@ -36,4 +36,17 @@ export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
   doctor: () =>
     run(() => sql.type(z.object({ severity: z.enum(['error', 'warning', 'fine']), code: z.string(), work_item_id: z.string().nullable(), says: z.string(), remedy: z.string().nullable() }))`
       select * from ${named('work_ledger_doctor')}()`),
+
+  /** What is not as it must be, of everything that is stored. */
+  check: () => run(() => sql.type(z.object({ invariant: z.string(), work_item_id: z.string().nullable(), says: z.string() }))`select * from ${named('work_ledger_check')}()`),
+
+  /** How every call of a tool ended; null: it is open. */
+  callOutcomes: () => run(() => sql.type(z.object({ id: z.string(), tool: z.string(), status: z.string() }))`select id, tool_name as tool, status from ${named('tool_calls')}`),
+
+  entryContents: async () => (await run(() => sql.type(z.object({ content: z.string() }))`select content from ${named('work_ledger')}`)).map(({ content }) => content),
+
+  /** Every work item that workers drive, and how often its model has answered. */
+  itemOutcomes: () => run(() => sql.type(z.object({ id: z.string(), state: z.string(), reason: z.string().nullable(), iterations: z.number() }))`
+    select w.id, w.state, w.state_reason as reason, (select count(*) from ${named('turns')} t where t.work_item_id = w.id and t.status = 'completed')::integer as iterations
+      from ${named('work_items')} w where w.work_type <> 'journal'`),
 });

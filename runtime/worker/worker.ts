@@ -9,6 +9,7 @@ import { z } from 'zod';
 
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import { webFetchHeaders } from '../config.ts';
+import { failpoints } from '../failpoint.ts';
 import { openContainers } from '../focus/containers.ts';
 import { executeCode } from '../focus/runCode.ts';
 import { StatedInputs } from '../focus/statedInputs.ts';
@@ -68,6 +69,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const concurrency = options.concurrency ?? 4;
   const headers = webFetchHeaders();
   hideEnvironment();
+  if (failpoints.length > 0) log.warn({ failpoints }, 'WORK_LEDGER_FAILPOINTS is set: this worker breaks on purpose');
   const stopping = new AbortController();
   const patiently = <T>(use: () => Promise<T>): Promise<T> => whenReachable(use, log, stopping.signal);
   await patiently(() => checkLedger(url, schema, { isWorker: true }));

@@ -18,7 +18,7 @@ import { LABEL, reap } from '../../sandbox/sandboxContainer.ts';
 import { clearSockets } from '../../sandbox/toolSocket.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
-import { seed, seededRandom } from '../random.ts';
+import { seed, seededRandom } from '../../runtime/faults/random.ts';
 import { docker as given, image, noDocker } from '../docker.ts';
 import { call, calls, done, startTeam } from '../team.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';

@@ -12,7 +12,7 @@ import pg from 'pg';
 
 import { ensureEmbedded, stopEmbedded } from '../../../runtime/install/embedded.ts';
 import { installLedger } from '../../../runtime/install/installLedger.ts';
-import { startThrowaway } from '../../throwaway.ts';
+import { startThrowaway } from '../../../runtime/install/throwaway.ts';
 import type { Sample } from './question.ts';
 
 const execute = promisify(execFile);

@@ -5,8 +5,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { ensureEmbedded, stopEmbedded } from '../runtime/install/embedded.ts';
-import type { Embedded } from '../runtime/install/embedded.ts';
+import { ensureEmbedded, stopEmbedded } from './embedded.ts';
+import type { Embedded } from './embedded.ts';
 
 /** Stop it with `stop()`; where the process is killed and cannot, a keeper does. */
 export async function startThrowaway(options: { isDurable: boolean }): Promise<Embedded & { stop: () => Promise<void> }> {

@@ -1,0 +1,100 @@
+// Where faults are played: a ledger of their own that was made for them and goes with them. On the user's server a schema of a name
+// that was free; else a server of its own, which can also be crashed. Nothing that was there before is written to.
+
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type { NetConnectOpts } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+import { isAlive } from '../../sandbox/isAlive.ts';
+import { ensureEmbedded } from '../install/embedded.ts';
+import { installLedger } from '../install/installLedger.ts';
+import { startThrowaway } from '../install/throwaway.ts';
+import { withConnection } from '../ledger/connection.ts';
+import { UsageError } from '../ledger/errors.ts';
+
+export type Ground = {
+  url: string;
+  schema: string;
+  /** Where a proxy connects to (each time anew: it may change), and the address of the database behind a proxy on that port, for the workers. */
+  server: NetConnectOpts;
+  behind(port: number): string;
+  /** Ends every connection of the workers. */
+  terminate(): Promise<void>;
+  /** The server dies and comes back: at once as on "pg_ctl stop -m immediate", or by SIGKILL to all its processes. Null: it is not ours. */
+  crash: ((how: 'immediate' | 'kill') => Promise<void>) | null;
+  remove(): Promise<void>;
+};
+
+/** Of the connections of workers, and of no others. */
+export const marker = `work-ledger-faults-${randomBytes(4).toString('hex')}`;
+
+export const terminate = (url: string) => (): Promise<void> => withConnection({ connectionString: url }, async (client) => {
+  await client.query('select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()', [marker]);
+});
+
+/** A server of its own, as durable as one of a user. */
+export async function ownServer(): Promise<Ground> {
+  const { url, dataDir, stop } = await startThrowaway({ isDurable: true });
+  const schema = 'work_ledger';
+  await installLedger(url, schema);
+  return {
+    url, schema,
+    server: { path: socketOf(url) },
+    behind: (port) => `postgresql://postgres@127.0.0.1:${port}/work_ledger?application_name=${marker}`,
+    terminate: terminate(url),
+    crash: async (how) => {
+      await crash(dataDir, how);
+      await ensureEmbedded({ dataDir, isDurable: true });
+    },
+    remove: stop,
+  };
+}
+
+/** The socket of an embedded server. */
+export const socketOf = (url: string): string => join(decodeURIComponent(new URL(url).hostname), '.s.PGSQL.5432');
+
+/** Resolves when none of its processes is left. */
+export async function crash(dataDir: string, how: 'immediate' | 'kill'): Promise<void> {
+  const pid = Number((await readFile(join(dataDir, 'pg18', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  const children = how === 'immediate' ? [] : (await promisify(execFile)('pgrep', ['-P', String(pid)]).catch(() => ({ stdout: '' }))).stdout.split('\n').filter(Boolean).map(Number);
+  if (isAlive(pid)) process.kill(pid, how === 'immediate' ? 'SIGQUIT' : 'SIGKILL');
+  for (const child of children) if (isAlive(child)) process.kill(child, 'SIGKILL');
+  for (const one of [pid, ...children]) while (await isRunning(one)) await sleep(50);
+}
+
+/** A zombie, which nobody reaps in some containers, does not run. */
+const isRunning = async (pid: number): Promise<boolean> => isAlive(pid) && !/^\d+ \(.*\) Z /.test(await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''));
+
+/** A schema on a server of the user's. */
+export async function ownSchema(url: string): Promise<Ground> {
+  const address = new URL(url);
+  if (!/^postgres(ql)?:$/.test(address.protocol)) throw new UsageError('faults are played at the address of a database such as postgresql://user@host:5432/database, or without one on a server of their own');
+  const host = decodeURIComponent(address.hostname || 'localhost');
+  const schema = `work_ledger_faults_${randomBytes(4).toString('hex')}`;
+  const free = await withConnection({ connectionString: url }, async (client) => (await client.query(`select from pg_namespace where nspname = $1`, [schema])).rowCount === 0);
+  if (!free) throw new Error(`schema ${schema} is there already`);
+  await installLedger(url, schema);
+  return {
+    url, schema,
+    server: host.startsWith('/') ? { path: join(host, `.s.PGSQL.${address.port || 5432}`) } : { host, port: Number(address.port || 5432) },
+    behind: (port) => {
+      const through = new URL(url);
+      through.hostname = '127.0.0.1';
+      through.port = String(port);
+      through.searchParams.set('application_name', marker);
+      return through.href;
+    },
+    terminate: terminate(url),
+    crash: null,
+    remove: () => withConnection({ connectionString: url }, async (client) => {
+      // Jobs of its task alone: other ledgers of the database have tasks of their own.
+      await client.query(`delete from graphile_worker._private_jobs where task_id in (select id from graphile_worker._private_tasks where identifier like $1)`, [`${schema}/%`]);
+      await client.query(`delete from graphile_worker._private_tasks where identifier like $1`, [`${schema}/%`]);
+      await client.query(`drop schema ${client.escapeIdentifier(schema)} cascade`);
+    }),
+  };
+}
