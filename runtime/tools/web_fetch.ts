@@ -126,6 +126,7 @@ function get(url: URL, address: string, own: Record<string, string>, signal: Abo
   return new Promise((resolve, reject) => {
     const request = client.get(url, {
       signal,
+      agent: false, // a connection is for one request: one that is kept is found again by its name, wherever the name led then
       headers: { 'user-agent': 'work-ledger', accept: 'text/html, text/*, application/json', 'accept-encoding': 'identity', ...own },
       // Connects to the checked address only.
       lookup: (_host, options, callback) =>

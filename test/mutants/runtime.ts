@@ -216,6 +216,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'and says at start that it needs them',
   },
   {
+    name: 'a connection that web_fetch kept leads wherever its name led then',
+    file: 'runtime/tools/web_fetch.ts',
+    from: 'agent: false, // a connection',
+    to: '// a connection',
+    test: 'test/runtime/tools/rebinding.test.ts',
+    title: 'a connection that was allowed to a private address',
+  },
+  {
     name: 'a page of a private network is fetched',
     file: 'runtime/tools/web_fetch.ts',
     from: '(!isAllowed && addresses.some(isPrivate))',
