@@ -55,11 +55,11 @@ export function commandsOf({ language, code, output }: Block): Command[] {
 
 const withoutComment = (line: string): string => line.replace(/\s+# .*$/, '').trim();
 
-/** A command's words as a shell takes them, without assignments before and `&` behind. */
+/** A command's words as a shell takes them, without assignments before, `&` behind and where its output goes. */
 export function wordsOf(command: string): string[] {
   const words = [...command.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].map(([word]) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, '$1$2'));
   const first = words.findIndex((word) => !/^\w+=/.test(word));
-  return words.slice(first).filter((word) => word !== '&');
+  return words.slice(first).filter((word, i, all) => !['&', '>'].includes(word) && all[i - 1] !== '>');
 }
 
 /** The statements of a block of SQL. */

@@ -8,6 +8,7 @@ import { comparedCode } from '../install/comparedCode.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { head } from '../ledger/evidence.ts';
 import type { Head } from '../ledger/evidence.ts';
+import { idOf } from './ids.ts';
 import { exit, note, print, visible } from './output.ts';
 import { withLedger } from './withLedger.ts';
 
@@ -22,7 +23,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
     const found = [
       ...(code ?? []).map((one) => ({ work_item_id: null, ...one })),
       // The ledger's own look at its code finds the same as ours, and could be replaced.
-      ...(await db.ledgerVerify(id ?? null, kept)).filter((one) => code === null || one.work_item_id !== null),
+      ...(await db.ledgerVerify(id === undefined ? null : idOf(id), kept)).filter((one) => code === null || one.work_item_id !== null),
     ];
     const checked = kept === null ? '' : `, and ${kept.length} heads fit`;
     print(found, found.length === 0 ? `everything is as it was written${checked}` : found.map((one) => visible([one.work_item_id, one.place, one.problem].filter(Boolean).join('  '))).join('\n'), options.json ?? false);
@@ -33,7 +34,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
 /** One JSON document a line. */
 export const heads = (id: string | undefined, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
-    for (const one of await db.ledgerHead(id ?? null)) process.stdout.write(`${JSON.stringify(one)}\n`);
+    for (const one of await db.ledgerHead(id === undefined ? null : idOf(id))) process.stdout.write(`${JSON.stringify(one)}\n`);
     return exit.ok;
   });
 

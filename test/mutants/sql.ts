@@ -1709,6 +1709,13 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     test: 'test/sql/work_erase/keeps_hashes_comparable.test.sql',
   },
   {
+    name: 'a fork links entries as they lie',
+    file: 'sql/api/30_session/work_fork.sql',
+    from: '\n   order by l.seq; --',
+    to: '; --',
+    test: 'test/sql/ledger_verify/holds_where_rows_lie_in_no_order.test.sql',
+  },
+  {
     name: 'a chain cannot be turned off',
     file: 'sql/api/00_ground/fence.sql',
     from: 'case when _is_chained() then gen_random_uuid() end',

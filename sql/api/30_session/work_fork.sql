@@ -58,7 +58,8 @@ begin
   select v_item.id, l.seq, l.entry_type, l.content, l.data, l.keep, l.retracts, l.trust, 0, l.focus_id, l.turn_id, l.tool_call_id,
          l.is_auto, l.is_child_work, true, l.created_at
     from work_ledger l
-   where l.work_item_id = v_source.id and l.seq <= v_last;
+   where l.work_item_id = v_source.id and l.seq <= v_last
+   order by l.seq; -- each is linked to the one before it
   if p_message ~ '\S' then
     perform work_message(v_item.id, p_message);
   end if;

@@ -53,7 +53,8 @@ begin
            coalesce(nullif(current_setting('work_ledger.is_auto', true), '')::boolean, false), v_fence.is_child,
            v_trust, p_idempotency_key || '/' || e.n, _now()
       from jsonb_array_elements(p_entries) with ordinality as e(value, n)
-     where v_seqs[e.n] > v_fence.ledger_count - v_count;
+     where v_seqs[e.n] > v_fence.ledger_count - v_count
+     order by e.n; -- each is linked to the one before it
     if v_fence.is_journal then
       perform _journal_written(p_work_item_id);
     end if;
