@@ -3358,7 +3358,7 @@ create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases u
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
   plpgsql volatile; -- body 96047691, comment 65f57333
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile; -- body 27b9ba44, comment 91b12159
+  plpgsql volatile; -- body 604e4346, comment 91b12159
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_count(p_item work_items) returns integer
@@ -3480,7 +3480,7 @@ create function work_export(p_work_item_id uuid) returns TABLE(relation text, "r
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6a90038b, comment 91d10acb
+  plpgsql volatile; -- body 306243d7, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
