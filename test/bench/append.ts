@@ -1,5 +1,5 @@
 // What an append costs, by pgbench with prepared statements: against a plain INSERT of the same words, on items of the clients'
-// own and on one that they share, ten at once, and with somebody listening.
+// own and on one that they share, without a chain of hashes, ten at once, and with somebody listening.
 
 import type pg from 'pg';
 
@@ -13,10 +13,11 @@ const insert = (table: string): string => `insert into ${table} (work_item_id, e
 const appendOne = `select (ledger_append(:item, 'note', '${content}')).seq`;
 const ten = `select count(*) from ledger_append_batch(:item, '${JSON.stringify(Array.from({ length: 10 }, () => ({ entry_type: 'note', content })))}')`;
 
-type Variant = { statement: string; rows?: number; isShared?: boolean; isWatched?: boolean; of?: string };
+type Variant = { statement: string; rows?: number; isShared?: boolean; isWatched?: boolean; isUnchained?: boolean; of?: string };
 const essential: Record<string, Variant> = {
   'plain INSERT': { statement: insert('bench_plain') },
   ledger_append: { statement: appendOne, of: 'plain INSERT' },
+  'ledger_append, no chain': { statement: appendOne, isUnchained: true, of: 'ledger_append' },
   'ledger_append_batch of 10': { statement: ten, rows: 10, of: 'ledger_append' },
 };
 const own: Record<string, Variant> = { ...essential, 'plain INSERT with a foreign key': { statement: insert('bench_keyed'), of: 'plain INSERT' } };
@@ -56,7 +57,8 @@ const measure = ({ quick, say }: Options): Promise<Line[]> => withServer(async (
 }, { autovacuum: 'off' });
 
 /** A ledger holds 10,000 entries: who has written its part goes on to the next item. */
-async function rate(server: Server, { statement, rows = 1, isShared = false, isWatched = false }: Variant, clients: number, seconds: number): Promise<Sample> {
+async function rate(server: Server, { statement, rows = 1, isShared = false, isWatched = false, isUnchained = false }: Variant, clients: number, seconds: number): Promise<Sample> {
+  await server.admin.query('select ledger_chain_save($1)', [!isUnchained]);
   const { rows: [first] } = await server.admin.query<{ n: number }>(`
     with made as (select i, (work_submit('bench', 'x')).id from generate_series(0, 95) i)
     insert into bench_items select (select coalesce(max(n) + 1, 0) from bench_items) + i, id from made returning n`);

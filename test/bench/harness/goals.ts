@@ -25,6 +25,8 @@ export const goals: readonly Goal[] = [
   { ...appended, name: 'ledger_append', at: 16, of: 'plain INSERT', by: 'clock', atLeast: 0.5, was: '0.26' },
   { ...appended, name: 'ledger_append', at: 16, of: 'plain INSERT', by: 'cpu', atMost: 5, was: 'not known' },
   { ...appended, name: 'ledger_append, the same item', at: 16, of: 'plain INSERT, the same item', by: 'clock', atLeast: 0.14, was: '0.09' },
+  { ...appended, name: 'ledger_append, no chain', at: 16, of: 'ledger_append', by: 'clock', atMost: 1.33, was: 'no chain' },
+  { ...appended, name: 'ledger_append, no chain', at: 16, of: 'ledger_append', by: 'cpu', atLeast: 0.75, was: 'no chain' },
   { ...appended, name: 'ledger_append_batch of 10', at: 16, of: 'ledger_append', by: 'clock', atLeast: 4, was: 'a loop' },
   { ...appended, name: 'ledger_append_batch of 10', at: 16, of: 'ledger_append', by: 'cpu', atMost: 0.4, was: 'a loop' },
   { ...appended, name: 'ledger_append_batch of 10, the same item', at: 16, of: 'ledger_append, the same item', atLeast: 4, was: 'a loop' },
