@@ -28,15 +28,15 @@ export type Looking = {
 
 /**
  * The crew at work in a database of its own, a console beside it, and a page of a browser that may change things; all of it until the
- * file's tests are over. Without a browser there is nothing, and the tests are to be skipped.
+ * file's tests are over. Without a browser there is nothing, and the tests are to be skipped. `isBroken`: as of a database's drop().
  */
-export async function look(): Promise<Looking> {
+export async function look(options: { isBroken?: string } = {}): Promise<Looking> {
   if (missing !== null) {
     process.stderr.write(`Tests in a browser are skipped: ${missing}\n`);
     return {} as Looking;
   }
   const database = await createDatabase();
-  afterAll(() => database.drop());
+  afterAll(() => database.drop(options));
   const crew = await startCrew(database.url);
   afterAll(() => crew.close());
   const running = await startConsole({ url: database.url, schema: 'ledger', port: 0 });

@@ -20,7 +20,7 @@ let directory: string;
 beforeAll(async () => {
   database = await createDatabase();
   directory = await mkdtemp(join(tmpdir(), 'faults-command-'));
-  await writeFile(join(directory, 'clerk.toml'), '[faculty]\nname = "clerk"\naccepts = ["file"]\n[engage]\nworkspace = "none"\ntools = ["pay_bill", "count_bills"]\n[budget]\ntokens = 1\n');
+  await writeFile(join(directory, 'clerk.toml'), '[faculty]\nname = "clerk"\naccepts = ["file"]\n[faculty.engage]\nworkspace = "none"\ntools = ["pay_bill", "count_bills"]\n[faculty.budget]\ntokens = 1\n');
   await writeFile(join(directory, 'bills.ts'), `
 import { z } from '${import.meta.resolve('zod')}';
 const tool = (name, effect) => ({ name, description: name, input: z.strictObject({ amount: z.number().min(3) }), effect, risk: 'safe', execute: async ({ amount }) => ({ content: name + ' ' + amount, isError: false }) });
