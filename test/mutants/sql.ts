@@ -888,8 +888,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a fork knows what its source recorded later',
     file: 'sql/api/30_session/work_fork.sql',
-    from: 'where l.work_item_id = v_source.id and l.seq <= v_last;',
-    to: 'where l.work_item_id = v_source.id;',
+    from: 'where l.work_item_id = v_source.id and l.seq <= v_last\n',
+    to: 'where l.work_item_id = v_source.id\n',
     test: 'test/sql/work_fork/goes_on_from_a_turn.test.sql',
   },
   {
@@ -1264,8 +1264,8 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   {
     name: 'a batch appends what a call with its key has appended',
     file: 'sql/api/45_ledger/ledger_append_batch.sql',
-    from: '     where v_seqs[e.n] > v_fence.ledger_count - v_count;',
-    to: '    ;',
+    from: '     where v_seqs[e.n] > v_fence.ledger_count - v_count\n',
+    to: '',
     test: 'test/sql/ledger_append_batch/repeats_an_idempotent_call.test.sql',
   },
   {
