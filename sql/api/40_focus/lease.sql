@@ -120,7 +120,7 @@ begin
      set ended_at = least(_now(), p_focus.lease_expires_at), error_class = 'lost'
     from turns t
    where t.focus_id = p_focus.id and t.status in ('pending', 'streaming') and c.turn_id = t.id and c.ended_at is null;
-  v_spent := jsonb_build_object('seconds', extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at));
+  v_spent := jsonb_build_object('seconds', _seconds_driven(p_focus));
   select * into v_turn from turns where focus_id = p_focus.id and status in ('pending', 'streaming') and reserved_tokens is not null;
   if found then
     update turns set reserved_tokens = null, reserved_money = null where id = v_turn.id;
@@ -137,6 +137,17 @@ $$;
 
 comment on function _lease_due(foci, boolean) is
   'What to charge the budgets for a lease that ends, for _budget_charge(): {work_item_id: {spent, released}}. Charged are the seconds during which the worker drove the item and, unless p_is_refused, the request that was never answered; its reservation is released. p_focus: the focus as it was under the lease. {}: there was no lease. A request that is under way is marked as lost.';
+
+create or replace function _seconds_driven(p_focus foci)
+  returns numeric
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select greatest(extract(epoch from least(_now(), p_focus.lease_expires_at) - p_focus.leased_at), 0);
+$$;
+
+comment on function _seconds_driven(foci) is 'For how long the lease was driven since its seconds were last counted: never beyond its end, nor, where the clock was set back, less than nothing.';
 
 create or replace function _lease_lost(p_item work_items, p_focus foci, out item work_items, out due jsonb)
   language plpgsql

@@ -17,6 +17,7 @@ declare
   v_enqueued integer;
   v_dead_workers text[];
   v_dead_trees uuid[];
+  v_set_back_by interval;
 begin
   perform _check_span('p_worker_timeout', p_worker_timeout);
   perform _check_span('p_call_timeout', p_call_timeout);
@@ -24,6 +25,7 @@ begin
   if not pg_try_advisory_xact_lock(hashtextextended('work_sweep ' || _ledger_schema(), 0)) then
     return jsonb_build_object('expired', 0, 'enqueued', 0, 'calls_given_up', 0, 'dead_workers', '[]'::jsonb);
   end if;
+  v_set_back_by := _clock_set_back(v_now, p_worker_timeout);
 
   v_ids := array(
     select e.work_item_id
@@ -33,6 +35,7 @@ begin
      where w.state in ('claimed', 'running') and f.lease_owner is not null and f.lease_expires_at <= v_now
      order by e.work_item_id
        for no key update of e skip locked);
+  perform _leases_begin_by_now();
   foreach v_focus in array array(
     select f
       from fences e
@@ -48,10 +51,14 @@ begin
   v_given_up := _calls_give_up(p_call_timeout);
   perform _budget_charge(v_due);
 
+  update workers set seen_at = _now() where id in (select id from workers where seen_at > _now() for no key update skip locked);
   with gone as (
     delete from workers where seen_at < v_now - p_worker_timeout returning id, tree_id
   )
   select coalesce(array_agg(id), '{}'), array_agg(tree_id) into v_dead_workers, v_dead_trees from gone;
+  if v_set_back_by is not null then
+    update models set cooldown_ends_at = cooldown_ends_at - v_set_back_by where cooldown_ends_at > v_now;
+  end if;
   v_enqueued := _enqueue_forgotten(v_now, v_dead_workers, v_dead_trees, p_worker_timeout);
   perform _unlock_jobs(v_dead_workers);
   perform _jobs_tidy();
@@ -60,7 +67,7 @@ end
 $$;
 
 comment on function work_sweep(interval, interval) is
-  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues due work items that have no job, and deletes jobs that will never run. Of a long backlog each sweep looks at the next 1,000 items. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
+  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues due work items that have no job, and deletes jobs that will never run. If the clock of the server was set back, leases and waits are measured from now on. Of a long backlog each sweep looks at the next 1,000 items. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
 
 create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval)
   returns integer
@@ -96,9 +103,10 @@ begin
            from graphile_worker.jobs j
           where j.key = format('%s:%s:%s:%s', v_task, w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
             -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for (a worker
-            -- has begun or ceased to keep the tree); locked by a dead worker, or for too long by a living one.
+            -- has begun or ceased to keep the tree); for a time before the clock was set back, unless it failed and pauses; locked
+            -- by a dead worker, or for too long by a living one.
             and case when j.locked_by is null or j.locked_by = any (p_dead_workers)
-                     then j.attempts < j.max_attempts
+                     then j.attempts < j.max_attempts and (j.run_at <= p_now + p_worker_timeout or j.last_error is not null)
                           and j.task_identifier = concat_ws('/', v_task, (select k.tree_id from workers k where k.tree_id = w.root_id limit 1)) -- _job_task()
                      else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
   )

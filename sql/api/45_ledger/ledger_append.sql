@@ -110,6 +110,7 @@ create or replace function _is_hint_due(p_notified_at timestamptz, p_now timesta
 as $$
 begin
   return case
+    when p_notified_at > p_now + interval '1 second' then true -- the clock was set back since
     when p_notified_at > p_now - interval '100 ms' then false
     -- PostgreSQL commits transactions that notify one behind the other, each with its write to disk. So within a second only one at
     -- a time does: on a slow disk writers would otherwise stand in line for their hints.

@@ -26,7 +26,7 @@ begin
   elsif 'seconds' = any (v_resources) then
     -- A worker that goes on keeps its lease: what it has driven until now counts now.
     update foci set leased_at = _now() where id = p_focus.id;
-    perform _budget_spend(p_item.id, jsonb_build_object('seconds', extract(epoch from _now() - p_focus.leased_at)));
+    perform _budget_spend(p_item.id, jsonb_build_object('seconds', _seconds_driven(p_focus)));
   end if;
   v_budgets := array(select b from _budgets_above(array[p_item.id]) b);
   select config into v_config from turn_configs where content_hash = p_turn.config_hash;

@@ -99,7 +99,7 @@ begin
   end if;
   insert into trace_exports as e (focus_id, claim_ends_at)
   values (p_focus_id, _now() + interval '1 minute')
-  on conflict (focus_id) do update set claim_ends_at = excluded.claim_ends_at where coalesce(e.claim_ends_at <= _now(), true)
+  on conflict (focus_id) do update set claim_ends_at = excluded.claim_ends_at where not _is_trace_claimed(e.claim_ends_at)
   returning * into v_export;
   if not found then
     return '{"kind": "held"}';
@@ -118,6 +118,17 @@ $$;
 
 comment on function trace_take(uuid, boolean) is
   'The spans of an attempt that ended since they were last exported, for who exports them: {kind: spans, iteration, is_done, spans: [as work_trace() returns them]}, of at most 100 iterations. Then report with trace_record() how far they were exported, and ask again unless is_done. {kind: nothing}: there are none. {kind: held}: another process is exporting this attempt; ask again later. Who asked holds the attempt until trace_record(), at most for a minute. It waits for nobody who works on the item, and nobody waits for it. Raises WL001.';
+
+create or replace function _is_trace_claimed(p_ends_at timestamptz)
+  returns boolean
+  language sql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select coalesce(p_ends_at > _now() and p_ends_at <= _now() + interval '1 minute', false);
+$$;
+
+comment on function _is_trace_claimed(timestamptz) is 'Whether a process exports a trace now: its claim ends within a minute. One that ends later is of a time before the clock was set back.';
 
 create or replace function trace_record(p_focus_id uuid, p_iteration integer default 0, p_is_done boolean default false)
   returns void
@@ -145,7 +156,7 @@ begin
     select f.id
       from foci f
       left join trace_exports e on e.focus_id = f.id
-     where f.ended_at > _now() - p_within and not coalesce(e.is_done, false) and coalesce(e.claim_ends_at <= _now(), true)
+     where f.ended_at > _now() - p_within and not coalesce(e.is_done, false) and not _is_trace_claimed(e.claim_ends_at)
      order by f.ended_at
      limit 100;
 end
