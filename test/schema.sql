@@ -2896,7 +2896,7 @@ create function _redacts(p_row json) returns boolean
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
 create function _refuse_entry() returns trigger
-  plpgsql volatile; -- body 922db2a2, comment 5a354aa9
+  plpgsql volatile; -- body 83fc60af, comment 5a354aa9
 create function _refuse_erased(p_work_item_id uuid) returns void
   plpgsql stable; -- body 83e9bb5a, comment b0673bec
 create function _refuse_erasing() returns trigger
@@ -2982,11 +2982,11 @@ create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) return
 create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql immutable; -- body 21ee2562, comment 32dd7659
 create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integer, p_call_count integer) returns void
-  plpgsql volatile; -- body f4b94c36, comment 0a2dc021
+  plpgsql volatile; -- body d1ee5769, comment 0a2dc021
 create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry_link bytea) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 4152392a
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  sql stable; -- body 4d17559f, comment f8c2b7a8
+  sql stable; -- body 958b2f7f, comment f8c2b7a8
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
   sql stable; -- body 314882a0, comment 02159f81
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void

@@ -1765,6 +1765,13 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     test: 'test/sql/work_erase/keeps_hashes_comparable.test.sql',
   },
   {
+    name: 'an append reads the whole ledger',
+    file: 'sql/api/00_ground/append_only.sql',
+    from: 'l.seq < new.seq order by l.seq desc limit 1',
+    to: 'l.seq = new.seq - 1',
+    test: 'test/sql/ledger_append/reads_one_entry_of_a_new_ledger.test.sql',
+  },
+  {
     name: 'a fork links entries as they lie',
     file: 'sql/api/30_session/work_fork.sql',
     from: '\n   order by l.seq; --',

@@ -110,7 +110,8 @@ begin
   -- Only the newest number that the counter gave out is free: the primary key refuses the others up to it. Restoring a dump
   -- may insert entries before the fence of their item; those pass.
   select f.ledger_count, f.salt, case when f.salt is not null and new.link = '' then
-           (select l.link from work_ledger l where l.work_item_id = new.work_item_id and l.seq = new.seq - 1) end
+           -- In this form no other index is as good as the primary key, also while the table is new and has no statistics.
+           (select l.link from work_ledger l where l.work_item_id = new.work_item_id and l.seq < new.seq order by l.seq desc limit 1) end
     into v_count, v_salt, v_previous
     from fences f where f.work_item_id = new.work_item_id;
   if new.seq not between 1 and coalesce(v_count, new.seq) then

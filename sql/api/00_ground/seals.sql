@@ -98,7 +98,9 @@ begin
   v_seal.message_count := p_message_count;
   v_seal.call_count := p_call_count;
   v_seal.created_at := _now();
-  select f.salt, f.ledger_count, (select l.link from work_ledger l where l.work_item_id = f.work_item_id and l.seq = f.ledger_count)
+  -- The newest entry as _refuse_entry() looks for it.
+  select f.salt, f.ledger_count,
+         (select l.link from work_ledger l where l.work_item_id = f.work_item_id and l.seq <= f.ledger_count order by l.seq desc limit 1)
     into v_salt, v_seal.ledger_count, v_entry_link
     from fences f where f.work_item_id = p_work_item_id;
   select s.n, s.link into v_seal.n, v_previous from seals s where s.work_item_id = p_work_item_id order by s.n desc limit 1;

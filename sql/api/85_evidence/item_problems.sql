@@ -49,7 +49,8 @@ as $$
   ), chain as (
     select s as seal, s.n, s.turn_id, s.link, s.ledger_count, coalesce('turn ' || s.turn_id, 'item') as place, lag(s.n, 1, 0) over w as before,
            lag(s.link) over w as previous, _sealed_hash((select salt from item), s) as hash,
-           (select l.link from work_ledger l where l.work_item_id = s.work_item_id and l.seq = s.ledger_count) as entry_link
+           (select case l.seq when s.ledger_count then l.link end
+              from work_ledger l where l.work_item_id = s.work_item_id and l.seq <= s.ledger_count order by l.seq desc limit 1) as entry_link
       from seals s
      where s.work_item_id = p_work_item_id
     window w as (order by s.n)
