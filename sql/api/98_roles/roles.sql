@@ -98,14 +98,3 @@ end
 $$;
 
 comment on function _role_join(name) is 'Makes the caller a member of a role: nobody else may change or drop what it owns.';
-
-create or replace function _role(p_kind text)
-  returns name
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select role from ledger_roles where kind = p_kind;
-$$;
-
-comment on function _role(text) is 'The name of this ledger''s role of a kind; null: it has no roles.';

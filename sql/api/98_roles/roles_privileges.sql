@@ -35,6 +35,17 @@ $$;
 
 comment on function _roles_apply() is 'Gives each role of this ledger what its kind may do, and nobody else anything. It does nothing where there are no roles. Runs again at each change of the functions.';
 
+create or replace function _role(p_kind text)
+  returns name
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select role from ledger_roles where kind = p_kind;
+$$;
+
+comment on function _role(text) is 'The name of this ledger''s role of a kind; null: it has no roles.';
+
 create or replace function _roles_apply_queue(p_role name)
   returns void
   language plpgsql
