@@ -1,6 +1,7 @@
 // How one begins: a database with a ledger, a faculty, an image for agents' code.
 
 import { Argument, Option } from 'commander';
+import type { Command } from 'commander';
 
 import { sandboxImage } from '../../sandbox/image.ts';
 import type { ConsoleSettings } from '../commands/console.ts';
@@ -66,7 +67,9 @@ export function beginCommands(): void {
 
   examples(command('doctor', 'look for what would lose or stall work').action(ends(async (options: Settings) => (await import('../commands/doctor.ts')).doctor(options))), 'doctor');
 
-  examples(command('faults', 'kill workers and break the database while work is under way, in a ledger of its own, and count what is lost or done twice')
+  // Not DATABASE_URL: nobody shall load a server by accident.
+  examples(program.command('faults').description('kill workers and break the database while work is under way, in a ledger of its own, and count what is lost or done twice')
+    .option('--database-url <url>', 'in a schema of its own on this server (default: on an embedded server that is removed afterwards)')
     .option('--seed <n>', 'play the same again (default: by chance)', integer)
     .option('--kills <n>', 'so many workers are killed', integer, 40)
     .option('--database-faults <n>', 'so often the database breaks', integer, 8)
@@ -75,7 +78,10 @@ export function beginCommands(): void {
     .option('--tools <file...>', 'your own tools, as for "work"')
     .option('--scripted <file>', 'the replies that call them, as for "run" (default: each tool once, with the least input that its schema takes)')
     .option('--log <file>', 'where the workers log')
-    .action(ends(async (options: FaultsOptions) => (await import('../commands/faults.ts')).faults(options))), 'faults', 'faults --faculty engineer.toml --tools tools.ts --scripted replies.json', 'faults --seed 7 --kills 1000 --database-faults 40');
+    .option('--json', 'print JSON')
+    .exitOverride()
+    .action(ends(async ({ databaseUrl, ...options }: FaultsOptions, called: Command) =>
+      (await import('../commands/faults.ts')).faults({ ...options, ...(databaseUrl !== undefined && called.getOptionValueSource('databaseUrl') === 'cli' && { databaseUrl }) }))), 'faults', 'faults --faculty engineer.toml --tools tools.ts --scripted replies.json', 'faults --seed 7 --kills 1000 --database-faults 40');
 
   examples(program.command('completion').description('print what completes commands and options in a shell')
     .addArgument(new Argument('<shell>').choices(['bash', 'zsh', 'fish']))

@@ -1,9 +1,10 @@
 // `work-ledger faults`: kills workers and breaks the database while work is under way, in a ledger of its own, and counts what came of it.
 
-import Docker from 'dockerode';
 import { enableCompileCache } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+import Docker from 'dockerode';
 
 import { sandboxImage } from '../../sandbox/image.ts';
 import type { Settings } from '../config.ts';
@@ -14,10 +15,9 @@ import { isClean, scorecardText } from '../faults/scorecard.ts';
 import { storm } from '../faults/storm.ts';
 import { usersWorkload } from '../faults/usersWorkload.ts';
 import { ownWorkload } from '../faults/workload.ts';
-import { UsageError } from '../ledger/errors.ts';
 import { exit, note, print } from './output.ts';
 
-export type FaultsOptions = Settings & {
+export type FaultsOptions = Omit<Settings, 'schema'> & {
   seed?: number;
   kills: number;
   databaseFaults: number;
@@ -29,7 +29,6 @@ export type FaultsOptions = Settings & {
 };
 
 export async function faults(options: FaultsOptions): Promise<number> {
-  if (options.schema !== undefined && options.schema !== '') throw new UsageError('faults are played in a schema of their own, never in one that is there: leave out --schema');
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
   process.env['NODE_COMPILE_CACHE'] ??= enableCompileCache(join(tmpdir(), 'work-ledger-faults-cache')).directory ?? '';

@@ -43,7 +43,7 @@ type CrewOptions = {
   /** A descriptor that they log to. */
   log: number | null;
   /** What workerMain takes. */
-  worker: { leaseSeconds: number } & Record<string, unknown>;
+  worker: { leaseSeconds: number; toolFiles: readonly string[] | null } & Record<string, unknown>;
 };
 
 export function startCrew({ places, seed, most, deaths, log, worker }: CrewOptions): Crew {
@@ -56,7 +56,8 @@ export function startCrew({ places, seed, most, deaths, log, worker }: CrewOptio
     while (!over.signal.aborted) {
       const death = given.shift() ?? deathOf(random, worker.leaseSeconds);
       const child = fork(main, { stdio: ['ignore', 'ignore', log ?? 'ignore', 'ipc'], env: {
-        PATH: process.env['PATH'], HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
+        // A user's tools have the variables that they need.
+        ...(worker.toolFiles !== null && process.env), PATH: process.env['PATH'], HOME: process.env['HOME'], DOCKER_HOST: process.env['DOCKER_HOST'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
         WORK_LEDGER_FAULTS_WORKER: JSON.stringify(worker), ...('at' in death && !isSpared && { WORK_LEDGER_FAILPOINTS: death.at }),
       } });
       const ended = new Promise<NodeJS.Signals | null>((resolve) => child.once('exit', (_, signal) => resolve(signal)));

@@ -35,7 +35,7 @@ afterAll(async () => {
 
 function faults(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [main, 'faults', '--workers', '1', ...args], { cwd: directory, env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, DOCKER_HOST: 'unix:///nowhere.sock' } }, (error, stdout, stderr) =>
+    execFile(process.execPath, [main, 'faults', '--database-url', database.url, '--workers', '1', ...args], { cwd: directory, env: { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/never_looked_at', WORK_LEDGER_SCHEMA: 'ledger', DOCKER_HOST: 'unix:///nowhere.sock' } }, (error, stdout, stderr) =>
       resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
   });
 }
@@ -56,7 +56,7 @@ test.each([
 });
 
 test('it is never played in a ledger that is there', async () => {
-  expect(await faults('--schema', 'ledger')).toMatchObject({ code: 2, stderr: expect.stringContaining('in a schema of their own') });
+  expect(await faults('--schema', 'ledger')).toMatchObject({ code: 2, stderr: expect.stringContaining('unknown option') });
   expect(await faults('--faculty', 'nowhere.toml')).toMatchObject({ code: 2 });
   expect(await database.query(`select nspname from pg_namespace where nspname like 'work_ledger_faults%'`)).toEqual([]);
 });
