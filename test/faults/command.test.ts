@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
+import { ownSchema } from '../../runtime/faults/ground.ts';
 import { isClean, scorecardText } from '../../runtime/faults/scorecard.ts';
 import type { Scorecard } from '../../runtime/faults/scorecard.ts';
 import { leastInput } from '../../runtime/faults/usersWorkload.ts';
@@ -59,6 +61,21 @@ test('it is never played in a ledger that is there', async () => {
   expect(await faults('--schema', 'ledger')).toMatchObject({ code: 2, stderr: expect.stringContaining('unknown option') });
   expect(await faults('--faculty', 'nowhere.toml')).toMatchObject({ code: 2 });
   expect(await database.query(`select nspname from pg_namespace where nspname like 'work_ledger_faults%'`)).toEqual([]);
+});
+
+test('it ends no connections but those of its own workers', async () => {
+  const ground = await ownSchema(database.url);
+  const { hostname, pathname } = new URL(database.url);
+  const worker = new URL(ground.behind(1)).searchParams.get('application_name');
+  const clients = [null, worker].map((name) => new pg.Client({ connectionString: `postgresql://postgres@${hostname}${pathname}${name === null ? '' : `?application_name=${name}`}` }));
+  for (const client of clients) client.on('error', () => {});
+  await Promise.all(clients.map((client) => client.connect()));
+  await ground.terminate();
+  const [other, own] = clients;
+  await expect(other?.query('select 1')).resolves.toMatchObject({ rowCount: 1 });
+  await expect(own?.query('select 1')).rejects.toThrow();
+  await other?.end();
+  await ground.remove();
 });
 
 test('the scorecard says what was found', () => {

@@ -834,4 +834,28 @@ export const runtimeMutants: readonly Mutant[] = [
     test: 'test/e2e/evidence.test.ts',
     title: 'functions that were replaced',
   },
+  {
+    name: 'the count of a storm finds no lost entry',
+    file: 'runtime/faults/witness.ts',
+    from: '(held.get(content) ?? 0) < ids.size',
+    to: '(held.get(content) ?? 0) < 0',
+    test: 'test/faults/storm.test.ts',
+    title: 'who tells a client before it is recorded is found out',
+  },
+  {
+    name: 'the count of a storm finds no call that ran twice',
+    file: 'runtime/faults/scorecard.ts',
+    from: "effect === 'unsafe' && began > 1",
+    to: "effect === 'unsafe' && began > 100",
+    test: 'test/faults/storm.test.ts',
+    title: 'who runs again what must not run twice is found out',
+  },
+  {
+    name: 'a storm ends the connections of others',
+    file: 'runtime/faults/ground.ts',
+    from: 'where application_name = $1 and pid <> pg_backend_pid()',
+    to: 'where $1 <> application_name and datname = current_database() and pid <> pg_backend_pid()',
+    test: 'test/faults/command.test.ts',
+    title: 'it ends no connections but those of its own workers',
+  },
 ];

@@ -1785,4 +1785,18 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     to: 'gen_random_uuid()',
     test: 'test/sql/ledger_verify/is_for_work_that_has_a_chain.test.sql',
   },
+  {
+    name: 'the check sees no gap between a ledger and its counter',
+    file: 'sql/api/95_views/check.sql',
+    from: '   where l.last <> e.ledger_count',
+    to: '   where false',
+    test: 'test/sql/work_ledger_check/reports_what_is_broken_of_an_item.test.sql',
+  },
+  {
+    name: 'the check sees no unsafe call that ran twice',
+    file: 'sql/api/95_views/check_conversation.sql',
+    from: "k.effect = 'unsafe' and k.attempts > 1",
+    to: "k.effect = 'unsafe' and k.attempts > 2",
+    test: 'test/sql/work_ledger_check/reports_what_is_broken_of_a_conversation.test.sql',
+  },
 ];
