@@ -14,7 +14,7 @@ import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { fakeClock, hasFakeClock, restartUnder } from '../fakeClock.ts';
 import type { FakeClock } from '../fakeClock.ts';
 import { call, calls, done, startTeam } from '../team.ts';
-import { startThrowaway } from '../throwaway.ts';
+import { startThrowaway } from '../../runtime/install/throwaway.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 import type { WorkerProcess } from '../workerProcess.ts';
 
