@@ -40,7 +40,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/worker/leases.ts',
     from: ' || !this.#isAtWork()) return;',
     to: ') return;',
-    test: 'test/e2e/connections.test.ts',
+    test: 'test/long/connections.test.ts',
     title: 'a worker whose graphile-worker is answered no more falls silent',
   },
   {
@@ -204,7 +204,7 @@ export const runtimeMutants: readonly Mutant[] = [
     from: `  pool.on('error', () => {});
 `,
     to: '',
-    test: 'test/e2e/connections.test.ts',
+    test: 'test/long/connections.test.ts',
     title: 'every connection that is made has a listener',
   },
   {
@@ -212,7 +212,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/worker/connections.ts',
     from: 'JOB_CONNECTIONS + exports;',
     to: 'JOB_CONNECTIONS + 0 * exports;',
-    test: 'test/e2e/connections.test.ts',
+    test: 'test/long/connections.test.ts',
     title: 'and says at start that it needs them',
   },
   {

@@ -272,7 +272,7 @@ export const sqlMutants: readonly Mutant[] = [
     from: `  perform from fences where work_item_id = p_work_item_id for no key update;
 `,
     to: '',
-    test: 'test/e2e/locks.test.ts',
+    test: 'test/long/locks.test.ts',
     title: 'one entry is appended by two with one key',
   },
   {
@@ -850,7 +850,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/20_submit/work_submit.sql',
     from: 'perform from fences where work_item_id = p_parent_id for share;',
     to: 'perform from fences where work_item_id = p_parent_id;',
-    test: 'test/e2e/locks.test.ts',
+    test: 'test/long/locks.test.ts',
     title: 'a tree is cancelled while an item of it',
   },
   {
@@ -861,7 +861,7 @@ export const sqlMutants: readonly Mutant[] = [
     to: `    v_ids := v_ids || v_more;
     exit;
 `,
-    test: 'test/e2e/locks.test.ts',
+    test: 'test/long/locks.test.ts',
     title: 'a tree is cancelled while an item of it',
   },
   {
@@ -869,7 +869,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/70_control/work_cancel.sql',
     from: 'any (v_more) order by work_item_id for no key update',
     to: 'any (v_more) for no key update',
-    test: 'test/e2e/locks.test.ts',
+    test: 'test/long/locks.test.ts',
     title: 'in their order, not as they lie there',
   },
   {
@@ -877,7 +877,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/70_control/work_cancel.sql',
     from: 'from unnest(v_items) i) order by id for no key update',
     to: 'from unnest(v_items) i) for no key update',
-    test: 'test/e2e/locks.test.ts',
+    test: 'test/long/locks.test.ts',
     title: 'in their order, not as they lie there',
   },
   {
@@ -885,7 +885,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/80_erasure/work_erase.sql',
     from: 'any (v_ids) order by work_item_id for no key update',
     to: 'any (v_ids) for no key update',
-    test: 'test/e2e/locks.test.ts',
+    test: 'test/long/locks.test.ts',
     title: 'in their order, not as they lie there',
   },
   {
@@ -894,7 +894,7 @@ export const sqlMutants: readonly Mutant[] = [
     from: `   order by b.work_item_id, b.resource
 `,
     to: '',
-    test: 'test/e2e/locks.test.ts',
+    test: 'test/long/locks.test.ts',
     title: 'in their order, not as they lie there',
   },
   {
@@ -902,7 +902,7 @@ export const sqlMutants: readonly Mutant[] = [
     file: 'sql/api/20_submit/budget.sql',
     from: 'order by b.work_item_id, b.resource',
     to: 'order by b.work_item_id',
-    test: 'test/e2e/locks.test.ts',
+    test: 'test/long/locks.test.ts',
     title: 'in their order, not as they lie there',
   },
   {

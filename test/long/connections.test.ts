@@ -20,7 +20,7 @@ import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { startOtlpReceiver } from '../otlpReceiver.ts';
 import { until } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 const CONCURRENCY = 4;
 const MOST = 20;
 let dataDir: string;
