@@ -3,6 +3,7 @@
 
 import { spawn, spawnSync } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,16 +62,15 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  daemon?.kill('SIGTERM');
+  if (daemon) await Promise.all([once(daemon, 'exit'), daemon.kill('SIGTERM')]);
   await db?.close();
   await database?.drop();
-  await sleep(2000);
   if (directory) spawnSync('pkill', ['-9', '-f', `containerd-shim.*${directory}/`]); // the killed daemons' own
   if (directory) spawnSync('sh', ['-c', `grep ' ${directory}/' /proc/mounts | cut -d' ' -f2 | xargs -r umount -l`]);
   for (const left of [workspace, directory]) if (left) await rm(left, { recursive: true, force: true });
 });
 
-test.skipIf(noDocker !== null || !isRoot)(`${EXECUTIONS} executions while workers and the daemon are killed (SEED=${seed})`, { timeout: 120_000 + EXECUTIONS * 10_000 }, async () => {
+test.skipIf(noDocker !== null || !isRoot)(`${EXECUTIONS} executions while workers and the daemon are killed (SEED=${seed})`, { timeout: 900_000 + EXECUTIONS * 10_000 }, async () => {
   const random = seededRandom();
   const killed: number[] = [];
   let daemonKills = 0;
@@ -99,11 +99,8 @@ return "${item}-${n}"`;
     await sleep(1500 + random() * 2500);
     seenRunning ||= running() !== '';
     if (kill % 4 === 3) {
-      const ended = new Promise((resolve) => daemon?.once('exit', resolve));
       daemonKills++;
-      daemon?.kill('SIGKILL');
-      await ended;
-      await sleep(500);
+      if (daemon) await Promise.all([once(daemon, 'exit'), daemon.kill('SIGKILL')]);
       await startDaemon();
     } else {
       killed.push(workers[kill % 2]?.pid ?? 0);
