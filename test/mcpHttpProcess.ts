@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { until } from './workerProcess.ts';
 
-const main = fileURLToPath(new URL('../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../runtime/start.ts', import.meta.url));
 
 export type McpHttpProcess = {
   url: URL;

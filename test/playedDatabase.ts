@@ -8,7 +8,7 @@ import { createDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
 import { Session } from './session.ts';
 
-const main = fileURLToPath(new URL('../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../runtime/start.ts', import.meta.url));
 
 export type Played = TestDatabase & {
   /** Runs statements with the functions of test/sql/_fixtures.sql in one transaction; the last one's value. */

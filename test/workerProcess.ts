@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../runtime/start.ts', import.meta.url));
 
 export type WorkerProcess = {
   pid: number;

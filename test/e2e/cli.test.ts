@@ -18,7 +18,7 @@ import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';
 import { until } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
 let model: ScriptedModel | undefined;
 let directory: string;

@@ -171,7 +171,7 @@ test('where the packages for it are not installed it is said once what is missin
   expect(said.filter((msg) => /export|metrics/.test(msg))).toHaveLength(2);
   expect(receiver.count).toBe(0);
 
-  const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
   const exported = spawnSync(process.execPath, [main, 'trace', first, '--otlp', receiver.url], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: database.url, ...env }, encoding: 'utf8' });
   expect([exported.status, exported.stderr]).toEqual([2, expect.stringMatching(/^error: To export spans, install the packages for it: npm install .*\n$/)]);
 

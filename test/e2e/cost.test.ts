@@ -17,7 +17,7 @@ import type { TestDatabase } from '../database.ts';
 import { awaits, call, calls, done, spawn, startTeam } from '../team.ts';
 import { until } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
 let db: Db;
 let rootId: string;

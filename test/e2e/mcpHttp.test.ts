@@ -21,7 +21,7 @@ import { startMcpHttp } from '../mcpHttpProcess.ts';
 import type { McpHttpProcess } from '../mcpHttpProcess.ts';
 import { until } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 const token = randomBytes(32).toString('hex');
 let database: TestDatabase;
 let db: Db;

@@ -14,7 +14,7 @@ import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';
 
-const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
 let directory: string;
 

@@ -21,7 +21,7 @@ import { call, done, startTeam } from '../team.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 import type { WorkerProcess } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 const random = (): string => crypto.randomUUID().replaceAll('-', '');
 /** Known to the worker alone, by the name of a variable; has no form of its own. */
 const known = `canary.${random().slice(0, 12)}"${random().slice(0, 6)}7`;

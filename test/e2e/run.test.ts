@@ -18,7 +18,7 @@ import { call, calls, done, startTeam } from '../team.ts';
 import type { Seen } from '../team.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
 let model: ScriptedModel;
 let directory: string;

@@ -138,7 +138,7 @@ test('an ordinary user\'s agent finds nothing either, although its commands are 
 
 test('the doctor says as whom commands run, and what cannot be kept from them', async () => {
   await db.facultySave({ name: 'on the host', engage: { workspace: 'host', workspace_dir: '/etc' } });
-  const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+  const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [main, 'doctor', '--json'], { env: { ...process.env, DATABASE_URL: database.url } }).catch((error: unknown) => error as { stdout: string });
   const says = (JSON.parse(stdout) as { check: string; severity: string; detail: string }[]).filter(({ check }) => check === 'secrets');
   expect(says.find(({ detail }) => detail.startsWith('commands in /etc run'))).toMatchObject(isRoot

@@ -27,7 +27,7 @@ import { startStandby } from '../standby.ts';
 import type { Standby } from '../standby.ts';
 import { until } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 const schema = 'work_ledger';
 let dataDir: string;
 let env: Record<string, string>;

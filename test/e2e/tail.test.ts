@@ -24,7 +24,7 @@ import type { TestDatabase } from '../database.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 import type { WorkerProcess } from '../workerProcess.ts';
 
-const main = fileURLToPath(new URL('../../runtime/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
 let db: Db;
 let model: ScriptedModel;
