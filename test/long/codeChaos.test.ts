@@ -61,8 +61,15 @@ beforeAll(async () => {
     });
   });
 });
+async function endDaemon(signal: NodeJS.Signals): Promise<void> {
+  if (!daemon || daemon.exitCode !== null || daemon.signalCode !== null) return;
+  const ended = once(daemon, 'exit');
+  daemon.kill(signal);
+  await ended;
+}
+
 afterAll(async () => {
-  if (daemon) await Promise.all([once(daemon, 'exit'), daemon.kill('SIGTERM')]);
+  await endDaemon('SIGTERM');
   await db?.close();
   await database?.drop();
   if (directory) spawnSync('pkill', ['-9', '-f', `containerd-shim.*${directory}/`]); // the killed daemons' own
@@ -100,7 +107,7 @@ return "${item}-${n}"`;
     seenRunning ||= running() !== '';
     if (kill % 4 === 3) {
       daemonKills++;
-      if (daemon) await Promise.all([once(daemon, 'exit'), daemon.kill('SIGKILL')]);
+      await endDaemon('SIGKILL');
       await startDaemon();
     } else {
       killed.push(workers[kill % 2]?.pid ?? 0);
