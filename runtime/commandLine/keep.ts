@@ -32,6 +32,6 @@ export function keepCommands(): void {
     .option('--heads <file>', 'what "work-ledger heads" printed and was kept elsewhere; -: from stdin')
     .action(ends(async (id: string | undefined, options: VerifyOptions) => (await import('../commands/verify.ts')).verify(id, options))), 'verify', 'verify --heads heads-of-may.jsonl');
 
-  command('heads [id]', 'the ends of the chains of hashes, as JSON lines: kept elsewhere, they show later that nothing was cut off')
-    .action(ends(async (id: string | undefined, options: Settings) => (await import('../commands/verify.ts')).heads(id, options)));
+  examples(command('heads [id]', 'the ends of the chains of hashes, as JSON lines: kept elsewhere, they show later that nothing was cut off')
+    .action(ends(async (id: string | undefined, options: Settings) => (await import('../commands/verify.ts')).heads(id, options))), 'heads', 'heads ID');
 }
