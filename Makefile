@@ -48,10 +48,13 @@ verify: node_modules ## what is generated or frozen is as it must be
 schema: node_modules ## write the catalog into test/schema.sql, tables and the SQL reference into docs/, to be looked at and committed
 	node test/schema.ts
 
+freeze: node_modules ## keep the present version as released: from then on its sources have another number
+	node sql/build.ts --freeze
+
 build: extension ## the extension into build/, the npm package into dist/
 	rm -rf dist
 	tsc -p tsconfig.build.json
-	mkdir -p dist/sql && cp -R sql/schema sql/api sql/abilities.json sql/extension.sql sql/work_ledger.control dist/sql/
+	mkdir -p dist/sql && cp -R sql/schema sql/upgrades sql/api sql/abilities.json sql/extension.sql sql/work_ledger.control dist/sql/
 	node sql/build.ts --found > dist/sql/found.json
 	cp -R sandbox/python sandbox/seccomp.json sandbox/Dockerfile sandbox/*.sh dist/sandbox/
 	cp -R runtime/console/assets dist/runtime/console/
@@ -83,4 +86,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-long test-sql faults soak mutants check lint verify schema build extension dist install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-long test-sql faults soak mutants check lint verify schema freeze build extension dist install installcheck sandbox-image db psql clean

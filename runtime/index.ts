@@ -2,7 +2,7 @@
 
 export type { Workspace } from '../sandbox/workspace.ts';
 export { follow } from './commands/follow.ts';
-export { checkLedger, OtherLedger } from './install/checkLedger.ts';
+export { checkLedger, OtherLedger } from './ledger/checkLedger.ts';
 export { ensureEmbedded, stopEmbedded } from './install/embedded.ts';
 export { installLedger } from './install/installLedger.ts';
 export type { ActivityEvent } from './ledger/activity.ts';

@@ -33,12 +33,12 @@ export function beginCommands(): void {
 
   examples(consoleOptions(command('up', 'start the embedded database, install the ledger, print where it is')).option('--console', 'and serve the console until a signal stops it').action(ends(async (options: ConsoleSettings & { console?: boolean }) => {
     const { findLedger } = await import('../install/findLedger.ts');
-    const { installLedger } = await import('../install/installLedger.ts');
+    const { readyLedger } = await import('../install/installLedger.ts');
     const place = await findLedger(options);
-    const installed = await installLedger(place.url, place.schema);
+    await readyLedger(place.url, place.schema);
     const url = shownUrl(place.url);
-    print({ url, ...installed }, url, options.json ?? false);
-    note(`ledger ${installed.version} in schema ${installed.schema}. Try: psql '${url}'`);
+    print({ url, schema: place.schema }, url, options.json ?? false);
+    note(`the ledger is in schema ${place.schema}. Try: psql '${url}'`);
     return options.console ? (await import('../commands/console.ts')).serveConsole(place, options) : exit.ok;
   })), 'up', 'up --console');
 
@@ -47,12 +47,13 @@ export function beginCommands(): void {
     print({ wasRunning }, wasRunning ? 'stopped' : 'it was not running', options.json ?? false);
   }), 'down');
 
-  examples(command('install', 'install the ledger as a plain script, and graphile-worker\'s schema').action(async (options: Settings) => {
+  examples(command('install', 'install the ledger as a plain script, or upgrade it; and graphile-worker\'s schema').action(async (options: Settings) => {
     const { findLedger } = await import('../install/findLedger.ts');
     const { installLedger } = await import('../install/installLedger.ts');
     const place = await findLedger(options);
     const installed = await installLedger(place.url, place.schema);
-    print(installed, `ledger ${installed.version} ${installed.changed ? 'installed' : 'is up to date'} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
+    const done = installed.upgradedFrom !== null ? `upgraded from ${installed.upgradedFrom}` : installed.changed ? 'installed' : 'is up to date';
+    print(installed, `ledger ${installed.version} ${done} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
     note(`For psql: set search_path to "${installed.schema}", public; to keep it, with one of these before it: alter role current_user, alter database NAME`);
   }), 'install', 'install --schema agents');
 

@@ -7,7 +7,7 @@ import { startConsole } from '../console/server.ts';
 import type { Console } from '../console/server.ts';
 import { findLedger } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
-import { openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import { sqlState, UsageError } from '../ledger/errors.ts';
 import { hostnamesOf } from './hostnames.ts';
 import type { Reached } from './hostnames.ts';
@@ -31,7 +31,7 @@ export async function serveConsole(place: Place, options: ConsoleSettings): Prom
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
   });
   const token = options.readOnly || !(options.tokenFile || process.env['WORK_LEDGER_MCP_TOKEN']) ? null : mcpToken(options.tokenFile);
-  const mcp = token === null ? null : await mcpHandler({ db: await openDb(place.url, place.schema, { maximumPoolSize: HTTP_CONNECTIONS }), url: place.url }, token, hostnames);
+  const mcp = token === null ? null : await mcpHandler({ db: await openChecked(place.url, place.schema, { maximumPoolSize: HTTP_CONNECTIONS }), url: place.url }, token, hostnames);
   const running = await begin(place, options, hostnames, mcp);
   const address = options.readOnly && !running.isOpen ? running.address : `${running.address}?token=${running.token}`;
   print({ address }, address, options.json ?? false);

@@ -4,9 +4,9 @@ import Docker from 'dockerode';
 
 import { commandUser } from '../../sandbox/commandUser.ts';
 import type { Settings } from '../config.ts';
-import { checkLedger, OtherLedger } from '../install/checkLedger.ts';
+import { checkLedger, OtherLedger } from '../ledger/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
-import { openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
 import { dockerProblems, hasOwnModel } from './needs.ts';
@@ -23,7 +23,7 @@ export async function doctor(options: Settings): Promise<number> {
     if (!(error instanceof OtherLedger)) throw error;
     return say([{ check: 'ledger', severity: 'error', detail: error.message }], options);
   }
-  const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });
+  const db = await openChecked(place.url, place.schema, { maximumPoolSize: 2 });
   try {
     const [found, needs] = [await db.doctor(), await db.facultyNeeds()];
     const checks: Check[] = [

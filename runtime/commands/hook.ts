@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
 
 import { storableJson } from '../../plv8/storable.ts';
 import type { Settings } from '../config.ts';
-import { checkLedgerOn } from '../install/checkLedger.ts';
+import { checkLedgerOn } from '../ledger/checkLedger.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { messageOf, UsageError } from '../ledger/errors.ts';

@@ -14,7 +14,7 @@ import type { Settings } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { readyLedger } from '../install/installLedger.ts';
 import type { WorkItem } from '../ledger/answers.ts';
-import { openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { createModelClient } from '../model/callModel.ts';
 import type { ModelClient } from '../model/message.ts';
@@ -60,7 +60,7 @@ export async function replay(file: string, options: Settings & { closeEvery?: nu
  */
 export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity): Promise<ReplayReport> {
   await readyLedger(url, schema);
-  const db = await openDb(url, schema);
+  const db = await openChecked(url, schema);
   const steps = stepsOf(run, closeEvery);
   const replies = run.exchanges.map((exchange, n) => replyOf(exchange, steps[n] ?? null, n < run.exchanges.length - 1)).concat(lastWords(run));
   let asked = 0; // not counted from the request's messages: elision removes some

@@ -9,7 +9,7 @@ import { readyLedger } from '../install/installLedger.ts';
 import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 import type { ActivityEvent } from '../ledger/activity.ts';
 import { isFinal } from '../ledger/answers.ts';
-import { openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { createModelClient } from '../model/callModel.ts';
@@ -46,7 +46,7 @@ async function runWith(tools: readonly Tool[], scripted: ScriptedModel | null, t
   const workspaceDir = options.workspace === undefined ? undefined : await directoryOf(options.workspace);
   const place = await findLedger(options);
   await readyLedger(place.url, place.schema);
-  const db = await openDb(place.url, place.schema, { maximumPoolSize: 2 });
+  const db = await openChecked(place.url, place.schema, { maximumPoolSize: 2 });
   try {
     const [named] = await saveFaculties(db, options.faculty ?? []);
     if (!options.faculty) await saveFaculties(db, options.facultiesOfFile ?? []);
@@ -129,7 +129,11 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
   const worker = await startWorker({ ...drive, treeId: await db.rootOf(item.id), log: logger(drive.logLevel) });
   try {
     await db.workerStop(keeper); // the worker has taken over
-    const ended = await shown(item.id, drive, interrupted.signal);
+    const ended = await Promise.race([shown(item.id, drive, interrupted.signal), worker.ended]);
+    if (ended instanceof Error) {
+      interrupted.abort();
+      throw ended;
+    }
     if (interrupted.signal.aborted) {
       note(`stopped; nothing is lost. Go on with: work-ledger run --resume ${item.id}`);
       return exit.interrupted;

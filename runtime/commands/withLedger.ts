@@ -1,11 +1,11 @@
 // Opens the ledger for a command.
 
 import type { Settings } from '../config.ts';
-import { checkLedger, checkLedgerOn, NoLedger } from '../install/checkLedger.ts';
+import { checkLedger, checkLedgerOn, NoLedger } from '../ledger/checkLedger.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
-import { openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { note } from './output.ts';
 
@@ -28,7 +28,7 @@ export async function openLedger(settings: Settings, maximumPoolSize = 3): Promi
     await checkPlace({ url, schema: found, isEmbedded }, () => checkLedgerOn(client, found));
     return found;
   });
-  return { db: await openDb(url, schema, { maximumPoolSize }), url };
+  return { db: await openChecked(url, schema, { maximumPoolSize }), url };
 }
 
 /** Opens the ledger for the duration of one command. */

@@ -9,7 +9,7 @@ import type { Settings } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
 import { readyLedger } from '../install/installLedger.ts';
-import { openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
 import { whenReachable } from '../ledger/reachable.ts';
@@ -82,7 +82,9 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   const worker = await startWorker({ ...options, url: place.url, schema: place.schema, model, tools, log });
   const missing = await worker.db.missingTools().catch(() => []); // the database went away: not the moment to warn about tools
   for (const { faculty, tool } of missing) log.warn({ faculty, tool }, 'a faculty names a tool that nobody has registered');
-  log.info({ signal: await signalled }, 'stopping: iterations under way end or are given back');
+  const signal = await Promise.race([signalled, worker.ended]);
+  if (signal instanceof Error) throw signal;
+  log.info({ signal }, 'stopping: iterations under way end or are given back');
   await worker.stop();
   return exit.ok;
 }
@@ -91,7 +93,7 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
 async function prepare(options: WorkOptions): Promise<{ place: Place; faculties: readonly FacultyNeeds[] }> {
   const place = await findLedger(options);
   await readyLedger(place.url, place.schema);
-  const db = await openDb(place.url, place.schema, { maximumPoolSize: 1 });
+  const db = await openChecked(place.url, place.schema, { maximumPoolSize: 1 });
   try {
     await saveFaculties(db, options.faculty ?? options.facultiesOfFile ?? []);
     return { place, faculties: await db.facultyNeeds() };

@@ -13,7 +13,7 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { streamSSE } from 'hono/streaming';
 
-import { openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { actionAt } from './actions.ts';
 import { follow, Hints } from './events.ts';
@@ -62,7 +62,7 @@ export type Console = {
 
 /** Serves the console until it is closed. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
-  const db = await openDb(options.url, options.schema, { maximumPoolSize: 6 });
+  const db = await openChecked(options.url, options.schema, { maximumPoolSize: 6 });
   const hints = new Hints(options.url);
   const over = new AbortController();
   let app = new Hono();

@@ -15,7 +15,7 @@ export function comparedCode(url: string, schema: string): Promise<{ place: stri
     const beside = `verify_${randomBytes(8).toString('hex')}`;
     await client.query('begin');
     try {
-      await client.query(`create schema ${beside}; ${plainScript(beside, 'all')}`);
+      await client.query(`create schema ${beside}; ${plainScript(beside, null)}`);
     } catch (error) {
       if (['42501', '25006'].includes(sqlState(error) ?? '')) return null;
       throw error;

@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { isAlive } from '../../sandbox/isAlive.ts';
-import { controlFile, extensionScript, version } from '../../sql/extensionSource.ts';
+import { controlFile, extensionScripts } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 
 const execute = promisify(execFile);
@@ -161,7 +161,7 @@ async function exists(path: string): Promise<boolean> {
 
 async function writeExtension(layout: Layout): Promise<void> {
   await writeFile(join(layout.extensionDir, 'extension', 'work_ledger.control'), controlFile());
-  await writeFile(join(layout.extensionDir, 'extension', `work_ledger--${version()}.sql`), extensionScript());
+  for (const [name, script] of extensionScripts()) await writeFile(join(layout.extensionDir, 'extension', name), script);
 }
 
 function settings(layout: Layout, isDurable: boolean): string {

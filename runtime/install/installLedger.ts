@@ -1,6 +1,7 @@
 // Installs the ledger as a plain script, for servers where extension files cannot be added: the same sources that
-// `create extension work_ledger` runs, in one transaction. Only `work-ledger install` and `up` change an existing
-// ledger; every other command compares it with its own sources, and works with it or says what to do.
+// `create extension work_ledger` runs; and upgrades it in either form. In one transaction: whoever is interrupted has done
+// nothing. Only `work-ledger install` changes an existing ledger; every other command compares it with its own version and
+// sources, and works with it or says what to do.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,25 +10,37 @@ import pg from 'pg';
 import { plainScript, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { sqlState } from '../ledger/errors.ts';
-import { checkLedger, isOurs, isRenewable, otherLedger, QUEUE_MIGRATION, standing } from './checkLedger.ts';
+import { checkLedger, isInstallable, isOurs, isUpgradable, ledgerOn, otherLedger, QUEUE_MIGRATION, standing } from '../ledger/checkLedger.ts';
+import type { Found, Standing } from '../ledger/checkLedger.ts';
 
-export type Installed = { schema: string; version: string; form: 'extension' | 'script'; changed: boolean };
+/** `upgradedFrom`: the version that the ledger had; null: it was not upgraded. */
+export type Installed = { schema: string; version: string; form: 'extension' | 'script'; changed: boolean; upgradedFrom: string | null };
 
-/** Installs graphile-worker's schema and the ledger in the database. An existing ledger is renewed only if its functions differ. */
+/** Installs graphile-worker's schema and the ledger in the database. An earlier release is upgraded; a ledger of this version is renewed if only its functions differ. */
 export async function installLedger(url: string, schema: string): Promise<Installed> {
   const before = await standing(url, schema);
-  if (before.ledger !== null && !isOurs(before) && !isRenewable(before)) throw otherLedger(before, schema);
-  const isQueueOld = before.queue !== null && before.queue < QUEUE_MIGRATION;
-  if (isQueueOld) await patiently(url, () => migrateQueue(url));
+  if (!isInstallable(before)) throw otherLedger(before, schema);
+  const isQueueOld = await readyQueue(url, before);
   const changed = isOurs(before) ? isQueueOld : await patiently(url, () => runScript(url, schema));
-  return { schema, version: version(), form: before.form, changed };
+  return { schema, version: version(), form: before.form, changed, upgradedFrom: changed && isUpgradable(before) ? (before.ledger?.version ?? null) : null };
 }
 
 /** For commands that start to work: installs a ledger if there is none. An existing one is not touched: it fits, or OtherLedger is thrown. */
 export async function readyLedger(url: string, schema: string): Promise<void> {
-  const { ledger, queue } = await standing(url, schema);
-  if (ledger === null || queue === 0) await installLedger(url, schema);
+  const found = await standing(url, schema);
+  if (found.ledger === null) await installLedger(url, schema);
+  else if (found.queue === 0) {
+    await checkLedger(url, schema);
+    await readyQueue(url, found);
+  }
   await checkLedger(url, schema, { isWorker: true });
+}
+
+/** Brings graphile-worker's schema up; false: it is. */
+async function readyQueue(url: string, { queue }: Standing): Promise<boolean> {
+  const isOld = queue !== null && queue < QUEUE_MIGRATION;
+  if (isOld) await patiently(url, () => migrateQueue(url));
+  return isOld;
 }
 
 /** Short, so that no transaction that queues behind us waits longer, and under deadlock_timeout, so that none is rolled back because of us. */
@@ -70,30 +83,46 @@ async function migrateQueue(url: string): Promise<void> {
   }
 }
 
-/** Runs the whole script, or for an existing ledger its functions, in one transaction. False: another installer was faster. */
+/** Makes the ledger, upgrades it, or replaces its functions, in one transaction. False: another installer was faster. */
 function runScript(url: string, schema: string): Promise<boolean> {
   return withConnection({ connectionString: url }, async (client) => {
     const quoted = client.escapeIdentifier(schema);
     await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     // Two installers at once: the second finds the work done.
     await client.query(`select pg_advisory_xact_lock(hashtextextended('work_ledger install', 0))`);
-    const now = await standing(url, schema);
-    const { ledger } = now;
+    const now = await ledgerOn(client, schema);
     if (isOurs(now)) return false;
-    if (ledger === null) await client.query(`create schema if not exists ${quoted}`);
-    else await lockFirst(client, quoted);
-    try {
-      await client.query(plainScript(schema, ledger === null ? 'all' : 'api'));
-      if (ledger !== null) await dropOverloads(client, quoted);
-      await client.query(`select ${quoted}._roles_apply(), ${quoted}._code_note()`);
-    } catch (error) {
-      if (ledger === null || !['42P13', '42P16', '2BP01'].includes(sqlState(error) ?? '')) throw error;
-      const found = await standing(url, schema);
-      throw otherLedger({ ...found, form: 'extension' }, schema, `They cannot be renewed in place: ${(error as Error).message}. `);
+    if (!isInstallable(now)) throw otherLedger(now, schema);
+    if (now.ledger === null) {
+      // Who owns a schema and nothing else may not create one, not even one that exists.
+      if ((await client.query('select from pg_namespace where nspname = $1', [schema])).rowCount === 0) await client.query(`create schema ${quoted}`);
+      await client.query(plainScript(schema, null));
+    } else {
+      await lockFirst(client, quoted);
+      await (now.form === 'extension' ? updateExtension(client, now, schema) : replace(client, now, schema));
     }
+    const then = await ledgerOn(client, schema);
+    if (!isOurs(then)) throw otherLedger(then, schema); // somebody had dropped a table
     await client.query('commit');
     return true;
   });
+}
+
+async function replace(client: pg.Client, now: Found, schema: string): Promise<void> {
+  try {
+    await client.query(plainScript(schema, now.ledger?.version ?? null));
+    await dropOverloads(client, client.escapeIdentifier(schema));
+  } catch (error) {
+    // The sources of a version under development changed in a way that takes more than new functions.
+    if (isUpgradable(now) || !['42P13', '42P16', '2BP01'].includes(sqlState(error) ?? '')) throw error;
+    throw otherLedger(now, schema, `They cannot be renewed in place: ${(error as Error).message}. `);
+  }
+}
+
+async function updateExtension(client: pg.Client, now: Found, schema: string): Promise<void> {
+  const { rowCount } = await client.query(`select from pg_extension_update_paths('work_ledger') where source = $1 and target = $2 and path is not null`, [now.ledger?.version, version()]);
+  if (rowCount === 0) throw otherLedger(now, schema, `add the extension's files of version ${version()} to the server (make install, or pg_tle.sql), then `);
+  await client.query(`alter extension work_ledger update to '${version()}'`);
 }
 
 /** A function whose arguments changed would stay beside its old version and make calls ambiguous. */
@@ -103,6 +132,7 @@ async function dropOverloads(client: pg.Client, quoted: string): Promise<void> {
      where p.pronamespace = to_regnamespace($1) and p.xmin <> pg_current_xact_id()::xid
        and exists (select from pg_proc n where n.pronamespace = p.pronamespace and n.proname = p.proname and n.xmin = pg_current_xact_id()::xid)`, [quoted]);
   for (const { name } of rows) await client.query(`drop function ${name}`);
+  if (rows.length > 0) await client.query(`select ${quoted}._code_note()`);
 }
 
 /**

@@ -1,6 +1,7 @@
 // The ledger from TypeScript: one function for each SQL function that the runtime calls, by stage. No other folder queries a
 // ledger in SQL; install/ creates it.
 
+import { checkLedger } from './checkLedger.ts';
 import { consoleCalls } from './console.ts';
 import { control } from './control.ts';
 import { costs } from './cost.ts';
@@ -16,10 +17,16 @@ import { submit } from './submit.ts';
 import { traces } from './traces.ts';
 import { upkeep } from './upkeep.ts';
 
-export type Db = Awaited<ReturnType<typeof openDb>>;
+export type Db = Awaited<ReturnType<typeof openChecked>>;
 
-/** Opens the ledger in `schema` of the database at `url`. Close it with `close()`. */
-export async function openDb(url: string, schema: string, options: { maximumPoolSize?: number } = {}) {
+/** Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with what is there. */
+export async function openDb(url: string, schema: string, options: { maximumPoolSize?: number } = {}): Promise<Db> {
+  await checkLedger(url, schema);
+  return openChecked(url, schema, options);
+}
+
+/** The same where that has been checked. */
+export async function openChecked(url: string, schema: string, options: { maximumPoolSize?: number } = {}) {
   const { pool, calls, warm } = await openPool(url, schema, options.maximumPoolSize ?? 10);
   return {
     pool,

@@ -10,6 +10,7 @@ export const errorCodes = {
   WL007: 'append-only',
   WL008: 'wrong state',
   WL009: 'no room',
+  WL010: 'version not served',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;

@@ -13,6 +13,7 @@ import { atFailpoints } from '../failpoint.ts';
 import { keepSecret, withoutKnown } from '../secrets/known.ts';
 import { keepEnvironment } from '../secrets/ofEnvironment.ts';
 import { passwordsOf } from './address.ts';
+import { checkLedger } from './checkLedger.ts';
 import { errorCodes, LedgerError, sqlState } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { isConnectionLost } from './reachable.ts';
@@ -55,7 +56,10 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
       try {
         return await once(query);
       } catch (error) {
-        if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) throw translate(error);
+        if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) {
+          if (isSomethingMissing(error)) await checkLedger(url, schema); // the ledger may have been upgraded meanwhile: says so
+          throw translate(error);
+        }
         await sleep(delay);
       }
     }
@@ -151,6 +155,9 @@ function atMost(free: number): <T>(use: () => Promise<T>) => Promise<T> {
 function isRolledBack(error: unknown): boolean {
   return ['40001', '40P01'].includes(sqlState(error) ?? '');
 }
+
+/** What the program asked for is not in the database. */
+const isSomethingMissing = (error: unknown): boolean => ['42P01', '42703', '42883', '3F000'].includes(sqlState(error) ?? '');
 
 function translate(error: unknown): unknown {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {

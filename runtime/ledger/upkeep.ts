@@ -3,14 +3,18 @@
 import { sql } from 'slonik';
 import { z } from 'zod';
 
+import { version } from '../../sql/extensionSource.ts';
 import type { Lease } from './iteration.ts';
 import type { Calls } from './pool.ts';
 
+/** Of the files as they were when this process started. */
+const programVersion = version();
+
 export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
-  /** Never repeated: a late heartbeat proves nothing. */
+  /** Never repeated: a late heartbeat proves nothing. Refused with WL010 when the ledger was upgraded and does not serve this version any more. */
   leaseRenew: ({ workerId, leases, host, pid, treeId, concurrency }: { workerId: string; leases: readonly Lease[]; host: string; pid: number; treeId: string | null; concurrency: number }) =>
     once.values('lease_renew', [
-      workerId, sql.array(leases.map((held) => held.work_item_id), 'uuid'), sql.array(leases.map((held) => held.lease), 'uuid'), host, pid, treeId, concurrency,
+      workerId, sql.array(leases.map((held) => held.work_item_id), 'uuid'), sql.array(leases.map((held) => held.lease), 'uuid'), host, pid, treeId, concurrency, programVersion,
     ], z.string()),
 
   /** Never repeated: a sweep does what was missed. */

@@ -15,7 +15,7 @@ import type { Meter } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 
 import type { Metric } from '../ledger/cost.ts';
-import { openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import { countWith } from '../secrets/known.ts';
 import { startOtlpMetrics } from './otlpMetrics.ts';
 
@@ -31,7 +31,7 @@ export async function startMetrics(url: string, schema: string, log: Logger, int
   const own = metrics.getMeter('work-ledger') === createNoopMeter() ? await startOtlpMetrics(log) : null;
   const meter = metrics.getMeter('work-ledger');
   if (meter === createNoopMeter()) return null;
-  const db = await openDb(url, schema, { maximumPoolSize: 1 });
+  const db = await openChecked(url, schema, { maximumPoolSize: 1 });
   let records: Map<string, Record> | undefined;
   const take = async (): Promise<void> => {
     try {

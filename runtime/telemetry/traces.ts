@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ProxyTracerProvider, trace } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 
-import { openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
 import type { Sink } from './otlp.ts';
@@ -28,7 +28,7 @@ export async function startTraces({ url, schema, log }: { url: string; schema: s
     const sink = given ?? (isWanted() ? await (await import('./otlp.ts')).openOtlp() : null);
     if (sink === null) return null;
     if (!given) warnOfProtocol(log);
-    const db = await openDb(url, schema, { maximumPoolSize: 1 });
+    const db = await openChecked(url, schema, { maximumPoolSize: 1 });
     const traces = new TraceExport(db, sink, isContentWanted(), log, () => db.close());
     traces.start();
     log.info('traces are exported');

@@ -1,13 +1,16 @@
 // The leases that this process holds: one heartbeat for all of them, and an abort signal for each.
 // The heartbeat is for a runner that takes jobs: if it takes none any more, the heartbeat stops, and others take over.
-// A worker that cannot renew for two thirds of a lease fences itself: it stops before another worker may start.
+// A worker that cannot renew for two thirds of a lease fences itself: it stops before another worker may start. One that the ledger does
+// not serve any more, because it was upgraded, is told so in answer to its heartbeat.
 
 import type { Logger } from 'pino';
 
 import type { Held, StopReason } from '../focus/focus.ts';
 import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
+import { sqlState } from '../ledger/errors.ts';
 import type { Lease } from '../ledger/iteration.ts';
+import { refusalOf } from '../ledger/reachable.ts';
 
 export class Leases {
   readonly workerId: string;
@@ -17,6 +20,7 @@ export class Leases {
   readonly #treeId: string | null;
   readonly #concurrency: number;
   readonly #isAtWork: () => boolean;
+  readonly #onRefused: (why: unknown) => void;
   readonly #log: Logger;
   /** By work item: one process drives an item at most once. */
   readonly #held = new Map<string, { claim: Claimed; controller: AbortController }>();
@@ -27,12 +31,13 @@ export class Leases {
   #beating: Promise<void> | undefined;
   #onIdle: (() => void)[] = [];
 
-  constructor(options: { db: Db; workerId: string; treeId: string | null; concurrency: number; leaseSeconds: number; host: string; isAtWork: () => boolean; log: Logger }) {
+  constructor(options: { db: Db; workerId: string; treeId: string | null; concurrency: number; leaseSeconds: number; host: string; isAtWork: () => boolean; onRefused?: (why: unknown) => void; log: Logger }) {
     this.#db = options.db;
     this.#host = options.host;
     this.#treeId = options.treeId;
     this.#concurrency = options.concurrency;
     this.#isAtWork = options.isAtWork;
+    this.#onRefused = options.onRefused ?? (() => {});
     this.#log = options.log;
     this.workerId = options.workerId;
     this.leaseSeconds = options.leaseSeconds;
@@ -128,6 +133,7 @@ export class Leases {
       }
     } catch (error) {
       this.#log.warn({ err: error }, 'heartbeat failed');
+      if (sqlState(error) === 'WL010') this.#onRefused(refusalOf(error));
     }
   }
 }

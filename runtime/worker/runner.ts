@@ -27,6 +27,8 @@ export type RunnerOptions = {
   leaseSeconds: number;
   /** The work item at the root of the only tree that it works on; null: it takes whatever is queued. */
   treeId: string | null;
+  /** Called when the ledger no longer serves this version. */
+  onRefused: (why: unknown) => void;
   /** Everything that an iteration needs except the leases. */
   runtime: Omit<Runtime, 'leases'>;
 };
@@ -40,7 +42,7 @@ export type Runner = {
 };
 
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
-  const { url, schema, heart, log, concurrency, leaseSeconds, treeId } = options;
+  const { url, schema, heart, log, concurrency, leaseSeconds, treeId, onRefused } = options;
   const connections = openConnections(url, log);
   // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead runner's jobs can be freed.
   const events: WorkerEvents = new EventEmitter();
@@ -63,7 +65,7 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     await connections.pool.end();
     throw error;
   });
-  const leases = new Leases({ db: heart, workerId: await poolId, treeId, concurrency, leaseSeconds, host: hostname(), isAtWork: () => pulse.isAtWork(), log });
+  const leases = new Leases({ db: heart, workerId: await poolId, treeId, concurrency, leaseSeconds, host: hostname(), isAtWork: () => pulse.isAtWork(), onRefused, log });
   pulse.watch();
   const ended = Promise.race([pulse.gone, jobs.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error'))]);
 

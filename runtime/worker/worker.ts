@@ -14,9 +14,10 @@ import { openContainers } from '../focus/containers.ts';
 import { executeCode } from '../focus/runCode.ts';
 import { StatedInputs } from '../focus/statedInputs.ts';
 import { Watchers } from '../focus/watchers.ts';
-import { checkLedger } from '../install/checkLedger.ts';
-import { openDb } from '../ledger/db.ts';
+import { checkLedger, OtherLedger } from '../ledger/checkLedger.ts';
+import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
+import { messageOf } from '../ledger/errors.ts';
 import { listen } from '../ledger/listener.ts';
 import { whenReachable } from '../ledger/reachable.ts';
 import { facultyModels } from '../model/facultyModels.ts';
@@ -59,10 +60,12 @@ type DockerDaemon = { ping(): Promise<unknown>; getContainer(id: string): object
 export type Worker = {
   /** Its own connections, also for queries of the program that started it. */
   db: Db;
+  /** Resolves when it has stopped: with the reason if it did so by itself, because the ledger was upgraded to a version that does not serve it. */
+  ended: Promise<Error | null>;
   stop(): Promise<void>;
 };
 
-/** Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if the ledger was made from other sources. */
+/** Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if this program cannot work with the ledger. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { url, schema, log = pino({ level: 'warn' }, logDestination()), treeId = null } = options;
   const leaseSeconds = options.leaseSeconds ?? 30;
@@ -71,11 +74,13 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   hideEnvironment();
   if (failpoints.length > 0) log.warn({ failpoints }, 'WORK_LEDGER_FAILPOINTS is set: this worker breaks on purpose');
   const stopping = new AbortController();
+  const ended = Promise.withResolvers<Error | null>();
+  const refused = Promise.withResolvers<unknown>();
   const patiently = <T>(use: () => Promise<T>): Promise<T> => whenReachable(use, log, stopping.signal);
   await patiently(() => checkLedger(url, schema, { isWorker: true }));
 
-  const db = await openDb(url, schema, { maximumPoolSize: concurrency });
-  const heart = await openDb(url, schema, { maximumPoolSize: 1 });
+  const db = await openChecked(url, schema, { maximumPoolSize: concurrency });
+  const heart = await openChecked(url, schema, { maximumPoolSize: 1 });
   const docker = options.docker === undefined ? new Docker() : (options.docker as Docker | null);
   const containers = docker === null ? null : openContainers(docker, db, log);
   const close = async (): Promise<void> => {
@@ -92,7 +97,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const counting = await startMetrics(url, schema, log);
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
   const runtime = { db, watchers, inputs: new StatedInputs(), modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
-  const newRunner = (): Promise<Runner> => startRunner({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime });
+  const newRunner = (): Promise<Runner> => startRunner({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime, onRefused: refused.resolve });
   let warming: Promise<void> | undefined;
   let isCodeOffered: boolean;
   let runner: Runner;
@@ -122,18 +127,26 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   });
   log.info({ workerId: tended.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
 
-  return {
-    db,
-    async stop() {
-      stopping.abort();
-      const swept = Promise.all([sweeper.stop(), retention.stop()]);
-      await tended.stop(options.graceSeconds ?? 5);
-      await listener.close();
-      await swept;
-      await close();
-      log.info('worker stopped');
-    },
+  let stopped: Promise<void> | undefined;
+  const stop = (why: Error | null, graceSeconds: number): Promise<void> => (stopped ??= stopOnce(graceSeconds).finally(() => ended.resolve(why)));
+  async function stopOnce(graceSeconds: number): Promise<void> {
+    stopping.abort();
+    const swept = Promise.all([sweeper.stop(), retention.stop()]);
+    await tended.stop(graceSeconds);
+    await listener.close();
+    await swept;
+    await close();
+    log.info('worker stopped');
+  }
+  // Gives back what it holds at once: nobody knows what its calls do there.
+  const leave = async (why: unknown): Promise<void> => {
+    const reason = new OtherLedger(messageOf(why));
+    log.error({ err: reason }, 'the ledger was upgraded and does not serve this worker any more: stopping');
+    await stop(reason, 0);
   };
+  void refused.promise.then(leave);
+
+  return { db, ended: ended.promise, stop: () => stop(null, options.graceSeconds ?? 5) };
 }
 
 /** Logs at the start whether the server has the connections that this worker may open. */

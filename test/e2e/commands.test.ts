@@ -16,6 +16,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { withConnection } from '../../runtime/ledger/connection.ts';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { version } from '../../sql/extensionSource.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
@@ -411,7 +412,7 @@ const hasPsql = await new Promise<boolean>((resolve) => execFile('psql', ['--ver
 if (!hasPsql) console.log('The test of "sql" is skipped: psql is not on PATH');
 test.skipIf(!hasPsql)('sql finds the ledger\'s functions', async () => {
   expect(await cli('sql', 'select count(*) > 0 as some from work_items where ledger_count(id) >= 0 or true')).toMatchObject({ code: 1 });
-  expect(await cli('sql', 'select work_ledger_version()')).toMatchObject({ code: 0, stdout: expect.stringContaining('0.1.0') });
+  expect(await cli('sql', 'select work_ledger_version()')).toMatchObject({ code: 0, stdout: expect.stringContaining(version()) });
   expect(await cliWith({ PATH: '' }, 'sql')).toMatchObject({ code: 2, stderr: expect.stringContaining('psql is not on PATH') });
 });
 

@@ -58,7 +58,7 @@ test('every command ends over an older ledger, with what to do', async () => {
   for (const args of commands) {
     const ended = await cli(args, ['work', 'run'].includes(args[0] ?? '') ? { ANTHROPIC_API_KEY: 'k' } : {});
     expect(ended, args.join(' ')).toMatchObject({ code: 1, stderr: expect.stringMatching(
-      /the ledger in schema "work_ledger" is version 0\.1\.0 \(build unknown\), this program wants 0\.1\.0 \(build [^)]+\)\..*work-ledger install --schema work_ledger_2\n/) });
+      /the ledger in schema "work_ledger" is version ([\d.]+) \(build unknown\), this program wants \1 \(build [^)]+\)\..*work-ledger install --schema work_ledger_2\n/) });
   }
   expect(await cli(['doctor'])).toMatchObject({ code: 1, stdout: expect.stringMatching(/^look {2}ledger .*build unknown/) });
 });

@@ -13,7 +13,7 @@ import type { Console } from '../../console/server.ts';
 import { findLedger } from '../../install/findLedger.ts';
 import type { Place } from '../../install/findLedger.ts';
 import { readyLedger } from '../../install/installLedger.ts';
-import { openDb } from '../../ledger/db.ts';
+import { openChecked } from '../../ledger/db.ts';
 import type { Db } from '../../ledger/db.ts';
 import { createModelClient } from '../../model/callModel.ts';
 import type { Script } from '../../model/script.ts';
@@ -52,7 +52,7 @@ export async function withStage(options: Settings, script: Script, show: (stage:
   const access = modelAccess();
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort());
-  const db = await openDb(place.url, place.schema);
+  const db = await openChecked(place.url, place.schema);
   let scripted: ScriptedModel | undefined;
   let worker: Worker | undefined;
   let watched: Console | undefined;

@@ -29,7 +29,7 @@ as $$
       ('people', 'recorded runs', '{session_import,recorded_runs_parse,markdown_codeblocks,markdown_file_references,json_schema_errors}', '{client}'),
       ('people', 'recorded runs', '{message_lints_save}', '{admin}'),
       ('people', 'roles', '{work_roles_create,work_roles_drop}', '{}'),
-      ('people', 'versions', '{work_ledger_version,work_ledger_build,work_ledger_doctor,work_ledger_check}', '{reader}'),
+      ('people', 'versions', '{work_ledger_version,work_ledger_build,work_ledger_serves,work_ledger_doctor,work_ledger_check}', '{reader}'),
       ('clients', 'ledger', '{ledger_append,ledger_append_batch}', '{client,agent}'),
       ('clients', 'ledger', '{ledger_count,ledger_read,ledger_read_lines,awareness_digest,awareness_here,recall_block,artifact_read}', '{reader}'),
       ('clients', 'work', '{work_complete,work_fail,spawn_child_work,ability_invoke}', '{client,agent}'),

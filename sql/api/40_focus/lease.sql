@@ -7,7 +7,8 @@ create or replace function lease_renew(
     p_host text default '',
     p_pid integer default 0,
     p_tree_id uuid default null,
-    p_concurrency integer default null)
+    p_concurrency integer default null,
+    p_version text default null)
   returns setof uuid
   language plpgsql
   volatile
@@ -22,8 +23,11 @@ begin
     perform _raise_invalid(format('a worker drives 0 to 10,000 items at once, not %s', p_concurrency));
   end if;
   perform _check_key('the id of a worker', p_worker_id);
+  if p_version is not null then
+    perform _check_program(p_version);
+  end if;
   insert into workers (id, host, pid, version, tree_id, concurrency, started_at, seen_at)
-  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), work_ledger_version(), p_tree_id, p_concurrency, v_now, v_now)
+  values (p_worker_id, coalesce(p_host, ''), coalesce(p_pid, 0), coalesce(p_version, work_ledger_version()), p_tree_id, p_concurrency, v_now, v_now)
   on conflict (id) do update set seen_at = v_now;
   -- It never waits: fences are only read, as they were when the statement began, and a focus whose row is locked just now keeps its
   -- present expiry until the next heartbeat, and counts as held.
@@ -45,8 +49,27 @@ begin
 end
 $$;
 
-comment on function lease_renew(text, uuid[], uuid[], text, integer, uuid, integer) is
-  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. p_work_item_ids: the items, in the order of their leases. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_tree_id: the worker works on this tree only, see work_keep(). p_concurrency: how many items it drives at once, at most, for v_workers. Raises WL002.';
+comment on function lease_renew(text, uuid[], uuid[], text, integer, uuid, integer, text) is
+  'A worker''s heartbeat: registers the worker, renews those of p_leases that it still holds, and returns them. p_work_item_ids: the items, in the order of their leases. A lease that is not returned is lost: its work item is cancelled, finished or taken over. A lease that is not passed expires: a worker passes the leases it is working under, not all it ever claimed. p_tree_id: the worker works on this tree only, see work_keep(). p_concurrency: how many items it drives at once, at most, for v_workers. p_version: the worker''s; one that the ledger does not serve, see work_ledger_serves(), is refused with WL010, and has to give back what it holds; null: not checked, taken for the ledger''s. Raises WL002, WL010.';
+
+create or replace function _check_program(p_version text)
+  returns void
+  language plpgsql
+  immutable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not work_ledger_serves(p_version) then
+    raise exception using
+      errcode = 'WL010',
+      message = format('this ledger is of version %s and serves programs of versions %s to %s, this one is %s',
+        work_ledger_version(), _oldest_program(), work_ledger_version(), p_version),
+      hint = format('Work with work-ledger %s.', work_ledger_version());
+  end if;
+end
+$$;
+
+comment on function _check_program(text) is 'Raises WL010 if the ledger does not serve programs of this version.';
 
 create or replace function iteration_release(p_work_item_id uuid, p_lease uuid)
   returns void

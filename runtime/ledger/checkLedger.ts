@@ -2,13 +2,13 @@
 
 import type pg from 'pg';
 
-import { build, tables, version } from '../../sql/extensionSource.ts';
-import { withConnection } from '../ledger/connection.ts';
+import { build, isUpgradable as isOfRelease, tables, tablesOf, version } from '../../sql/extensionSource.ts';
+import { withConnection } from './connection.ts';
 
 /** What is asked of a connection. */
 type Asking = Pick<pg.ClientBase, 'query' | 'escapeIdentifier'>;
 
-/** The existing ledger was installed from other sources than this program's; the message says what to do. */
+/** This program cannot work with the ledger that is there; the message says why, and what to do. */
 export class OtherLedger extends Error {
   override name = 'OtherLedger';
 }
@@ -18,20 +18,22 @@ export class NoLedger extends OtherLedger {
   override name = 'NoLedger';
 }
 
-export type Standing = {
+/** What the database has in a schema. */
+export type Found = {
   form: 'extension' | 'script';
-  /** Null: there is no ledger. */
-  ledger: { version: string; build: string; missingTables: string[] } | null;
-  /** The newest migration of graphile-worker; 0: its schema does not exist; null: we may not read it. */
-  queue: number | null;
+  /** Null: there is no ledger. `isServing`: it serves programs of this version. */
+  ledger: { version: string; build: string; isServing: boolean; missingTables: string[] } | null;
   /** A schema name that is not in use. */
   free: string;
 };
 
+/** `queue`: the newest migration of graphile-worker; 0: its schema does not exist; null: we may not read it. */
+export type Standing = Found & { queue: number | null };
+
 /** The newest migration of the graphile-worker that this program has. */
 export const QUEUE_MIGRATION = 20;
 
-/** Throws OtherLedger if the ledger, or for a worker graphile-worker's schema, is missing or from other sources. Reads only. */
+/** Throws OtherLedger if there is no ledger that this program can work with or, for a worker, if graphile-worker's schema is missing or old. Reads only. */
 export async function checkLedger(url: string, schema: string, options: { isWorker?: boolean } = {}): Promise<void> {
   await withConnection({ connectionString: url }, (client) => checkLedgerOn(client, schema, options));
 }
@@ -40,7 +42,7 @@ export async function checkLedger(url: string, schema: string, options: { isWork
 export async function checkLedgerOn(client: Asking, schema: string, { isWorker = false } = {}): Promise<void> {
   const found = await ledgerOn(client, schema);
   if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${schema}". Install one: ${installCommand(schema)}`);
-  if (!isOurs(found)) throw otherLedger(found, schema);
+  if (!isOurs(found) && !isServing(found)) throw otherLedger(found, schema);
   const queue = isWorker ? await queueOn(client) : null;
   if (queue !== null && queue < QUEUE_MIGRATION) {
     throw new OtherLedger(`graphile-worker's schema is ${queue === 0 ? 'missing' : `at migration ${queue}`}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: ${installCommand(schema)}`);
@@ -50,22 +52,29 @@ export async function checkLedgerOn(client: Asking, schema: string, { isWorker =
 /** What the database has under that name. */
 export const standing = (url: string, schema: string): Promise<Standing> => withConnection({ connectionString: url }, async (client) => ({ ...(await ledgerOn(client, schema)), queue: await queueOn(client) }));
 
-async function ledgerOn(client: Asking, schema: string): Promise<Omit<Standing, 'queue'>> {
+export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
   const quoted = client.escapeIdentifier(schema);
   const ask = async <Row extends Record<string, unknown>>(query: string, ...values: unknown[]): Promise<Row> => (await client.query<Row>(query, values)).rows[0] as Row;
-  const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; form: Standing['form']; free: string }>(`
+  const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; has_serves: boolean; form: Found['form']; free: string }>(`
     select to_regclass($1 || '.work_ledger') is not null as is_there,
            array(select t from unnest($3::text[]) t where to_regclass(format('%s.%I', $1::text, t)) is null) as missing_tables,
            to_regprocedure($1 || '.work_ledger_version()') is not null as has_version,
            to_regprocedure($1 || '.work_ledger_build()') is not null as has_build,
+           to_regprocedure($1 || '.work_ledger_serves(text)') is not null as has_serves,
            case when exists (select from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger' and n.nspname = $2)
                 then 'extension' else 'script' end as form,
            (select format('%s_%s', $2::text, i) from generate_series(2, 1000) i
              where not exists (select from pg_namespace where nspname = format('%s_%s', $2::text, i)) order by i limit 1) as free`, quoted, schema, tables());
-  const made = { version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`, build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'` };
+  const made = {
+    version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`,
+    build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'`,
+    serves: found.has_serves ? `${quoted}.work_ledger_serves('${version()}')` : 'false',
+  };
   return {
     form: found.form,
-    ledger: found.is_there ? { missingTables: found.missing_tables, ...(await ask<{ version: string; build: string }>(`select ${made.version} as version, ${made.build} as build`)) } : null,
+    ledger: found.is_there
+      ? { missingTables: found.missing_tables, ...(await ask<{ version: string; build: string; isServing: boolean }>(`select ${made.version} as version, ${made.build} as build, ${made.serves} as "isServing"`)) }
+      : null,
     free: found.free,
   };
 }
@@ -82,19 +91,29 @@ async function queueOn(client: Asking): Promise<Standing['queue']> {
 }
 
 /** Whether it was made from this program's sources. */
-export const isOurs = ({ ledger }: Pick<Standing, 'ledger'>): boolean => ledger?.build === build() && ledger.missingTables.length === 0;
+export const isOurs = ({ ledger }: Found): boolean => ledger?.version === version() && ledger.build === build() && ledger.missingTables.length === 0;
 
-/** Tables are made once; functions can be replaced unless an extension owns them. A newer ledger is never downgraded. */
-export const isRenewable = ({ form, ledger }: Pick<Standing, 'form' | 'ledger'>): boolean =>
-  form === 'script' && ledger !== null && ledger.missingTables.length === 0 && ledger.build.split('/')[0] === build().split('/')[0] && !isNewer(ledger.version);
+/** Whether it is of a later version that serves this program, too. */
+const isServing = ({ ledger }: Found): boolean => ledger !== null && ledger.isServing && isNewer(ledger.version);
+
+/** Functions alone differ, and can be replaced: the tables are ours. An extension changes with its version only. */
+const isRenewable = ({ form, ledger }: Found): boolean =>
+  form === 'script' && ledger !== null && ledger.missingTables.length === 0 && ledger.version === version() && tablesOf(ledger.build) === tablesOf(build());
+
+/** It is an earlier release. */
+export const isUpgradable = ({ ledger }: Found): boolean => ledger !== null && isOfRelease(ledger);
+
+/** Whether an installer can make it ours. A newer ledger is never downgraded. */
+export const isInstallable = (found: Found): boolean => found.ledger === null || isOurs(found) || isRenewable(found) || isUpgradable(found);
 
 /** What to do about it, as an error; `why` comes before it. */
-export function otherLedger(found: Omit<Standing, 'queue'>, schema: string, why = ''): OtherLedger {
-  const there = found.ledger ?? { version: 'unknown', build: 'unknown', missingTables: [] };
+export function otherLedger(found: Found, schema: string, why = ''): OtherLedger {
+  const there = found.ledger ?? { version: 'unknown', build: 'unknown', isServing: false, missingTables: [] };
+  if (isNewer(there.version)) return new OtherLedger(`the ledger in schema "${schema}" is version ${there.version}, this program is version ${version()}: use work-ledger ${there.version}`);
+  if (isUpgradable(found)) return new OtherLedger(`the ledger in schema "${schema}" is version ${there.version}, this program is version ${version()}: ${why}bring it up with ${installCommand(schema)}`);
   const missing = there.missingTables.length === 0 ? '' : ` It has no table ${there.missingTables.join(', ')}.`;
   const said = `the ledger in schema "${schema}" is version ${there.version} (build ${there.build}), this program wants ${version()} (build ${build()}).${missing}`;
-  if (isNewer(there.version)) return new OtherLedger(`${said} Update this program.`);
-  if (isRenewable(found)) return new OtherLedger(`${said} Only functions differ. Bring it up: ${installCommand(schema)}`);
+  if (isRenewable(found) && why === '') return new OtherLedger(`${said} Only functions differ. Bring it up: ${installCommand(schema)}`);
   return new OtherLedger(
     `${said} ${why}Nothing carries it over. Set a fresh one beside it, which leaves the old one as it is: ${installCommand(found.free)}\nFrom then on put WORK_LEDGER_SCHEMA=${found.free} in front of every command.`);
 }
