@@ -10,11 +10,11 @@ export async function catalogLines(client: Asking, schema: string): Promise<stri
     relation as (select c.* from pg_class c join n on c.relnamespace = n.oid),
     -- What columns that were dropped have left behind is nobody's business.
     attribute as (select a.*, row_number() over (partition by a.attrelid order by a.attnum) as place from pg_attribute a join relation c on c.oid = a.attrelid where a.attnum > 0 and not a.attisdropped)
-    select 'function ' || pg_get_functiondef(p.oid) || coalesce(obj_description(p.oid, 'pg_proc'), '') || coalesce(p.proacl::text, 'of everybody') || pg_get_userbyid(p.proowner) as line from pg_proc p join n on p.pronamespace = n.oid
+    select 'function ' || pg_get_functiondef(p.oid) || coalesce(obj_description(p.oid, 'pg_proc'), '') || coalesce(p.proacl, acldefault('f', p.proowner))::text || pg_get_userbyid(p.proowner) as line from pg_proc p join n on p.pronamespace = n.oid
     union all select 'column ' || c.relname || ' ' || a.place || ' ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull::text || ' ' || a.attidentity::text || a.attgenerated::text || a.attstorage::text || coalesce(a.attcollation::text, '')
                 || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || coalesce(col_description(c.oid, a.attnum), '')
            from attribute a join relation c on c.oid = a.attrelid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-    union all select 'relation ' || c.relname || ' ' || c.relkind::text || c.relpersistence::text || coalesce(array_to_string(c.reloptions, ','), '') || coalesce(obj_description(c.oid, 'pg_class'), '') || coalesce(c.relacl::text, '') || pg_get_userbyid(c.relowner)
+    union all select 'relation ' || c.relname || ' ' || c.relkind::text || c.relpersistence::text || coalesce(array_to_string(c.reloptions, ','), '') || coalesce(obj_description(c.oid, 'pg_class'), '') || coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's'::"char" else 'r'::"char" end, c.relowner))::text || pg_get_userbyid(c.relowner)
            from relation c
     union all select 'view ' || c.relname || pg_get_viewdef(c.oid) from relation c where c.relkind = 'v'
     union all select 'constraint ' || k.conrelid::regclass::text || ' ' || k.contypid::regtype::text || ' ' || k.conname || ' ' || pg_get_constraintdef(k.oid) || k.convalidated::text from pg_constraint k join n on k.connamespace = n.oid

@@ -1,0 +1,310 @@
+// Upgrades: a ledger of each released version, with a row in every table, becomes what a new installation makes and keeps its rows; on
+// the oldest and the newest PostgreSQL, in both forms. Whatever stops an upgrade stops all of it, and it can be repeated.
+
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { runMigrations } from 'graphile-worker';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+import { installLedger, readyLedger } from '../../../runtime/install/installLedger.ts';
+import { checkLedger } from '../../../runtime/ledger/checkLedger.ts';
+import { openDb } from '../../../runtime/ledger/db.ts';
+import { controlFile, extensionScripts, plainScript, version } from '../../../sql/extensionSource.ts';
+import { catalogLines, difference } from '../../catalog.ts';
+import { createDatabase } from '../../database.ts';
+import { noDebian, startDebian } from '../../debian.ts';
+import type { DebianServer } from '../../debian.ts';
+import { earlierVersions, releasedExtension, releasedScript } from '../../released.ts';
+import { until } from '../../workerProcess.ts';
+
+type Database = { url: string; query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]>; drop(): Promise<void> };
+type Form = 'script' | 'extension';
+
+/** What a server has where the extension's files were put. */
+async function layOutExtension(folder: string, versions: readonly string[] = earlierVersions()): Promise<void> {
+  await writeFile(join(folder, 'work_ledger.control'), controlFile().replace(/^schema = .*\n/m, ''));
+  for (const [name, script] of extensionScripts()) await writeFile(join(folder, name), script);
+  for (const earlier of versions) await writeFile(join(folder, `work_ledger--${earlier}.sql`), releasedExtension(earlier));
+}
+
+async function newest(): Promise<{ create(): Promise<Database>; stop(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'wl-upgrade-'));
+  await chmod(folder, 0o755);
+  await mkdir(join(folder, 'extension'));
+  await layOutExtension(join(folder, 'extension'));
+  return {
+    async create() {
+      const database = await createDatabase({ from: null });
+      await database.query(`do $$ begin execute format('alter database %I set extension_control_path = %L', current_database(), '${folder}:$system'); end $$`);
+      return database;
+    },
+    stop: () => rm(folder, { recursive: true }),
+  };
+}
+
+async function oldest(): Promise<{ create(): Promise<Database>; stop(): Promise<void> }> {
+  const server: DebianServer = await startDebian(15);
+  await layOutExtension(server.extensionDir);
+  const run = async <Row extends pg.QueryResultRow>(name: string, sql: string): Promise<Row[]> => {
+    const client = new pg.Client({ connectionString: `${server.serverUrl}${name}` });
+    await client.connect();
+    try {
+      return (await client.query<Row>(sql)).rows;
+    } finally {
+      await client.end();
+    }
+  };
+  return {
+    async create() {
+      const name = `test_${randomBytes(6).toString('hex')}`;
+      await run('postgres', `create database ${name}`);
+      await run('postgres', `alter database ${name} set search_path to ledger, public`);
+      return { url: `${server.serverUrl}${name}`, query: (sql) => run(name, sql), drop: async () => void (await run('postgres', `drop database ${name} with (force)`)) };
+    },
+    stop: server.stop,
+  };
+}
+
+const catalogOf = async (database: Database): Promise<string[]> => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    return await catalogLines(client, 'ledger');
+  } finally {
+    await client.end();
+  }
+};
+
+async function installReleased(database: Database, earlier: string, form: Form): Promise<void> {
+  await database.query(form === 'script' ? releasedScript(earlier, 'ledger') : `create schema ledger; create extension work_ledger schema ledger version '${earlier}'`);
+}
+
+/** What puts rows into tables that only a version has. */
+const ownRows: Record<string, string[]> = { '0.1.0': [`select _salt(id) from work_items where work_type = 'analyze' limit 1`] };
+
+async function fill(database: Database, earlier: string): Promise<void> {
+  const statements = (await readFile(new URL('../../everyTable.sql', import.meta.url), 'utf8')).split(/(?<=;)\n(?=select|insert|do)/);
+  for (const statement of [...statements, ...(ownRows[earlier] ?? [])]) await database.query(`set search_path to ledger, public; ${statement}`);
+}
+
+const tablesOf = async (database: Database): Promise<string[]> =>
+  (await database.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' order by 1`)).map(({ name }) => name);
+
+/** The rows of users, by table. */
+async function rowsOf(database: Database): Promise<Map<string, Record<string, unknown>[]>> {
+  const found = new Map<string, Record<string, unknown>[]>();
+  for (const table of await tablesOf(database)) {
+    const rows = await database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from ledger.${table} t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by t::text`);
+    found.set(table, rows.map(({ row }) => row));
+  }
+  return found;
+}
+
+/** What upgrades change in rows, by table: a column, and what it holds then of what the row held before. */
+const changedRows: Record<string, Record<string, (row: Record<string, unknown>) => unknown>> = {};
+
+function carriedOver(before: Map<string, Record<string, unknown>[]>, after: Map<string, Record<string, unknown>[]>): void {
+  for (const [table, rows] of before) {
+    const kept = (after.get(table) ?? []).map((row) => Object.fromEntries(Object.keys(rows[0] ?? {}).map((column) => [column, row[column]])));
+    const expected = rows.map((row) => ({ ...row, ...Object.fromEntries(Object.entries(changedRows[table] ?? {}).map(([column, of]) => [column, of(row)])) }));
+    const sorted = (list: object[]): string[] => list.map((row) => JSON.stringify(row)).toSorted();
+    expect(sorted(kept), table).toEqual(sorted(expected));
+  }
+}
+
+const noOldest = noDebian(15);
+if (noOldest !== null) console.warn(`upgrades on PostgreSQL 15 are not tested: ${noOldest}`);
+
+describe.each([{ server: 'PostgreSQL 18', start: newest, missing: null }, { server: 'PostgreSQL 15', start: oldest, missing: noOldest }])('on $server', ({ start, missing }) => {
+  describe.skipIf(missing !== null)('a ledger of an earlier version', () => {
+    let at: Awaited<ReturnType<typeof start>>;
+    const fresh = new Map<Form, string[]>();
+    beforeAll(async () => {
+      at = await start();
+      for (const form of ['script', 'extension'] as const) {
+        const database = await at.create();
+        if (form === 'script') await installLedger(database.url, 'ledger');
+        else await database.query('create schema ledger; create extension work_ledger schema ledger');
+        fresh.set(form, await catalogOf(database));
+        await database.drop();
+      }
+    });
+    afterAll(() => at?.stop());
+
+    const cases = earlierVersions().flatMap((earlier) => (['script', 'extension'] as const).map((form) => ({ earlier, form })));
+    test.each(cases)('$earlier, as $form: is what a new one is, and keeps its rows', async ({ earlier, form }) => {
+      const database = await at.create();
+      await runMigrations({ connectionString: database.url });
+      await installReleased(database, earlier, form);
+      await fill(database, earlier);
+      const before = await rowsOf(database);
+      expect([...before].filter(([, rows]) => rows.length === 0).map(([table]) => table)).toEqual(['erasing', 'ledger_roles', 'turn_streams']);
+      // Whoever works says what is missing, and changes nothing.
+      for (const begin of [checkLedger, readyLedger, openDb]) {
+        await expect(begin(database.url, 'ledger')).rejects.toThrow(`the ledger in schema "ledger" is version ${earlier}, this program is version ${version()}: bring it up with work-ledger install --schema ledger`);
+      }
+      expect(await rowsOf(database)).toEqual(before);
+
+      expect(await installLedger(database.url, 'ledger')).toEqual({ schema: 'ledger', form, version: version(), changed: true, upgradedFrom: earlier });
+      expect(difference(fresh.get(form) ?? [], await catalogOf(database))).toEqual([]);
+      carriedOver(before, await rowsOf(database));
+      expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: false, upgradedFrom: null });
+      const db = await openDb(database.url, 'ledger');
+      try {
+        expect((await db.ledgerAppend((await db.workSubmit({ workType: 'other', description: 'After the upgrade' })).id, 'note', 'goes on')).seq).toBe(1);
+      } finally {
+        await db.close();
+      }
+      await database.drop();
+    });
+
+    test('is upgraded by psql alone, where it is an extension', async () => {
+      const [earlier = ''] = earlierVersions();
+      const database = await at.create();
+      await installReleased(database, earlier, 'extension');
+      await database.query('alter extension work_ledger update');
+      expect(difference(fresh.get('extension') ?? [], await catalogOf(database))).toEqual([]);
+      await database.drop();
+    });
+
+    test('is upgraded by who owns its schema and nothing else', async () => {
+      const [earlier = ''] = earlierVersions();
+      const database = await at.create();
+      const owner = `owner_${randomBytes(6).toString('hex')}`;
+      await installLedger(database.url, 'other'); // graphile-worker's schema, which such a role is given
+      await database.query(`create role ${owner} login; create schema ledger authorization ${owner}; grant usage on schema graphile_worker to ${owner}; grant select on graphile_worker.migrations to ${owner}`);
+      const url = database.url.replace('postgres@', `${owner}@`);
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      await client.query(releasedScript(earlier, 'ledger').replace(/create schema if not exists \w+;/, ''));
+      await client.end();
+      expect(await installLedger(url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier });
+      expect(difference(fresh.get('script') ?? [], (await catalogOf(database)).map((line) => line.replaceAll(owner, 'postgres')))).toEqual([]);
+      await database.query(`drop owned by ${owner}; drop role ${owner}`);
+      await database.drop();
+    });
+  });
+});
+
+describe('an upgrade', () => {
+  const [earlier = ''] = earlierVersions().slice(-1);
+  let at: Awaited<ReturnType<typeof newest>>;
+  beforeAll(async () => {
+    at = await newest();
+  });
+  afterAll(() => at?.stop());
+
+  /** Ends the connection at the n-th statement that defines something, as a crash of the installer does. */
+  const dieAt = (database: Database, n: number): Promise<unknown> => database.query(`
+    drop event trigger if exists dies; drop schema if exists death cascade; create schema death; create sequence death.n;
+    create function death.dies() returns event_trigger language plpgsql as $$ begin
+      if nextval('death.n') = ${n} then perform pg_terminate_backend(pg_backend_pid()); end if; end $$;
+    create event trigger dies on ddl_command_end execute function death.dies()`);
+
+  test.each(['script', 'extension'] as const)('that dies between any two statements has changed nothing, and is repeated (%s)', async (form) => {
+    const database = await at.create();
+    await installReleased(database, earlier, form);
+    await installLedger(database.url, 'other'); // graphile-worker's schema
+    const before = await catalogOf(database);
+    // How many there are: counted by one that dies only at the very end.
+    await dieAt(database, 0);
+    await database.query(form === 'script' ? `begin; ${plainScript('ledger', earlier)}; rollback` : `begin; alter extension work_ledger update; rollback`);
+    const [counted] = await database.query<{ n: number }>('select last_value::integer as n from death.n');
+    const total = counted?.n ?? 0;
+    expect(total).toBeGreaterThan(1000);
+    // All that is written by hand is at the beginning.
+    const places = [1, 2, 3, 4, 5, 6, ...Array.from({ length: 8 }, (_, i) => Math.round((total * (i + 1)) / 9)), total - 1, total];
+    for (const place of places) {
+      await dieAt(database, place);
+      await expect(installLedger(database.url, 'ledger'), `statement ${place} of ${total}`).rejects.toThrow(/terminat/);
+      expect(await database.query(`select ledger.work_ledger_version() as version, (select extversion from pg_extension where extname = 'work_ledger') as extension`)).toEqual([{ version: earlier, extension: form === 'script' ? null : earlier }]);
+    }
+    expect(difference(before, await catalogOf(database))).toEqual([]);
+    await database.query('drop event trigger dies; drop schema death cascade');
+    expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier });
+    await database.drop();
+  });
+
+  test.each(['script', 'extension'] as const)('by two installers at once is done once (%s)', async (form) => {
+    const database = await at.create();
+    await installReleased(database, earlier, form);
+    const both = await Promise.all([installLedger(database.url, 'ledger'), installLedger(database.url, 'ledger')]);
+    expect(both.map(({ version: now }) => now)).toEqual([version(), version()]);
+    expect(both.filter(({ upgradedFrom }) => upgradedFrom !== null)).toHaveLength(1);
+    await checkLedger(database.url, 'ledger', { isWorker: true });
+    await database.drop();
+  });
+
+  test('waits for who is at work, and rolls nobody back', async () => {
+    const database = await at.create();
+    await installReleased(database, earlier, 'script');
+    const [item] = await database.query<{ id: string }>(`select id from ledger.work_submit('a', 'x')`);
+    const busy = new pg.Client({ connectionString: database.url });
+    await busy.connect();
+    await busy.query(`begin; lock table ledger.work_items in row exclusive mode; select ledger.ledger_append('${item?.id}', 'note', 'under way')`);
+    let isDone = false;
+    const upgraded = installLedger(database.url, 'ledger').finally(() => (isDone = true));
+    await until(async () => (await database.query(`select from pg_locks where relation = 'ledger.work_items'::regclass and not granted`)).length > 0);
+    await busy.query(`select ledger.ledger_append('${item?.id}', 'note', 'and more')`);
+    expect(isDone).toBe(false);
+    await busy.query('commit');
+    expect(await upgraded).toMatchObject({ upgradedFrom: earlier });
+    expect(await database.query(`select seq::integer, content from ledger.work_ledger order by seq`)).toEqual([{ seq: 1, content: 'under way' }, { seq: 2, content: 'and more' }]);
+    await busy.end();
+    await database.drop();
+  });
+
+  test.each(['script', 'extension'] as const)('leaves roles what they may do (%s)', async (form) => {
+    const prefix = `up${form}${process.pid}_`;
+    const [database, other] = [await at.create(), await at.create()];
+    await installReleased(database, earlier, form);
+    await database.query(`select ledger.work_roles_create('${prefix}')`);
+    await installLedger(database.url, 'ledger');
+    if (form === 'script') await installLedger(other.url, 'ledger');
+    else {
+      await other.query('create schema ledger; create extension work_ledger schema ledger');
+      await installLedger(other.url, 'ledger');
+    }
+    await other.query(`select ledger.work_roles_create('${prefix}')`);
+    expect(difference(await catalogOf(other), await catalogOf(database))).toEqual([]);
+    for (const one of [database, other]) await one.query('select ledger.work_roles_drop()');
+    await database.drop();
+    await other.drop();
+  });
+
+  test('of an extension whose files are not there says what to add, and changes nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'wl-upgrade-'));
+    await chmod(folder, 0o755);
+    await mkdir(join(folder, 'extension'));
+    await writeFile(join(folder, 'extension', 'work_ledger.control'), controlFile().replace(/^schema = .*\n/m, '').replace(version(), earlier));
+    await writeFile(join(folder, 'extension', `work_ledger--${earlier}.sql`), releasedExtension(earlier));
+    const database = await at.create();
+    await database.query(`do $$ begin execute format('alter database %I set extension_control_path = %L', current_database(), '${folder}:$system'); end $$`);
+    await installReleased(database, earlier, 'extension');
+    await expect(installLedger(database.url, 'ledger')).rejects.toThrow(`is version ${earlier}, this program is version ${version()}: add the extension's files of version ${version()} to the server (make install, or pg_tle.sql), then bring it up with work-ledger install --schema ledger`);
+    expect(await database.query('select ledger.work_ledger_version() as version')).toEqual([{ version: earlier }]);
+    await database.drop();
+    await rm(folder, { recursive: true });
+  });
+
+  test('of tables that were never released is refused', async () => {
+    const database = await at.create();
+    await installReleased(database, earlier, 'script');
+    await database.query(`create or replace function ledger.work_ledger_build() returns text language sql immutable return '0000/0000'`);
+    await expect(installLedger(database.url, 'ledger')).rejects.toThrow(/\(build 0000\/0000\), this program wants .* Nothing carries it over\. .*work-ledger install --schema ledger_2/);
+    await database.drop();
+  });
+
+  test('of a ledger that has lost a table is not done by half', async () => {
+    const database = await at.create();
+    await installReleased(database, earlier, 'script');
+    await database.query('drop table ledger.redactions cascade');
+    await expect(installLedger(database.url, 'ledger')).rejects.toThrow(/redactions/);
+    expect(await database.query('select ledger.work_ledger_version() as version')).toEqual([{ version: earlier }]);
+    await database.drop();
+  });
+});
