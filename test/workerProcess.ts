@@ -9,13 +9,15 @@ const main = fileURLToPath(new URL('../runtime/start.ts', import.meta.url));
 export type WorkerProcess = {
   pid: number;
   log(): string;
+  /** The exit code of one that ends by itself. */
+  ended: Promise<number | null>;
   /** Sends the signal and waits for the end; resolves with the exit code, null after a kill. */
   end(signal: NodeJS.Signals): Promise<number | null>;
   signal(signal: NodeJS.Signals): void;
 };
 
-export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string; env?: Record<string, string>; owner?: { uid: number; gid: number } }): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, [main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
+export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string; env?: Record<string, string>; main?: string; owner?: { uid: number; gid: number } }): Promise<WorkerProcess> {
+  const child = spawn(process.execPath, [options.main ?? main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
     ...options.owner,
     env: {
       PATH: process.env['PATH'],
@@ -40,6 +42,7 @@ export async function startWorkerProcess(options: { url: string; modelUrl: strin
   return {
     pid: child.pid ?? 0,
     log: () => log,
+    ended: ended.then(([code]) => code),
     signal: (signal) => void child.kill(signal),
     async end(signal) {
       child.kill(signal);
