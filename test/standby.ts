@@ -53,7 +53,7 @@ export async function startStandby(primary: { url: string; dataDir: string }): P
 
 /** Copies a running cluster and makes the copy follow it. Its log comes from the primary, by a slot. */
 async function copyCluster(primary: { url: string; dataDir: string }, dataDir: string): Promise<void> {
-  const [from, to] = [join(primary.dataDir, 'pg18'), join(dataDir, 'pg18')];
+  const [from, to] = [join(primary.dataDir, 'cluster'), join(dataDir, 'cluster')];
   const slot = `standby_${dataDir.replaceAll(/[^A-Za-z0-9]/g, '').slice(-6).toLowerCase()}`;
   await mkdir(to, { mode: 0o700 });
   const { uid, gid } = await stat(from);

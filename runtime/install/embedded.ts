@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { isAlive } from '../../sandbox/isAlive.ts';
-import { controlFile, extensionScripts } from '../../sql/extensionSource.ts';
+import { controlFile, extensionScripts, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 
 const execute = promisify(execFile);
@@ -20,6 +20,7 @@ const execute = promisify(execFile);
 export type Embedded = { url: string; dataDir: string; extensionDir: string; started: boolean };
 
 type Owner = { uid: number; gid: number };
+/** `cluster`: its name says nothing that changes; which PostgreSQL it is of says its PG_VERSION. */
 type Layout = { dataDir: string; cluster: string; socketDir: string; log: string; extensionDir: string; owner: Owner | null };
 
 /** `$WORK_LEDGER_DATA_DIR`, else a directory of the user; for root, one that the server's own user can reach. */
@@ -40,6 +41,9 @@ export async function ensureEmbedded(options: { dataDir?: string; isDurable?: bo
     if (!(await answers(url('postgres')))) {
       const bin = await reachableBinaries(layout);
       await initialise(layout, bin);
+      await checkMajor(layout, bin);
+      await rename(layout.cluster, join(layout.dataDir, 'cluster'));
+      layout.cluster = join(layout.dataDir, 'cluster');
       await writeExtension(layout);
       await writeFile(join(layout.cluster, 'work_ledger.conf'), settings(layout, options.isDurable ?? true));
       await start(layout, bin);
@@ -79,7 +83,8 @@ async function layOut(dataDir: string): Promise<Layout> {
     for (const directory of [dataDir, socketDir, extensionDir]) await chown(directory, owner.uid, owner.gid);
   }
   await chmod(socketDir, 0o700);
-  return { dataDir, cluster: join(dataDir, 'pg18'), socketDir, log: join(dataDir, 'postgres.log'), extensionDir, owner };
+  const [own, earlier] = [join(dataDir, 'cluster'), join(dataDir, 'pg18')]; // as 0.1.0 named it
+  return { dataDir, cluster: !(await exists(own)) && (await exists(earlier)) ? earlier : own, socketDir, log: join(dataDir, 'postgres.log'), extensionDir, owner };
 }
 
 async function serverUser(): Promise<Owner> {
@@ -148,6 +153,15 @@ async function initialise(layout: Layout, bin: string): Promise<void> {
   await rename(fresh, layout.cluster);
 }
 
+/** A cluster is read by its own major version of PostgreSQL only. Throws before anything is touched. */
+async function checkMajor(layout: Layout, bin: string): Promise<void> {
+  const theirs = (await readFile(join(layout.cluster, 'PG_VERSION'), 'utf8')).trim();
+  const ours = /\(PostgreSQL\) (\d+)/.exec((await execute(join(bin, 'postgres'), ['--version'], as(layout))).stdout)?.[1] ?? '';
+  if (theirs === ours) return;
+  const lastStart = /by Work Ledger ([\d.]+)/.exec(await readFile(join(layout.cluster, 'work_ledger.conf'), 'utf8').catch(() => ''))?.[1];
+  throw new Error(`${layout.cluster} is a database of PostgreSQL ${theirs}, and this work-ledger brings PostgreSQL ${ours}, which cannot read it; nothing was touched. Start it with ${lastStart === undefined ? 'the work-ledger that made it' : `work-ledger ${lastStart}`}, dump it, and restore the dump here: "Upgrading" in docs/operating.md says how`);
+}
+
 /** True for a broken link, too. Throws if the path cannot be examined. */
 async function exists(path: string): Promise<boolean> {
   try {
@@ -167,7 +181,7 @@ async function writeExtension(layout: Layout): Promise<void> {
 function settings(layout: Layout, isDurable: boolean): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
   return [
-    '# Written by Work Ledger at each start.',
+    `# Written by Work Ledger ${version()} at each start.`,
     `listen_addresses = ''`,
     `unix_socket_directories = ${quoted(`"${layout.socketDir.replaceAll('"', '""')}"`)}`,
     'unix_socket_permissions = 0700',

