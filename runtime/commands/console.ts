@@ -37,9 +37,10 @@ export async function serveConsole(place: Place, options: ConsoleSettings): Prom
   print({ address }, address, options.json ?? false);
   if (mcp) note(`MCP, with the token ${options.tokenFile ? `in ${options.tokenFile}` : 'in WORK_LEDGER_MCP_TOKEN'}: ${running.address}mcp`);
   note(options.readOnly ? 'Read-only: nothing can be changed from it.' : running.isOpen ? 'Whoever opens this address can act in your name.' : 'Whoever opens this address can act in your name; without the token it is read-only.');
-  await signalled;
+  const why = await Promise.race([signalled, running.refused]);
   await mcp?.close();
   await running.close();
+  if (why instanceof Error) throw why;
   return exit.ok;
 }
 

@@ -30,25 +30,31 @@ export type McpHttpSettings = McpOptions & Reached & { port: number; tokenFile?:
 export async function mcp(options: McpOptions): Promise<number> {
   hideEnvironment();
   const { serveMcp } = await import('../mcp/stdio.ts');
-  await serveMcp(async () => {
-    const [{ openLedger }, { Updates: LedgerUpdates }] = await Promise.all([import('./withLedger.ts'), import('../mcp/updates.ts')]);
+  const refused = Promise.withResolvers<Error>();
+  const why = await serveMcp(async () => {
+    const [{ openLedger }, { Updates: LedgerUpdates }, { untilRefused }] = await Promise.all([import('./withLedger.ts'), import('../mcp/updates.ts'), import('../ledger/refused.ts')]);
     const { db, url } = await openLedger(options);
+    const over = new AbortController();
+    void untilRefused(db, over.signal).then(refused.resolve);
     const updates = new LedgerUpdates(db, url);
     try {
       const seat = await seatAt(db, updates, options.workItem === undefined ? { conversation: options.conversation ?? process.cwd() } : { workItemId: (await import('./ids.ts')).idOf(options.workItem) });
       return {
         ...seat,
         async leave() {
+          over.abort();
           await seat.leave();
           await updates.close();
           await db.close();
         },
       };
     } catch (error) {
+      over.abort();
       await db.close();
       throw error;
     }
-  });
+  }, refused.promise);
+  if (why !== null) throw why;
   return exit.ok;
 }
 
@@ -57,20 +63,26 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   if (options.conversation !== undefined || options.workItem !== undefined) throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
   const token = mcpToken(options.tokenFile);
   hideEnvironment();
-  const [{ createAdaptorServer }, { openLedger }] = await Promise.all([import('@hono/node-server'), import('./withLedger.ts')]);
-  const handler = await mcpHandler(await openLedger(options, HTTP_CONNECTIONS), token, hostnamesOf(options));
+  const [{ createAdaptorServer }, { openLedger }, { untilRefused }] = await Promise.all([import('@hono/node-server'), import('./withLedger.ts'), import('../ledger/refused.ts')]);
+  const ledger = await openLedger(options, HTTP_CONNECTIONS);
+  const over = new AbortController();
+  const handler = await mcpHandler(ledger, token, hostnamesOf(options));
   const server = createAdaptorServer({ fetch: (request) => (new URL(request.url).pathname === '/mcp' ? handler.fetch(request) : new Response('not found', { status: 404 })) });
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, options.host, resolve));
     const { address, family, port } = server.address() as AddressInfo;
     process.stdout.write(`http://${family === 'IPv6' ? `[${address}]` : address}:${port}/mcp\n`);
     if (!isLoopback(address)) note('Other machines can reach this address, and what they send can be read on the way: put a reverse proxy with TLS before it.');
-    await new Promise<void>((resolve) => {
-      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve());
+    const signalled = new Promise<null>((resolve) => {
+      for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => resolve(null));
     });
+    const why = await Promise.race([signalled, untilRefused(ledger.db, over.signal)]);
+    over.abort();
     await handler.close();
     await closed(server);
+    if (why !== null) throw why;
   } finally {
+    over.abort();
     await handler.close();
   }
   return exit.ok;

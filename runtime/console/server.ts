@@ -15,6 +15,7 @@ import { streamSSE } from 'hono/streaming';
 
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
+import { untilRefused } from '../ledger/refused.ts';
 import { actionAt } from './actions.ts';
 import { follow, Hints } from './events.ts';
 import { html } from './html.ts';
@@ -57,6 +58,8 @@ export type Console = {
   token: string;
   /** Others can reach it: reading takes the token. */
   isOpen: boolean;
+  /** Resolves with the reason when the ledger was upgraded and does not serve this program any more. */
+  refused: Promise<Error>;
   close(): Promise<void>;
 };
 
@@ -86,6 +89,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
     port,
     token,
     isOpen,
+    refused: untilRefused(db, over.signal),
     address: addressOf(server.address() as AddressInfo),
     async close() {
       over.abort();

@@ -17,6 +17,9 @@ export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
       workerId, sql.array(leases.map((held) => held.work_item_id), 'uuid'), sql.array(leases.map((held) => held.lease), 'uuid'), host, pid, treeId, concurrency, programVersion,
     ], z.string()),
 
+  /** Whether the ledger serves programs of this version. */
+  serves: () => call('work_ledger_serves', [programVersion], z.boolean()),
+
   /** Never repeated: a sweep does what was missed. */
   workerStop: (workerId: string) => once.call('worker_stop', [workerId], z.unknown()),
 

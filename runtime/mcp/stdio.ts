@@ -9,16 +9,19 @@ import { z } from 'zod';
 import { Service } from './server.ts';
 import type { Seat } from './server.ts';
 
-/** Serves until the client leaves. */
-export async function serveMcp(open: () => Promise<Seat>): Promise<void> {
-  const gone = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve));
+/** Serves until the client leaves, or until the ledger refuses this program; returns why. */
+export async function serveMcp(open: () => Promise<Seat>, refused: Promise<Error>): Promise<Error | null> {
+  const gone = new Promise<null>((resolve) => {
+    for (const event of ['end', 'close']) process.stdin.once(event, () => resolve(null));
+  });
   const service = new Service(open, { isPrompt: true });
   let server: Server | null = null as Server | null; // type inference does not see the assignment in the factory
   const transport = withListens(new StdioServerTransport(), (uri) => service.watch(uri, () => void server?.sendResourceUpdated({ uri }).catch(() => {})));
   const handle = serveStdio(() => (server = service.server({ isConnected: true })), { transport });
-  await gone;
+  const why = await Promise.race([gone, refused]);
   await handle.close();
   await service.stop();
+  return why;
 }
 
 const acknowledged = z.object({

@@ -2,7 +2,8 @@
 // each goes on with what the other left. A worker that the new version does not serve stops by itself and gives back what it holds.
 // The older version is this one; the newer one is made up (test/nextVersion.ts).
 
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -170,4 +171,25 @@ test('whatever is not served says so in one sentence: commands, a worker of a pr
   // A function that is gone with the upgrade.
   await database.query('drop function ledger.ledger_read_formatted cascade');
   await expect(db.ledgerReadFormatted((await db.workSubmit({ workType: 'mend', description: 'x' })).id)).rejects.toThrow(sentence);
+});
+
+test('consoles and MCP servers end when the ledger does not serve them any more, with one sentence', async () => {
+  const env = { PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, WORK_LEDGER_MCP_TOKEN: 'a-token-of-this-test', ...environment() };
+  const servers = [['console', '--port', '0'], ['mcp'], ['mcp', '--http', '--port', '0']].map((args) => {
+    const child = spawn(process.execPath, [thisMain, ...args], { cwd: directory, env });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk));
+    return { child, args, output: () => output, ended: once(child, 'exit') as Promise<[number | null]> };
+  });
+  const [, stdio] = servers;
+  const say = (message: object): void => void stdio?.child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  say({ id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } } });
+  say({ method: 'notifications/initialized' });
+  say({ id: 2, method: 'tools/call', params: { name: 'awareness_digest', arguments: {} } });
+  await until(() => servers.every(({ child, output, args }) => child.exitCode !== null || output().includes(args[1] === undefined && args[0] === 'mcp' ? '"id":2' : 'http://127.0.0.1')));
+  expect(await upgrade(breaking.main)).toMatchObject(upgraded);
+  for (const { ended, output } of servers) {
+    expect((await ended)[0], output()).toBe(1);
+    expect(output()).toContain(`error: the ledger was upgraded to version ${nextVersion} and does not serve this program any more`);
+  }
 });

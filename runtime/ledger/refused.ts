@@ -1,0 +1,16 @@
+// Programs that stay connected: whether the ledger was upgraded beneath them to a version that does not serve them any more.
+
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { OtherLedger } from './checkLedger.ts';
+import type { Db } from './db.ts';
+
+const LOOK_MS = 5000;
+
+/** Resolves with what to say when the ledger does not serve this program any more; looks until the signal fires. */
+export async function untilRefused(db: Pick<Db, 'serves' | 'version'>, signal: AbortSignal): Promise<OtherLedger> {
+  while (await sleep(LOOK_MS, true, { signal, ref: false }).catch(() => false)) {
+    if (!(await db.serves().catch(() => true))) return new OtherLedger(`the ledger was upgraded to version ${await db.version()} and does not serve this program any more: use that version of work-ledger`);
+  }
+  return new Promise(() => {});
+}
