@@ -131,11 +131,14 @@ export function plainScript(schema: string, since: string | null): string {
 /** New functions belong to the ledger's roles like those that they replace, and what is there now was installed. */
 const rolesAgain = 'select _roles_apply(), _code_note();\n';
 
+/** What sql/schema/ says of tables, columns and words: as a whole, like functions. */
+const comments = (): string => sqlFiles('schema/').flatMap((file) => read(file).match(/^comment on [^]*?;$/gm) ?? []).join('\n');
+
 /** From a version to this one: what its upgrade scripts do before and after there are the functions of this one. */
 function upgrade(from: string): string {
   const scripts = upgradePath(from).map((file) => ({ file, parts: sources([file]).split(/^@functions@\n/m) }));
   for (const { file, parts } of scripts) if (parts.length !== 2) throw new Error(`sql/${file} does not say once, in a line of its own, where the @functions@ come`);
-  return [...scripts.map(({ parts }) => parts[0] ?? ''), api(), ...scripts.map(({ file, parts }) => `-- ${file}, with these functions\n${parts[1] ?? ''}`)].join('\n');
+  return [...scripts.map(({ parts }) => parts[0] ?? ''), comments(), '', api(), ...scripts.map(({ file, parts }) => `-- ${file}, with these functions\n${parts[1] ?? ''}`)].join('\n');
 }
 
 /** The upgrade scripts between a version and this one, in order. */

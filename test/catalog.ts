@@ -23,6 +23,7 @@ export async function catalogLines(client: Asking, schema: string): Promise<stri
     union all select 'trigger ' || pg_get_triggerdef(t.oid) || t.tgenabled::text from pg_trigger t join relation c on c.oid = t.tgrelid where not t.tgisinternal
     union all select 'ability ' || name || description || input_schema::text || coalesce(output_schema::text, '') || effect || risk || source || implementation || coalesce(function_name, '') || position::text from ${schema}.abilities where is_builtin
     union all select 'touch rule ' || (to_jsonb(t) - 'updated_at' - 'created_at')::text from ${schema}.touch_rules t where is_builtin
+    union all select 'code ' || c.kind || ' ' || c.name || ' ' || c.digest || ' ' || c.server from ${schema}.installed_code c
     union all select 'dumped ' || c.relname || ' ' || x.condition
            from pg_extension e cross join unnest(e.extconfig, e.extcondition) as x(id, condition) join relation c on c.oid = x.id where e.extname = 'work_ledger'
     union all select 'member ' || pg_describe_object(d.classid, d.objid, 0) from pg_depend d join pg_extension e on e.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass where e.extname = 'work_ledger' and d.deptype = 'e'

@@ -147,11 +147,6 @@ CREATE INDEX compactions_iteration ON ledger.compactions USING btree (focus_id, 
 CREATE INDEX compactions_work_item ON ledger.compactions USING btree (work_item_id, created_at);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF instructions, error, metadata ON ledger.compactions FOR EACH ROW WHEN ((_may_hold_secret(new.instructions) OR _may_hold_secret((new.error)::text) OR _may_hold_secret((new.metadata)::text))) EXECUTE FUNCTION _redact_row('instructions', 'error', 'metadata');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.compactions FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
-create table content_salts (
-  work_item_id uuid not null,
-  salt uuid not null default gen_random_uuid(),
-  constraint content_salts_pkey PRIMARY KEY (work_item_id),
-);
 create table elisions (
   id uuid not null default _uuidv7(),
   previous_id uuid,
@@ -234,6 +229,7 @@ create table fences (
   is_child boolean not null,
   is_journal boolean not null,
   is_over boolean not null default false,
+  salt uuid,
   constraint fences_pkey PRIMARY KEY (work_item_id),
 ) with (fillfactor=50);
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.fences FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -332,6 +328,14 @@ CREATE INDEX inbox_waiting ON ledger.inbox USING btree (work_item_id, created_at
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF content ON ledger.inbox FOR EACH ROW WHEN (_may_hold_secret(new.content)) EXECUTE FUNCTION _redact_row('content');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.inbox FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER search_message AFTER INSERT ON ledger.inbox FOR EACH ROW WHEN ((new.kind = 'message'::text)) EXECUTE FUNCTION _search_entry('message');
+create table installed_code (
+  kind text not null,
+  name text not null,
+  digest text not null,
+  server integer not null,
+  constraint installed_code_pkey PRIMARY KEY (kind, name),
+  constraint kind_is_known CHECK (kind = ANY (ARRAY['function'::text, 'trigger'::text, 'view'::text])),
+);
 create table journal_entries (
   id uuid not null default _uuidv7(),
   work_item_id uuid not null,
@@ -356,6 +360,13 @@ CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.journal_entries
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _refuse_rewrite(); -- enabled A
 CREATE TRIGGER search_deleted AFTER UPDATE OF deleted_at ON ledger.journal_entries FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION _search_entry('deleted');
 CREATE TRIGGER search_journal AFTER INSERT ON ledger.journal_entries FOR EACH ROW EXECUTE FUNCTION _search_entry('journal');
+create table ledger_chain (
+  is_only boolean not null default true,
+  is_on boolean not null,
+  updated_at timestamp with time zone not null default _now(),
+  constraint ledger_chain_pkey PRIMARY KEY (is_only),
+  constraint there_is_one_row CHECK (is_only),
+);
 create table ledger_data_schemas (
   entry_type ledger_entry_type not null,
   schema json not null,
@@ -486,6 +497,19 @@ create table retention_runs (
   tried_at timestamp with time zone not null default _now(),
   constraint retention_runs_pkey PRIMARY KEY (root_id),
 );
+create table seals (
+  work_item_id uuid not null,
+  n integer not null,
+  turn_id uuid,
+  message_count integer not null default 0,
+  call_count integer not null default 0,
+  ledger_count integer not null,
+  link bytea not null,
+  created_at timestamp with time zone not null default _now(),
+  constraint seals_pkey PRIMARY KEY (work_item_id, n),
+);
+CREATE INDEX seals_turn ON ledger.seals USING btree (turn_id) WHERE (turn_id IS NOT NULL);
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.seals FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table search_entries (
   source search_source not null,
   id uuid not null,
@@ -737,6 +761,7 @@ create table turns (
   archived_at timestamp with time zone,
   started_at timestamp with time zone not null default _now(),
   completed_at timestamp with time zone,
+  erased_hash bytea,
   constraint completed_turns_have_completed_at CHECK ((status = ANY (ARRAY['completed'::text, 'failed'::text])) = (completed_at IS NOT NULL)),
   constraint role_is_known CHECK (role = ANY (ARRAY['manager'::text, 'worker'::text, 'unified'::text])),
   constraint roots_have_depth_0 CHECK ((parent_turn_id IS NULL) = (depth = 0)),
@@ -859,7 +884,7 @@ CREATE INDEX work_items_runnable ON ledger.work_items USING btree (run_at, id) W
 CREATE INDEX work_items_running ON ledger.work_items USING btree (created_at DESC) WHERE (state = 'running'::text);
 CREATE INDEX work_items_slots ON ledger.work_items USING btree (slot_faculty) WHERE (slot_faculty IS NOT NULL);
 CREATE INDEX work_items_under_way ON ledger.work_items USING btree (root_id) WHERE ((resolved_at IS NULL) AND ((state = ANY (ARRAY['claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text])) OR ((state = 'queued'::text) AND (focus_id IS NOT NULL))));
-CREATE TRIGGER fence_follow AFTER UPDATE OF focus_id, attempts, resolved_at ON ledger.work_items FOR EACH ROW WHEN ((((old.focus_id IS DISTINCT FROM new.focus_id) OR (old.attempts IS DISTINCT FROM new.attempts)) OR (old.resolved_at IS DISTINCT FROM new.resolved_at))) EXECUTE FUNCTION _fence_follow();
+CREATE TRIGGER fence_follow AFTER UPDATE OF focus_id, attempts, resolved_at ON ledger.work_items FOR EACH ROW WHEN (((old.focus_id IS DISTINCT FROM new.focus_id) OR (old.attempts IS DISTINCT FROM new.attempts) OR (old.resolved_at IS DISTINCT FROM new.resolved_at))) EXECUTE FUNCTION _fence_follow();
 CREATE TRIGGER notify_completed AFTER UPDATE OF state ON ledger.work_items FOR EACH ROW WHEN (((new.resolved_at IS NOT NULL) AND (old.resolved_at IS NULL))) EXECUTE FUNCTION _notify_completed();
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF description, params, state_reason, outcome_data ON ledger.work_items FOR EACH ROW WHEN ((_may_hold_secret(new.description) OR _may_hold_secret((new.params)::text) OR _may_hold_secret(new.state_reason) OR _may_hold_secret((new.outcome_data)::text))) EXECUTE FUNCTION _redact_row('description', 'params', 'state_reason', 'outcome_data');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.work_items FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
@@ -886,6 +911,7 @@ create table work_ledger (
   idempotency_key text,
   erased_hash bytea,
   created_at timestamp with time zone not null default _now(),
+  link bytea default '\x'::bytea,
   constraint work_ledger_pkey PRIMARY KEY (work_item_id, seq),
 );
 CREATE INDEX work_ledger_created ON ledger.work_ledger USING btree (work_item_id, created_at);
@@ -1172,7 +1198,7 @@ create view v_cost_turns with (security_invoker=true) as
             count(*) > 0 AND _boundary(t.id) = 'after'::text AS "?column?"
            FROM work_ledger l
           WHERE l.turn_id = t.id AND l.entry_type::text = 'step'::text AND l.work_item_id = t.work_item_id AND NOT l.is_auto) s(step_tokens, is_alone)
-     LEFT JOIN LATERAL _asking_turn(t.parent_turn_id) b(id, parent_turn_id, depth, turn_type, status, work_item_id, focus_id, iteration, config_hash, block, elision_id, fork_turn_id, provider, model, role, stop_reason, response_id, request_id, call_count, error, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens, total_tokens, chain_tokens, reserved_tokens, reserved_money, duration_ms, first_token_ms, external_id, workspace_path, archived_at, started_at, completed_at) ON t.turn_type = 'normal'::text
+     LEFT JOIN LATERAL _asking_turn(t.parent_turn_id) b(id, parent_turn_id, depth, turn_type, status, work_item_id, focus_id, iteration, config_hash, block, elision_id, fork_turn_id, provider, model, role, stop_reason, response_id, request_id, call_count, error, input_tokens, output_tokens, cached_input_tokens, cache_write_tokens, reasoning_tokens, total_tokens, chain_tokens, reserved_tokens, reserved_money, duration_ms, first_token_ms, external_id, workspace_path, archived_at, started_at, completed_at, erased_hash) ON t.turn_type = 'normal'::text
      CROSS JOIN LATERAL _cache_outcome(t.*, b.*) k(cache, seconds_since)
      CROSS JOIN LATERAL ( SELECT
                 CASE
@@ -1361,7 +1387,7 @@ create view v_now with (security_invoker=true) as
           ORDER BY l.seq DESC
          LIMIT 1) AS last_step,
     _one_line("left"(_response_text(a.id), 2000), 300) AS last_words,
-    _input_total(ROW(a.id, a.parent_turn_id, a.depth, a.turn_type, a.status, a.work_item_id, a.focus_id, a.iteration, a.config_hash, a.block, a.elision_id, a.fork_turn_id, a.provider, a.model, a.role, a.stop_reason, a.response_id, a.request_id, a.call_count, a.error, a.input_tokens, a.output_tokens, a.cached_input_tokens, a.cache_write_tokens, a.reasoning_tokens, a.total_tokens, a.chain_tokens, a.reserved_tokens, a.reserved_money, a.duration_ms, a.first_token_ms, a.external_id, a.workspace_path, a.archived_at, a.started_at, a.completed_at)) + COALESCE(a.output_tokens, 0) + _tokens(_results_chars(a.id)::bigint, c.config #>> '{engage,model}'::text[]) AS context_tokens,
+    _input_total(ROW(a.id, a.parent_turn_id, a.depth, a.turn_type, a.status, a.work_item_id, a.focus_id, a.iteration, a.config_hash, a.block, a.elision_id, a.fork_turn_id, a.provider, a.model, a.role, a.stop_reason, a.response_id, a.request_id, a.call_count, a.error, a.input_tokens, a.output_tokens, a.cached_input_tokens, a.cache_write_tokens, a.reasoning_tokens, a.total_tokens, a.chain_tokens, a.reserved_tokens, a.reserved_money, a.duration_ms, a.first_token_ms, a.external_id, a.workspace_path, a.archived_at, a.started_at, a.completed_at, a.erased_hash)) + COALESCE(a.output_tokens, 0) + _tokens(_results_chars(a.id)::bigint, c.config #>> '{engage,model}'::text[]) AS context_tokens,
     x.tokens AS context_window,
     floor(x.tokens::numeric * COALESCE(NULLIF((c.config #>> '{engage,compact_threshold}'::text[])::numeric, 0::numeric), 1::numeric))::integer AS compacts_at,
     u.tokens,
@@ -1419,7 +1445,8 @@ create view v_now with (security_invoker=true) as
             t_1.workspace_path,
             t_1.archived_at,
             t_1.started_at,
-            t_1.completed_at
+            t_1.completed_at,
+            t_1.erased_hash
            FROM turns t_1
           WHERE t_1.work_item_id = w.id
           ORDER BY t_1.id DESC
@@ -1459,7 +1486,8 @@ create view v_now with (security_invoker=true) as
             a_1.workspace_path,
             a_1.archived_at,
             a_1.started_at,
-            a_1.completed_at
+            a_1.completed_at,
+            a_1.erased_hash
            FROM turns a_1
           WHERE a_1.work_item_id = w.id AND a_1.status = 'completed'::text AND a_1.turn_type = 'normal'::text
           ORDER BY a_1.id DESC
@@ -2151,6 +2179,8 @@ create function _call_code(p_call tool_calls) returns jsonb
   sql immutable; -- body c03ea6c0, comment 766d3725
 create function _call_entry(p_call tool_calls) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set enable_sort=off; -- body 60f323f7, comment 07cf4c8a
+create function _call_hash(p_salt uuid, p_call tool_calls) returns bytea
+  sql stable parallel safe; -- body d41d8cd9, comment d02804e9
 create function _call_input(p_call tool_calls) returns json
   sql immutable parallel safe; -- body d41d8cd9, comment b3fd3344
 create function _call_label(p_call tool_calls) returns text
@@ -2187,8 +2217,16 @@ create function _chat_content(p_turn_id uuid) returns jsonb
   sql stable; -- body 53c9fa4c, comment 6048f900
 create function _chat_spans(p_focus foci, p_first integer, p_last integer, p_with_content boolean) returns SETOF trace_span
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 831dbe6b, comment 379d4b37
+create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 66008902, comment d039435f
+create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body f2b92df7, comment 5f1b8740
+create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 7944a98e, comment 7935a739
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
+create function _check_items(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 48acc060, comment c80f41d5
 create function _check_key(p_what text, p_key text) returns void
   plpgsql immutable; -- body 7d517465, comment 13069995
 create function _check_page(p_limit integer, p_most integer) returns void
@@ -2203,6 +2241,10 @@ create function _check_time(p_what text, p_at timestamp with time zone) returns 
   plpgsql stable; -- body 3be6ef02, comment 738d482f
 create function _check_turn() returns trigger
   plpgsql volatile; -- body bd08ddb7, comment e5567c89
+create function _check_turns(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 59bbaa42, comment 1db6c055
+create function _check_waits(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body b8e73d4d, comment e606acf1
 create function _check_word(p_what text, p_word text, p_known text[]) returns void
   plpgsql immutable; -- body 8ae6b534, comment 5fe07765
 create function _checkpoint_create(p_work_item_id uuid, p_trigger text) returns work_checkpoints
@@ -2223,6 +2265,12 @@ create function _code_ledger_append(p_input jsonb) returns text
   sql volatile; -- body 43ca515e, comment f4649941
 create function _code_ledger_read(p_input jsonb) returns text
   sql volatile; -- body 1824c2f9, comment cb488a00
+create function _code_note() returns void
+  sql volatile; -- body cc69f9ec, comment e6c990c4
+create function _code_now() returns TABLE(kind text, name text, digest text, is_new boolean)
+  sql stable; -- body 23955b8b, comment 2b4a1182
+create function _code_problems() returns TABLE(place text, problem text)
+  sql stable; -- body b864053b, comment bfcf11b6
 create function _code_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body 1896d007, comment 87b12856
 create function _code_waits(p_call tool_calls) returns boolean
@@ -2259,6 +2307,8 @@ create function _content_chars(p_content json) returns integer
   sql immutable; -- body ea52871c, comment 0686e5db
 create function _content_hash(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4f50428
+create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
+  sql stable; -- body 88857f11, comment 81de2014
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
   plpgsql stable; -- body b3ed0b48, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
@@ -2282,7 +2332,7 @@ create function _digest_spans(p_focus foci, p_first integer, p_last integer) ret
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
   sql volatile; -- body fe7c43a4, comment 3967c2a1
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 39e189ff, comment 32c72798
+  sql stable; -- body 4dec9537, comment ccfeb1aa
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body bafd2d58, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2325,10 +2375,16 @@ create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
 create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
   sql stable; -- body d41d8cd9, comment 57fd4670
+create function _entry_hash(p_salt uuid, p_entry work_ledger) returns bytea
+  sql stable parallel safe; -- body d41d8cd9, comment 93c40743
+create function _entry_link(p_previous bytea, p_salt uuid, p_entry work_ledger) returns bytea
+  sql stable parallel safe; -- body d41d8cd9, comment d2717a0c
+create function _entry_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
+  sql stable; -- body 07289d7b, comment 1b40c484
 create function _erasable() returns TABLE(n integer, relation text, of_item text, becomes jsonb, hashed text[])
-  sql immutable parallel safe; -- body eb1ac6ee, comment 49b090ea
+  sql immutable parallel safe; -- body 8c97e087, comment a33fa238
 create function _erasable_set(p_relation text, p_becomes jsonb, p_hashed text[], p_joined_by text) returns text
-  sql immutable; -- body 9ff16514, comment eb64d90a
+  sql immutable; -- body 78ea3730, comment eb64d90a
 create function _erase_begin(p_ids uuid[], p_keep text, p_reason text) returns void
   plpgsql volatile; -- body 1e7371b0, comment e80209a7
 create function _erase_check(p_left uuid[], p_forks uuid[]) returns void
@@ -2336,7 +2392,7 @@ create function _erase_check(p_left uuid[], p_forks uuid[]) returns void
 create function _erase_count(p_item_ids uuid[], p_keep text) returns TABLE(relation text, row_count bigint, bytes bigint)
   plpgsql volatile; -- body 724b85f7, comment d534cd84
 create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
-  sql volatile; -- body 0cd01faf, comment e57278fe
+  sql volatile; -- body d9ddd1c8, comment e57278fe
 create function _erase_forks(p_ids uuid[]) returns uuid[]
   sql stable; -- body 34fa01f4, comment 327eb438
 create function _erase_gate(p_root_id uuid) returns bigint
@@ -2344,9 +2400,11 @@ create function _erase_gate(p_root_id uuid) returns bigint
 create function _erase_lock(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
   plpgsql volatile; -- body 5d852391, comment 1bb73e22
 create function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint DEFAULT NULL::bigint) returns bigint
-  plpgsql volatile; -- body 6ce45996, comment a89fb238
+  plpgsql volatile; -- body 56bf5970, comment a89fb238
 create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
   plpgsql volatile; -- body e7bcd377, comment 91417b8e
+create function _erasure_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
+  plpgsql stable; -- body 1ee09906, comment ecc38222
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment a8e20118
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
@@ -2390,9 +2448,9 @@ create function _family(p_model text, OUT context_window integer, OUT tokens_per
 create function _fence(p_work_item_id uuid, p_lease uuid) returns work_items
   plpgsql volatile; -- body 8bb58854, comment 39a6e112
 create function _fence_create(p_item work_items) returns void
-  sql volatile; -- body a6d00abf, comment bc5ea573
+  sql volatile; -- body 26b440ef, comment bc5ea573
 create function _fence_follow() returns trigger
-  plpgsql volatile; -- body dfd1bf88, comment 9c8b8e23
+  plpgsql volatile; -- body ffb224dd, comment d3c70f79
 create function _fenced(p_says text, p_text text) returns text
   sql volatile; -- body c0c87bb1, comment 13839c18
 create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_id uuid, p_outcome jsonb) returns jsonb
@@ -2427,6 +2485,8 @@ create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 150fb43f, comment 96927880
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment 3e97938c
+create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
+  sql stable; -- body c3c823f8, comment 5caebc67
 create function _hints_at_secret(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment f9356610
 create function _hook(p_item work_items, p_focus foci, p_config jsonb, p_hook text, p_turn_id uuid DEFAULT NULL::uuid) returns hook_runs
@@ -2486,7 +2546,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body 0ec0e230, comment 49026c17
+  sql immutable; -- body b72712eb, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -2497,6 +2557,8 @@ create function _interrupt(p_item work_items) returns void
   plpgsql volatile; -- body af7c5547, comment 5dd325c2
 create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bce0ab47, comment af5a9e24
+create function _is_chained() returns boolean
+  sql stable; -- body 34abbc26, comment 9fc3276a
 create function _is_driven(p_work_item_id uuid) returns boolean
   sql stable; -- body 7c9ceaae, comment 5e889e23
 create function _is_erasing() returns boolean
@@ -2519,10 +2581,14 @@ create function _is_uuid(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2a8a5cbf
 create function _is_watched(p_work_item_id uuid) returns boolean
   sql stable; -- body 4b642449, comment 9e9917c4
+create function _item_hash(p_salt uuid, p_item work_items) returns bytea
+  sql stable parallel safe; -- body d41d8cd9, comment 04e07735
 create function _item_locked(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 68442a42, comment 5f23912d
 create function _item_model(p_work_item_id uuid) returns text
   sql stable; -- body f7610093, comment 3b342519
+create function _item_seal(p_item work_items) returns void
+  plpgsql volatile; -- body 737308c6, comment 0ce96323
 create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
   sql stable; -- body d41d8cd9, comment ce09c899
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
@@ -2606,11 +2672,11 @@ create function _ldg_batch_save(p_input jsonb) returns jsonb
 create function _ldg_call_list(p_input jsonb) returns jsonb
   sql stable; -- body 7de8ffc8, comment 7bccfe3c
 create function _ldg_call_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 7c110d2a, comment b8fde2b2
+  plpgsql volatile; -- body 11e3fac1, comment b8fde2b2
 create function _ldg_msg_list(p_input jsonb) returns jsonb
   sql stable; -- body 10640ead, comment 5d1ab7e7
 create function _ldg_msg_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 53417627, comment 7f852aa7
+  plpgsql volatile; -- body 4e0fb308, comment 7f852aa7
 create function _ldg_task_get(p_input jsonb) returns jsonb
   sql stable; -- body 1813c83b, comment cfcaee52
 create function _ldg_task_query(p_input jsonb) returns jsonb
@@ -2667,6 +2733,8 @@ create function _may_begin(p_ability abilities, p_config jsonb) returns boolean
   plpgsql immutable; -- body e4c32c74, comment 907790fb
 create function _may_hold_secret(p_text text) returns boolean
   plpgsql immutable parallel safe; -- body 36bd6647, comment 61078c23
+create function _message_hash(p_salt uuid, p_message messages) returns bytea
+  sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8f560077, comment ffefb328
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
@@ -2766,7 +2834,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 9d9dae24, comment 2217b3b2
+  sql immutable parallel safe; -- body 57900ba1, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -2774,7 +2842,7 @@ create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above
 create function _quotes(p_ids uuid[]) returns TABLE(message_id uuid, work_item_id uuid)
   sql stable; -- body a809b856, comment 93075467
 create function _quotes_erase(p_work_item_id uuid) returns integer
-  plpgsql volatile; -- body d89cc813, comment 0b740939
+  plpgsql volatile; -- body e05b9614, comment 0b740939
 create function _raise_invalid(p_message text, p_hint text DEFAULT NULL::text) returns void
   plpgsql immutable; -- body 80ee9250, comment 5a6ed48d
 create function _raise_not_found(p_what text, p_id uuid) returns void
@@ -2826,7 +2894,7 @@ create function _redacts(p_row json) returns boolean
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
 create function _refuse_entry() returns trigger
-  plpgsql volatile; -- body 621684fa, comment 577867f4
+  plpgsql volatile; -- body 922db2a2, comment 5a354aa9
 create function _refuse_erased(p_work_item_id uuid) returns void
   plpgsql stable; -- body 83e9bb5a, comment b0673bec
 create function _refuse_erasing() returns trigger
@@ -2870,7 +2938,7 @@ create function _result_text(p_result json) returns text
 create function _results_chars(p_turn_id uuid) returns integer
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c3afe56a, comment a156085d
 create function _retention_batch(p_work_item_id uuid, p_limit integer) returns bigint
-  plpgsql volatile; -- body 28f652f3, comment da3577de
+  plpgsql volatile; -- body 717879d3, comment da3577de
 create function _retention_due(p_limit integer) returns TABLE(root_id uuid, items bigint, resolved_at timestamp with time zone, keep text, policy_id integer)
   sql stable set enable_sort=off set enable_seqscan=off; -- body d6f368f5, comment 5988dcc8
 create function _retention_take(p_root_id uuid) returns jsonb
@@ -2906,13 +2974,19 @@ create function _said_before(p_head_id uuid, p_number integer) returns bigint
 create function _said_done(p_turn turns, p_call_count integer) returns jsonb
   sql stable; -- body e585330f, comment 7a99b5bd
 create function _salt(p_work_item_id uuid) returns uuid
-  plpgsql volatile; -- body 47267075, comment 16b0de56
-create function _salted_hash(p_salt uuid, VARIADIC p_parts text[]) returns bytea
-  sql immutable parallel safe; -- body d41d8cd9, comment 11099699
+  sql stable; -- body 5a68f463, comment 6e1c25ac
 create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql stable; -- body 6ee7fedc, comment a3294e24
 create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql immutable; -- body 21ee2562, comment 32dd7659
+create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integer, p_call_count integer) returns void
+  plpgsql volatile; -- body f4b94c36, comment 0a2dc021
+create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry_link bytea) returns bytea
+  sql stable parallel safe; -- body d41d8cd9, comment 4152392a
+create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
+  sql stable; -- body 4d17559f, comment f8c2b7a8
+create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
+  sql stable; -- body 314882a0, comment 02159f81
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
   sql volatile set client_min_messages=warning; -- body 8f894a4a, comment 9d89a8cb
 create function _search_entry() returns trigger
@@ -2944,7 +3018,7 @@ create function _session(p_name text, p_is_locked boolean DEFAULT false) returns
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d54f4400, comment a6e49915
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 244506cb, comment a506fcbb
+  plpgsql volatile; -- body 8cbe86c2, comment a506fcbb
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _session_turns(p_session text) returns turns[]
@@ -2959,6 +3033,8 @@ create function _shown_result(p_call tool_calls, p_content json) returns TABLE(k
   sql stable; -- body d81b45a5, comment 76883d45
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6e03b526, comment 6197e74d
+create function _sized(p_text text) returns bytea
+  sql immutable parallel safe; -- body d41d8cd9, comment c693e27f
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
   sql stable; -- body 0a057187, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
@@ -3029,6 +3105,8 @@ create function _task(p_id text) returns work_items
   sql stable; -- body f5f9f343, comment ee716198
 create function _task_json(p_item work_items) returns jsonb
   sql stable; -- body e30db281, comment f3b1e84a
+create function _task_seal(p_turn turns) returns void
+  sql volatile; -- body 2d28b00c, comment 627a19a1
 create function _task_turn(p_task_id text) returns turns
   plpgsql volatile; -- body 6d5d7b7d, comment fead5c10
 create function _telemetry_trigger(p_trigger text) returns text
@@ -3110,7 +3188,9 @@ create function _turn_config(p_focus foci, p_config jsonb, p_model text DEFAULT 
 create function _turn_cost(p_turn turns) returns numeric
   sql stable; -- body b23a6756, comment 3d5e1e1e
 create function _turn_create(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid, OUT turn turns, OUT reason text) returns record
-  plpgsql volatile; -- body e073060b, comment eefb5094
+  plpgsql volatile; -- body 9d46555b, comment eefb5094
+create function _turn_hash(p_salt uuid, p_turn turns, p_message_count integer, p_call_count integer) returns bytea
+  sql stable; -- body e9221b3e, comment 89e03473
 create function _turn_heard(p_turn turns) returns void
   plpgsql volatile; -- body e11e04c1, comment 05726ec1
 create function _turn_of_call(p_head_id uuid, p_number integer) returns turns
@@ -3125,8 +3205,12 @@ create function _turns_abandon(p_focus_id uuid, p_error jsonb) returns void
   plpgsql volatile; -- body 9e4223fe, comment 6d4e251c
 create function _turns_of_block(p_head_id uuid, p_block integer) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdba1daf, comment 4f385eb2
+create function _turns_seal(p_work_item_id uuid, p_is_over boolean) returns void
+  plpgsql volatile; -- body d5b1953a, comment 70816ab0
 create function _turns_since(p_turn turns, p_until_turn_id uuid) returns uuid[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 299ebc69, comment 2ce1d1e2
+create function _turns_unsealed(p_work_item_id uuid, p_since uuid) returns TABLE(turn_id uuid, message_count integer, call_count integer)
+  sql stable; -- body f17187aa, comment 56f16958
 create function _unlock_jobs(p_worker_ids text[]) returns void
   plpgsql volatile security definer; -- body f976320e, comment 58fbc3b6
 create function _usage_add(p_turn turns) returns void
@@ -3279,10 +3363,14 @@ create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content 
   plpgsql volatile; -- body 96047691, comment 65f57333
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
   plpgsql volatile; -- body 27b9ba44, comment 91b12159
+create function ledger_chain_save(p_is_on boolean) returns ledger_chain
+  plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_count(p_item work_items) returns integer
   sql stable; -- body 7f5c207d, comment e72b3aa9
 create function ledger_data_schema_save(p_entry_type text, p_schema json) returns text
   plpgsql volatile; -- body a42e6202, comment 85593c06
+create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(work_item_id uuid, ledger_count integer, ledger_link text, seal_count integer, seal_link text)
+  plpgsql stable; -- body 1168de0c, comment 00d62653
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
@@ -3295,6 +3383,8 @@ create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text
   plpgsql volatile; -- body 1b8e6a36, comment 42ef43b4
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body a9362aa3, comment 4f09e171
+create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
+  plpgsql stable; -- body 511c309e, comment fbfaba54
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile; -- body 238cf0ee, comment 1ff2e21f
 create function markdown_codeblocks(p_text text) returns jsonb
@@ -3399,8 +3489,10 @@ create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEF
   plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
   sql immutable parallel safe; -- body names the sources, comment 2ffec68a
+create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
+  sql stable; -- body 22454d31, comment 9972cf97
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 03b4ae81, comment 66600b50
+  sql stable; -- body 3f6182ef, comment 66600b50
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text
@@ -3414,7 +3506,7 @@ create function work_metrics_take() returns TABLE(metric text, labels jsonb, val
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 03b8bcda, comment 4ddbffbc
 create function work_resume(p_work_item_id uuid) returns work_items
-  plpgsql volatile; -- body 34188171, comment fbd6d358
+  plpgsql volatile; -- body 47e8e72c, comment d1abdaf1
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 29d2152e, comment 7273d1a0
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)

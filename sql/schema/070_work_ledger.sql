@@ -22,8 +22,8 @@ create table work_ledger (
   is_inherited boolean not null default false,
   idempotency_key text,
   erased_hash bytea,
-  link bytea default '',
   created_at timestamptz not null default _now(),
+  link bytea default '',
   primary key (work_item_id, seq)
 );
 

@@ -1,5 +1,53 @@
--- A heartbeat says of which version its worker is.
+-- Entries, turns and items are chained by hashes: those of work items made from now on. Nobody can vouch for what was recorded
+-- before, so earlier items have no chain (fences.salt and work_ledger.link stay null). A heartbeat says of which version its worker is.
 
+alter table fences add column salt uuid;
+alter table turns add column erased_hash bytea;
+alter table work_ledger add column link bytea;
+alter table work_ledger alter column link set default '';
+
+create table seals (
+  work_item_id uuid not null,
+  n integer not null,
+  turn_id uuid,
+  message_count integer not null default 0,
+  call_count integer not null default 0,
+  ledger_count integer not null,
+  link bytea not null,
+  created_at timestamptz not null default _now(),
+  primary key (work_item_id, n)
+);
+
+create table ledger_chain (
+  is_only boolean primary key default true,
+  is_on boolean not null,
+  updated_at timestamptz not null default _now(),
+  constraint there_is_one_row check (is_only)
+);
+
+create table installed_code (
+  kind text not null,
+  name text not null,
+  digest text not null,
+  server integer not null,
+  primary key (kind, name),
+  constraint kind_is_known check (kind in ('function', 'trigger', 'view'))
+);
+
+create index seals_turn on seals (turn_id) where turn_id is not null;
+
+-- With them hashes of erased words could be told from others; the chain keeps its salts in fences.
+drop table content_salts;
+drop function if exists _salted_hash(uuid, text[]);
 drop function if exists lease_renew(text, uuid[], uuid[], text, integer, uuid, integer);
 
 @functions@
+
+-- What stays as 0.1.0 made it.
+insert into installed_code (kind, name, digest, server)
+select c.kind, c.name, c.digest, current_setting('server_version_num')::integer / 10000
+  from _code_now() c
+ where c.kind = 'function' and split_part(c.name, '(', 1) in (
+         '_uuidv7', '_now', '_ledger_entry_types', '_trust_classes', '_budget_resources', '_work_sources', '_search_sources', '_search_text')
+    or c.kind = 'trigger' and c.name in ('check_compaction on turns', 'check_head on sessions', 'check_turn on turns')
+    on conflict do nothing;
