@@ -4,7 +4,7 @@ export type { Workspace } from '../sandbox/workspace.ts';
 export { follow } from './commands/follow.ts';
 export { checkLedger, OtherLedger } from './ledger/checkLedger.ts';
 export { ensureEmbedded, stopEmbedded } from './install/embedded.ts';
-export { installLedger } from './install/installLedger.ts';
+export { installLedger, readyLedger } from './install/installLedger.ts';
 export type { ActivityEvent } from './ledger/activity.ts';
 export type { Checkpoint, JournalEntry, JournalSession, LedgerEntry, ResumptionContext, WorkItem } from './ledger/answers.ts';
 export { openDb } from './ledger/db.ts';

@@ -21,7 +21,7 @@ export class NoLedger extends OtherLedger {
 /** What the database has in a schema. */
 export type Found = {
   form: 'extension' | 'script';
-  /** Null: there is no ledger. `isServing`: it serves programs of this version. */
+  /** Null: there is no ledger. `isServing`: it is of a later version, and serves programs of this one, too. */
   ledger: { version: string; build: string; isServing: boolean; missingTables: string[] } | null;
   /** A schema name that is not in use. */
   free: string;
@@ -42,7 +42,7 @@ export async function checkLedger(url: string, schema: string, options: { isWork
 export async function checkLedgerOn(client: Asking, schema: string, { isWorker = false } = {}): Promise<void> {
   const found = await ledgerOn(client, schema);
   if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${schema}". Install one: ${installCommand(schema)}`);
-  if (!isOurs(found) && !isServing(found)) throw otherLedger(found, schema);
+  if (!isOurs(found) && !found.ledger.isServing) throw otherLedger(found, schema);
   const queue = isWorker ? await queueOn(client) : null;
   if (queue !== null && queue < QUEUE_MIGRATION) {
     throw new OtherLedger(`graphile-worker's schema is ${queue === 0 ? 'missing' : `at migration ${queue}`}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: ${installCommand(schema)}`);
@@ -65,18 +65,12 @@ export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
                 then 'extension' else 'script' end as form,
            (select format('%s_%s', $2::text, i) from generate_series(2, 1000) i
              where not exists (select from pg_namespace where nspname = format('%s_%s', $2::text, i)) order by i limit 1) as free`, quoted, schema, tables());
-  const made = {
-    version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`,
-    build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'`,
-    serves: found.has_serves ? `${quoted}.work_ledger_serves('${version()}')` : 'false',
-  };
-  return {
-    form: found.form,
-    ledger: found.is_there
-      ? { missingTables: found.missing_tables, ...(await ask<{ version: string; build: string; isServing: boolean }>(`select ${made.version} as version, ${made.build} as build, ${made.serves} as "isServing"`)) }
-      : null,
-    free: found.free,
-  };
+  const free = { form: found.form, free: found.free };
+  if (!found.is_there) return { ...free, ledger: null };
+  const made = { version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`, build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'` };
+  const named = await ask<{ version: string; build: string }>(`select ${made.version} as version, ${made.build} as build`);
+  const isServing = found.has_serves && isNewer(named.version) && (await ask<{ is: boolean }>(`select ${quoted}.work_ledger_serves($1) as is`, version())).is;
+  return { ...free, ledger: { ...named, isServing, missingTables: found.missing_tables } };
 }
 
 async function queueOn(client: Asking): Promise<Standing['queue']> {
@@ -92,9 +86,6 @@ async function queueOn(client: Asking): Promise<Standing['queue']> {
 
 /** Whether it was made from this program's sources. */
 export const isOurs = ({ ledger }: Found): boolean => ledger?.version === version() && ledger.build === build() && ledger.missingTables.length === 0;
-
-/** Whether it is of a later version that serves this program, too. */
-const isServing = ({ ledger }: Found): boolean => ledger !== null && ledger.isServing && isNewer(ledger.version);
 
 /** Functions alone differ, and can be replaced: the tables are ours. An extension changes with its version only. */
 const isRenewable = ({ form, ledger }: Found): boolean =>

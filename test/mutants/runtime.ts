@@ -199,6 +199,47 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a lease of a second is renewed while its holder reads hostile',
   },
   {
+    name: 'an installer goes over whatever ledger is there',
+    file: 'runtime/ledger/checkLedger.ts',
+    from: 'boolean => found.ledger === null || isOurs(found)',
+    to: 'boolean => found.free.length > 0 || isOurs(found)',
+    test: 'test/runtime/install/installLedger.test.ts',
+    title: 'a ledger of other tables, and one that is newer, stay as they are',
+  },
+  {
+    name: 'who begins to work renews a ledger',
+    file: 'runtime/install/installLedger.ts',
+    from: '  if (found.ledger === null) await installLedger(url, schema);',
+    to: '  if (found.free.length > 0) await installLedger(url, schema);',
+    test: 'test/runtime/install/installLedger.test.ts',
+    title: 'a ledger of other functions is refused by whoever works',
+  },
+  {
+    name: 'tables that were never released are upgraded',
+    file: 'sql/extensionSource.ts',
+    from: ' && tablesOf(one.build) === tablesOf(there.build));',
+    to: ');',
+    test: 'test/runtime/install/upgrade.test.ts',
+    title: 'of tables that were never released is refused',
+  },
+  {
+    name: 'a database is opened, whatever ledger it has',
+    file: 'runtime/ledger/db.ts',
+    from: `  await checkLedger(url, schema);
+`,
+    to: '',
+    test: 'test/e2e/rolling.test.ts',
+    title: 'whatever is not served says so in one sentence',
+  },
+  {
+    name: 'a cluster of another PostgreSQL is started',
+    file: 'runtime/install/embedded.ts',
+    from: '  if (theirs === ours) return;',
+    to: '  if (theirs.length > 0) return;',
+    test: 'test/runtime/install/embedded.test.ts',
+    title: 'a cluster of another PostgreSQL is named with what made it',
+  },
+  {
     name: 'a pool of connections is left without a listener for its errors',
     file: 'runtime/install/installLedger.ts',
     from: `  pool.on('error', () => {});

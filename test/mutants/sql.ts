@@ -11,6 +11,21 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/e2e/standby.test.ts',
     title: 'follows what happens on the primary',
   },
+  // Versions
+  {
+    name: 'a ledger serves programs that are newer',
+    file: 'sql/api/00_ground/version.sql',
+    from: `    between string_to_array(_oldest_program(), '.')::integer[] and string_to_array(work_ledger_version(), '.')::integer[];`,
+    to: `    >= string_to_array(_oldest_program(), '.')::integer[];`,
+    test: 'test/sql/work_ledger_serves/states_a_range_of_versions.test.sql',
+  },
+  {
+    name: 'a worker goes on, whatever its version',
+    file: 'sql/api/40_focus/lease.sql',
+    from: `    perform _check_program(p_version);`,
+    to: `    perform 1;`,
+    test: 'test/sql/work_ledger_serves/states_a_range_of_versions.test.sql',
+  },
   // Who may write, and what is never changed
   {
     name: 'between iterations whoever has no lease may write',
