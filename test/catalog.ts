@@ -5,6 +5,7 @@ type Asking = { query(sql: string): Promise<{ rows: { line: string }[] }> };
 /** Everything in the schema that somebody could notice, as sorted lines; users' rows left out. */
 export async function catalogLines(client: Asking, schema: string): Promise<string[]> {
   await client.query(`set search_path to ${schema}`); // what is not on it is shown with its schema
+  const [noted] = (await client.query(`select to_regclass('installed_code')::text as line`)).rows; // 0.1.0 has none
   const { rows } = await client.query(`
     with n as (select oid from pg_namespace where nspname = '${schema}'),
     relation as (select c.* from pg_class c join n on c.relnamespace = n.oid),
@@ -23,7 +24,7 @@ export async function catalogLines(client: Asking, schema: string): Promise<stri
     union all select 'trigger ' || pg_get_triggerdef(t.oid) || t.tgenabled::text from pg_trigger t join relation c on c.oid = t.tgrelid where not t.tgisinternal
     union all select 'ability ' || name || description || input_schema::text || coalesce(output_schema::text, '') || effect || risk || source || implementation || coalesce(function_name, '') || position::text from ${schema}.abilities where is_builtin
     union all select 'touch rule ' || (to_jsonb(t) - 'updated_at' - 'created_at')::text from ${schema}.touch_rules t where is_builtin
-    union all select 'code ' || c.kind || ' ' || c.name || ' ' || c.digest || ' ' || c.server from ${schema}.installed_code c
+    ${noted?.line ? `union all select 'code ' || c.kind || ' ' || c.name || ' ' || c.digest || ' ' || c.server from ${schema}.installed_code c` : ''}
     union all select 'dumped ' || c.relname || ' ' || x.condition
            from pg_extension e cross join unnest(e.extconfig, e.extcondition) as x(id, condition) join relation c on c.oid = x.id where e.extname = 'work_ledger'
     union all select 'member ' || pg_describe_object(d.classid, d.objid, 0) from pg_depend d join pg_extension e on e.oid = d.refobjid and d.refclassid = 'pg_extension'::regclass where e.extname = 'work_ledger' and d.deptype = 'e'

@@ -65,7 +65,7 @@ async function oldest(): Promise<{ create(): Promise<Database>; stop(): Promise<
       await run('postgres', `alter database ${name} set search_path to ledger, public`);
       return { url: `${server.serverUrl}${name}`, query: (sql) => run(name, sql), drop: async () => void (await run('postgres', `drop database ${name} with (force)`)) };
     },
-    stop: server.stop,
+    stop: () => server.stop(),
   };
 }
 
@@ -104,11 +104,14 @@ async function rowsOf(database: Database): Promise<Map<string, Record<string, un
   return found;
 }
 
+/** Tables that upgrades drop, with their rows. */
+const droppedTables = ['content_salts'];
 /** What upgrades change in rows, by table: a column, and what it holds then of what the row held before. */
 const changedRows: Record<string, Record<string, (row: Record<string, unknown>) => unknown>> = {};
 
 function carriedOver(before: Map<string, Record<string, unknown>[]>, after: Map<string, Record<string, unknown>[]>): void {
   for (const [table, rows] of before) {
+    if (droppedTables.includes(table)) continue;
     const kept = (after.get(table) ?? []).map((row) => Object.fromEntries(Object.keys(rows[0] ?? {}).map((column) => [column, row[column]])));
     const expected = rows.map((row) => ({ ...row, ...Object.fromEntries(Object.entries(changedRows[table] ?? {}).map(([column, of]) => [column, of(row)])) }));
     const sorted = (list: object[]): string[] => list.map((row) => JSON.stringify(row)).toSorted();
@@ -217,7 +220,7 @@ describe('an upgrade', () => {
     const total = counted?.n ?? 0;
     expect(total).toBeGreaterThan(1000);
     // All that is written by hand is at the beginning.
-    const places = [1, 2, 3, 4, 5, 6, ...Array.from({ length: 8 }, (_, i) => Math.round((total * (i + 1)) / 9)), total - 1, total];
+    const places = [...Array.from({ length: 14 }, (_, i) => i + 1), ...Array.from({ length: 8 }, (_, i) => Math.round((total * (i + 1)) / 9)), total - 1, total];
     for (const place of places) {
       await dieAt(database, place);
       await expect(installLedger(database.url, 'ledger'), `statement ${place} of ${total}`).rejects.toThrow(/terminat/);
