@@ -582,7 +582,7 @@ create table sweep_walks (
   work_item_id uuid,
   job_id bigint,
   constraint sweep_walks_pkey PRIMARY KEY (walk),
-  constraint walk_is_known CHECK (walk = ANY (ARRAY['due'::text, 'waiting'::text, 'jobs'::text])),
+  constraint walk_is_known CHECK (walk = ANY (ARRAY['due'::text, 'waiting'::text, 'jobs'::text, 'clock'::text])),
 );
 create table tool_calls (
   id uuid not null default _uuidv7(),
@@ -2154,7 +2154,7 @@ create function _budget_child(p_parent_id uuid) returns void
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
   plpgsql volatile; -- body 5da04306, comment bd8eb1cd
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
-  plpgsql volatile; -- body 58558b70, comment 111c9ebb
+  plpgsql volatile; -- body 151598c3, comment 111c9ebb
 create function _budget_resources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment b46f7e16
 create function _budget_room(p_budget budgets, p_model text, p_input bigint) returns numeric
@@ -2259,6 +2259,8 @@ create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
   plpgsql volatile; -- body eeadd1e5, comment 5d2e0f10
+create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
+  plpgsql volatile; -- body 7fe35286, comment 9fb088c3
 create function _code_check_child_work(p_input jsonb) returns jsonb
   sql volatile; -- body e7a91047, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
@@ -2370,7 +2372,7 @@ create function _enqueue(p_work_item_id uuid) returns boolean
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer; -- body d997cb78, comment 5205068d
+  plpgsql volatile security definer; -- body 3d11fbb9, comment 5205068d
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
 create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
@@ -2566,7 +2568,7 @@ create function _is_erasing() returns boolean
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_hint_due(p_notified_at timestamp with time zone, p_now timestamp with time zone) returns boolean
-  plpgsql volatile; -- body 333db624, comment b5add5e4
+  plpgsql volatile; -- body 3868b746, comment b5add5e4
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
 create function _is_on_host(p_work_item_id uuid) returns boolean
@@ -2577,6 +2579,8 @@ create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq in
   sql stable parallel safe; -- body d41d8cd9, comment dad2eac3
 create function _is_told_over(p_work_item_id uuid) returns boolean
   sql stable; -- body b4397541, comment 1208d477
+create function _is_trace_claimed(p_ends_at timestamp with time zone) returns boolean
+  sql volatile; -- body c3ebf7a3, comment 60c3b2f5
 create function _is_uuid(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2a8a5cbf
 create function _is_watched(p_work_item_id uuid) returns boolean
@@ -2688,11 +2692,13 @@ create function _leap_of(p_parent turns) returns uuid
 create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) returns void
   sql volatile; -- body 1b95e1cb, comment 1d809d1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
-  plpgsql volatile; -- body 00eb2139, comment 69d79c00
+  plpgsql volatile; -- body a602ac7d, comment 69d79c00
 create function _lease_end(p_item work_items) returns jsonb
   plpgsql volatile; -- body 899fab32, comment c64fde99
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 806f2371, comment 4b053456
+create function _leases_begin_by_now() returns void
+  plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
   plpgsql volatile; -- body c72b9683, comment 54f159a6
 create function _ledger_block(p_work_item_id uuid, p_max_chars integer, p_until_seq integer DEFAULT 2147483647) returns text
@@ -2894,7 +2900,7 @@ create function _redacts(p_row json) returns boolean
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
 create function _refuse_entry() returns trigger
-  plpgsql volatile; -- body 922db2a2, comment 5a354aa9
+  plpgsql volatile; -- body 83fc60af, comment 5a354aa9
 create function _refuse_erased(p_work_item_id uuid) returns void
   plpgsql stable; -- body 83e9bb5a, comment b0673bec
 create function _refuse_erasing() returns trigger
@@ -2980,11 +2986,11 @@ create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) return
 create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql immutable; -- body 21ee2562, comment 32dd7659
 create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integer, p_call_count integer) returns void
-  plpgsql volatile; -- body f4b94c36, comment 0a2dc021
+  plpgsql volatile; -- body d1ee5769, comment 0a2dc021
 create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry_link bytea) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 4152392a
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  sql stable; -- body 4d17559f, comment f8c2b7a8
+  sql stable; -- body 958b2f7f, comment f8c2b7a8
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
   sql stable; -- body 314882a0, comment 02159f81
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
@@ -3003,6 +3009,8 @@ create function _search_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment e73c4397
 create function _search_text(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d659e1df
+create function _seconds_driven(p_focus foci) returns numeric
+  sql volatile; -- body 87689ee3, comment 0bfe202a
 create function _secrets_behind() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b03dd63f
 create function _secrets_whole() returns text
@@ -3225,6 +3233,8 @@ create function _value_text(p_value jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a2054e12
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
+create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone) returns uuid
+  plpgsql volatile; -- body 9f30c04b, comment f7731c7f
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body d240959b, comment 2d8630f3
 create function _warm_up() returns void
@@ -3362,7 +3372,7 @@ create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases u
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
   plpgsql volatile; -- body 96047691, comment 65f57333
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
-  plpgsql volatile; -- body 27b9ba44, comment 91b12159
+  plpgsql volatile; -- body 604e4346, comment 91b12159
 create function ledger_chain_save(p_is_on boolean) returns ledger_chain
   plpgsql volatile; -- body ad824333, comment a52faf95
 create function ledger_count(p_item work_items) returns integer
@@ -3452,11 +3462,11 @@ create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
   plpgsql volatile; -- body e0e236ef, comment a7f34139
 create function trace_due(p_within interval DEFAULT '01:00:00'::interval) returns SETOF uuid
-  plpgsql stable; -- body 49c9eae1, comment d1689790
+  plpgsql stable; -- body 5da22095, comment d1689790
 create function trace_record(p_focus_id uuid, p_iteration integer DEFAULT 0, p_is_done boolean DEFAULT false) returns void
   sql volatile; -- body 4aa94d9f, comment 5b565017
 create function trace_take(p_focus_id uuid, p_with_content boolean DEFAULT false) returns json
-  plpgsql volatile; -- body 95e85d81, comment 5ccda6d3
+  plpgsql volatile; -- body 370bd487, comment 5ccda6d3
 create function turn_ancestry(p_turn_id uuid) returns SETOF turns
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f98c01f6, comment 1d1edbe9
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
@@ -3484,7 +3494,7 @@ create function work_export(p_work_item_id uuid) returns TABLE(relation text, "r
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 6a90038b, comment 91d10acb
+  plpgsql volatile; -- body 306243d7, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
@@ -3518,7 +3528,7 @@ create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::tex
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 7d61e6f7, comment 8154331c
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body 11a300ce, comment 07b59345
+  plpgsql volatile; -- body 16c5c10a, comment 93caaef8
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void

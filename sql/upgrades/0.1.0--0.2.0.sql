@@ -34,6 +34,10 @@ create table installed_code (
   constraint kind_is_known check (kind in ('function', 'trigger', 'view'))
 );
 
+-- Where a clock is set back, see _clock_set_back().
+alter table sweep_walks drop constraint walk_is_known;
+alter table sweep_walks add constraint walk_is_known check (walk in ('due', 'waiting', 'jobs', 'clock'));
+
 create index seals_turn on seals (turn_id) where turn_id is not null;
 
 -- With them hashes of erased words could be told from others; the chain keeps its salts in fences.
