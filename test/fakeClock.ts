@@ -32,7 +32,7 @@ export async function fakeClock(file: string): Promise<FakeClock> {
 
 /** Starts the server again, under this clock. */
 export async function restartUnder(clock: FakeClock, { dataDir }: Pick<Embedded, 'dataDir'>): Promise<void> {
-  const cluster = join(dataDir, 'pg18');
+  const cluster = join(dataDir, 'cluster');
   const [pid] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
   const bin = dirname(await readlink(`/proc/${pid}/exe`));
   const { uid, gid } = await stat(cluster);
