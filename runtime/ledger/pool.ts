@@ -13,7 +13,7 @@ import { atFailpoints } from '../failpoint.ts';
 import { keepSecret, withoutKnown } from '../secrets/known.ts';
 import { keepEnvironment } from '../secrets/ofEnvironment.ts';
 import { passwordsOf } from './address.ts';
-import { checkLedger } from './checkLedger.ts';
+import { checkLedger, OtherLedger } from './checkLedger.ts';
 import { errorCodes, LedgerError, sqlState } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { isConnectionLost } from './reachable.ts';
@@ -57,8 +57,7 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
         return await once(query);
       } catch (error) {
         if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) {
-          if (isSomethingMissing(error)) await checkLedger(url, schema); // the ledger may have been upgraded meanwhile: says so
-          throw translate(error);
+          throw (isSomethingMissing(error) && (await refusal(url, schema))) || translate(error);
         }
         await sleep(delay);
       }
@@ -155,6 +154,10 @@ function atMost(free: number): <T>(use: () => Promise<T>) => Promise<T> {
 function isRolledBack(error: unknown): boolean {
   return ['40001', '40P01'].includes(sqlState(error) ?? '');
 }
+
+/** What to say if the ledger was upgraded meanwhile and does not serve this program any more. */
+const refusal = (url: string, schema: string): Promise<OtherLedger | null> =>
+  checkLedger(url, schema).then(() => null, (error: unknown) => (error instanceof OtherLedger ? error : null));
 
 /** What the program asked for is not in the database. */
 const isSomethingMissing = (error: unknown): boolean => ['42P01', '42703', '42883', '3F000'].includes(sqlState(error) ?? '');

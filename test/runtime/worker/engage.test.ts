@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 import type { Runtime } from '../../../runtime/focus/focus.ts';
-import { openDb } from '../../../runtime/ledger/db.ts';
+import { openChecked } from '../../../runtime/ledger/db.ts';
 import type { Db } from '../../../runtime/ledger/db.ts';
 import { engage } from '../../../runtime/worker/engage.ts';
 import { createDatabase } from '../../database.ts';
@@ -14,7 +14,7 @@ let database: TestDatabase;
 let db: Db;
 beforeAll(async () => {
   database = await createDatabase();
-  db = await openDb(database.url, 'a schema without a ledger');
+  db = await openChecked(database.url, 'a schema without a ledger');
 });
 afterAll(async () => {
   await db?.close();
