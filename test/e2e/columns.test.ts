@@ -36,7 +36,7 @@ const exceptions: Record<string, string> = {
   ...Object.fromEntries([...['id', 'state', 'faculty', 'age', 'keep', 'export_function', 'updated_at'].map((name) => `retention_policies.${name}`), ...['root_id', 'error', 'tried_at'].map((name) => `retention_runs.${name}`)]
     .map((name) => [name, 'retention: sql/work_retention_run'])),
   ...Object.fromEntries(['is_only', 'is_on', 'updated_at'].map((name) => [`ledger_chain.${name}`, 'work without a chain: sql/ledger_verify'])),
-  ...Object.fromEntries(['run_at', 'work_item_id', 'job_id'].map((name) => [`sweep_walks.${name}`, 'more than a thousand items that wait: sql/work_sweep'])),
+  ...Object.fromEntries(['work_item_id', 'job_id'].map((name) => [`sweep_walks.${name}`, 'more than a thousand items that wait: sql/work_sweep'])),
   ...Object.fromEntries(['fences.submitted_by', 'work_items.submitted_by', 'workers.role'].map((name) => [name, 'another role that is logged in: e2e/roles'])),
   ...Object.fromEntries(['ledger_entries_used', 'metadata'].map((name) => [`compactions.${name}`, 'a compaction of work of our own: e2e/compaction'])),
   ...Object.fromEntries(['elisions.kept_tokens', 'turn_sizes.kept'].map((name) => [name, 'a step that keeps a file whose block leaves: sql/blocks'])),
