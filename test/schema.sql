@@ -2222,7 +2222,7 @@ create function _check_attempts(p_ids uuid[]) returns TABLE(invariant text, work
 create function _check_calls(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body f2b92df7, comment 5f1b8740
 create function _check_entries(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
-  sql stable; -- body 7944a98e, comment 7935a739
+  sql stable; -- body f1203cbd, comment 7935a739
 create function _check_head() returns trigger
   plpgsql volatile; -- body 0eb5cd25, comment 5a69b918
 create function _check_items(p_ids uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)

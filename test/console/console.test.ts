@@ -68,7 +68,7 @@ const partsOf = (): Record<string, Record<string, string>> => {
     [`/work/${operate}`]: { head: 'waits for approval', approvals: 'Approval is for these arguments only', turns: 'aria-label="Tree of turns: 3 turns', journal: 'The whole call', budget: '', ledger: 'Count dead rows', children: '', told: 'Two places: the import writes the whole row' },
     [`/work/${root}/ledger`]: { ...item, ledger: 'The statement uses the index' },
     [`/work/${root}/turns`]: { ...item, turns: 'aria-label="Tree of turns: 10 turns, 0 forks"', list: 'Three parts go to colleagues' },
-    [`/work/${root}/cost`]: { ...item, budget: 'of $2.00', use: 'Seconds a call', cuts: 'elision · blocks 1-2', compactions: '' },
+    [`/work/${root}/cost`]: { ...item, budget: 'of $2.00', use: 'Seconds a call', cuts: 'elision · blocks ', compactions: '' },
     [`/work/${root}/context`]: context,
     [`/work/${root}/context?policy=never`]: context,
     '/sessions': { ...sessions, points: '' },

@@ -123,7 +123,7 @@ as $$
     from unnest(p_ids) i(id) join work_ledger l on l.work_item_id = i.id
    where l.turn_id is not null and not exists (select from turns t where t.id = l.turn_id)
       or l.focus_id is not null and not exists (select from foci f where f.id = l.focus_id)
-      or l.tool_call_id is not null and not exists (select from tool_calls k where k.id = l.tool_call_id);
+      or l.turn_id is not null and l.tool_call_id is not null and not exists (select from tool_calls k where k.id = l.tool_call_id) -- else a client's own;
 $$;
 
 comment on function _check_entries(uuid[]) is 'Findings of work_ledger_check() on ledgers.';
