@@ -11,7 +11,8 @@ import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 export function* cursorRuns(file: string, leave: (reason: string) => void): Generator<RecordedRun> {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
-    if (!database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'cursorDiskKV'`).get()) {
+    // A plain table, whose values are in the file: what is computed while it is read may be of any size.
+    if (!database.prepare(`select 1 from pragma_table_list('cursorDiskKV') where schema = 'main' and type = 'table' and not exists (select 1 from pragma_table_xinfo('cursorDiskKV') where hidden <> 0)`).get()) {
       throw new Error('not a recorded run: an SQLite database without the table cursorDiskKV, which Cursor\'s global state.vscdb has');
     }
     const bubblesOf = database.prepare('select key, value from cursorDiskKV where key >= ? and key < ? order by key');

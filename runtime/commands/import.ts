@@ -28,6 +28,10 @@ type ReadOptions = {
   partBytes?: number;
 };
 
+/** The longest that is read into one text; no recorder writes a hundredth of it. */
+const MAX_LINE_BYTES = 256e6;
+const MAX_META_BYTES = 1e6;
+
 export async function importFiles(paths: readonly string[], options: Settings & { keepSecrets?: boolean }): Promise<number> {
   if (options.keepSecrets) process.env['PGOPTIONS'] = `${process.env['PGOPTIONS'] ?? ''} -c work_ledger.redact=off`.trim();
   const files: string[] = [];
@@ -54,7 +58,7 @@ export async function importFiles(paths: readonly string[], options: Settings & 
 export async function importFile(db: Db, file: string, { onProgress, name = file, partBytes = 8_000_000 }: ReadOptions = {}): Promise<ImportReport> {
   const report = new Report(db, name);
   try {
-    const { size } = await stat(file);
+    const size = await sizeOf(file);
     if ((await bytesOf(file, 0, 15)).toString('latin1') === 'SQLite format 3') {
       const { cursorRuns } = await import('./cursorDatabase.ts');
       for (const run of cursorRuns(file, (reason) => report.leave(reason))) {
@@ -125,18 +129,29 @@ class Report {
   }
 }
 
-/** The lines of a file, however long. The last one may be unfinished: it has no newline. */
+/** Throws for what has no end, or is only there once: a device, a pipe. */
+async function sizeOf(file: string): Promise<number> {
+  const found = await stat(file);
+  if (!found.isFile()) throw new Error('it is no regular file');
+  return found.size;
+}
+
+/** The lines of a file. The last one may be unfinished: it has no newline. Throws where a line does not end: a file may be nothing but a hole. */
 async function* linesIn(file: string): AsyncGenerator<{ text: string; bytes: number; isUnfinished: boolean }> {
   let rest: Buffer[] = [];
+  let length = 0;
   for await (const chunk of createReadStream(file, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
     let from = 0;
     for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
       const line = rest.length === 0 ? chunk.subarray(from, end) : Buffer.concat([...rest, chunk.subarray(from, end)]);
       rest = [];
+      length = 0;
       from = end + 1;
       yield { text: line.toString('utf8'), bytes: line.length + 1, isUnfinished: false };
     }
     if (from < chunk.length) rest.push(chunk.subarray(from));
+    length += chunk.length - from;
+    if (length > MAX_LINE_BYTES) throw new Error(`a line of more than ${MAX_LINE_BYTES / 1e6} MB`);
   }
   if (rest.length > 0) yield { text: Buffer.concat(rest).toString('utf8'), bytes: 0, isUnfinished: true };
 }
@@ -163,8 +178,10 @@ async function ownSessionId(file: string, size: number): Promise<string | undefi
 /** What Claude Code stores beside a subagent's file: the call that started it, even if that call was interrupted. */
 async function spawnOf(file: string): Promise<string | undefined> {
   if (!/^agent-.*\.jsonl$/.test(basename(file))) return undefined;
+  const beside = file.replace(/\.jsonl$/, '.meta.json');
   try {
-    const { toolUseId } = JSON.parse(await readFile(file.replace(/\.jsonl$/, '.meta.json'), 'utf8')) as { toolUseId?: unknown };
+    if ((await sizeOf(beside)) > MAX_META_BYTES) return undefined;
+    const { toolUseId } = JSON.parse(await readFile(beside, 'utf8')) as { toolUseId?: unknown };
     return typeof toolUseId === 'string' ? toolUseId : undefined;
   } catch {
     return undefined;

@@ -1,6 +1,7 @@
 // Recorded runs of other agents as sessions of ours: counted as the files say, stored once, grown files by what is new.
 
-import { writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -96,6 +97,28 @@ test('odd files: two objects on a line, a line of two megabytes, broken ones, NU
   await writeFile(join(directory, 'none.jsonl'), 'hello');
   expect(await importFile(db, join(directory, 'none.jsonl'))).toEqual({ file: join(directory, 'none.jsonl'), error: expect.stringContaining('not a recorded run') });
   expect(await importFile(db, join(directory, 'nowhere.jsonl'))).toMatchObject({ error: expect.stringContaining('ENOENT') });
+});
+
+test('what has no end holds nothing up: pipes, devices, holes, what an SQLite database computes', async () => {
+  const at = (name: string) => join(directory, name);
+  const subagent = (name: string) => claudeSession(1).join('\n').replaceAll('session-1', name);
+  execFileSync('mkfifo', [at('pipe.jsonl'), at('agent-pipe.meta.json')]);
+  await symlink('/dev/zero', at('zero.jsonl'));
+  await symlink('/dev/zero', at('agent-zero.meta.json'));
+  for (const name of ['pipe', 'zero']) {
+    expect(await importFile(db, at(`${name}.jsonl`))).toEqual({ file: at(`${name}.jsonl`), error: 'it is no regular file' });
+    await writeFile(at(`agent-${name}.jsonl`), subagent(`beside-${name}`));
+    expect(await imported(at(`agent-${name}.jsonl`))).toMatchObject({ turns: 1 });
+  }
+  await writeFile(at('hole.jsonl'), claudeSession(1).join('\n'));
+  await truncate(at('hole.jsonl'), 2 ** 40);
+  expect(await importFile(db, at('hole.jsonl'))).toMatchObject({ error: 'a line of more than 256 MB' });
+  for (const [n, schema] of ['table cursorDiskKV (key, x, value generated always as (hex(zeroblob(450000000))))', 'view cursorDiskKV as select 1 as key, 2 as value', 'virtual table cursorDiskKV using fts5 (key, value)'].entries()) {
+    const database = new DatabaseSync(at(`computed${n}.vscdb`));
+    database.exec(`create ${schema}`);
+    database.close();
+    expect(await importFile(db, at(`computed${n}.vscdb`)), schema).toMatchObject({ error: expect.stringContaining('without the table cursorDiskKV') });
+  }
 });
 
 test('one record never stops a file: nested too deep, NUL and half of a character in keys, counts and times that cannot be', async () => {

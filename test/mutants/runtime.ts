@@ -257,6 +257,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'and says at start that it needs them',
   },
   {
+    name: 'what a database computes is imported',
+    file: 'runtime/commands/cursorDatabase.ts',
+    from: " and type = 'table' and not exists (select 1 from pragma_table_xinfo('cursorDiskKV') where hidden <> 0)",
+    to: '',
+    test: 'test/e2e/import.test.ts',
+    title: 'what has no end holds nothing up',
+  },
+  {
     name: 'a connection that web_fetch kept leads wherever its name led then',
     file: 'runtime/tools/web_fetch.ts',
     from: 'agent: false, // a connection',
