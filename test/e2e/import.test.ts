@@ -114,9 +114,9 @@ test('what has no end holds nothing up: pipes, devices, holes, what an SQLite da
   await truncate(at('hole.jsonl'), 2 ** 40);
   expect(await importFile(db, at('hole.jsonl'))).toMatchObject({ error: 'a line of more than 256 MB' });
   for (const [n, schema] of ['table cursorDiskKV (key, x, value generated always as (hex(zeroblob(450000000))))', 'view cursorDiskKV as select 1 as key, 2 as value', 'virtual table cursorDiskKV using fts5 (key, value)'].entries()) {
-    const database = new DatabaseSync(at(`computed${n}.vscdb`));
-    database.exec(`create ${schema}`);
-    database.close();
+    const computed = new DatabaseSync(at(`computed${n}.vscdb`));
+    computed.exec(`create ${schema}`);
+    computed.close();
     expect(await importFile(db, at(`computed${n}.vscdb`)), schema).toMatchObject({ error: expect.stringContaining('without the table cursorDiskKV') });
   }
 });
