@@ -75,7 +75,7 @@ export function startCrew({ places, seed, most, deaths, log, worker }: CrewOptio
           child.kill('SIGCONT');
         }
         // One that never comes to its point is killed all the same.
-        const isDead = await wait('afterMs' in death ? death.afterMs : 4000);
+        const isDead = await wait('afterMs' in death ? death.afterMs : 2500);
         if (!isDead && !isSpared && !over.signal.aborted) child.kill('SIGKILL');
       }
       const signal = await ended;

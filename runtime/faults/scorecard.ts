@@ -28,7 +28,7 @@ export type Scorecard = {
   stuck: string[];
   /** Items that ended otherwise than completed. */
   failed: string[];
-  /** What work_ledger_check() found. */
+  /** What work_ledger_check() and ledger_verify() found. */
   violations: string[];
 };
 
@@ -51,7 +51,10 @@ export async function counted(db: Db, witness: Witness, effectsFile: string): Pr
     uncertain: uncertain.length,
     uncertainHappened: uncertain.filter(({ id }) => effects.has(id)).length,
     failed: items.filter(({ state }) => ['failed', 'dead', 'cancelled'].includes(state)).map(({ id, state, reason }) => `${id} ${state}: ${reason}`),
-    violations: (await db.check()).map(({ invariant, work_item_id: id, says }) => `${invariant} of ${id}: ${says}`),
+    violations: [
+      ...(await db.check()).map(({ invariant, work_item_id: id, says }) => `${invariant} of ${id}: ${says}`),
+      ...(await db.ledgerVerify(null, null)).map(({ work_item_id: id, place, problem }) => `chain of ${id}: ${place} ${problem}`),
+    ],
   };
 }
 
@@ -71,6 +74,6 @@ export function scorecardText(card: Scorecard): string {
     line('uncertain', card.uncertain, card.uncertain > 0 ? `calls of unsafe tools, reported as such; ${card.uncertainHappened} of them had begun` : ''),
     list('stuck', card.stuck),
     list('failed', card.failed),
-    list('violations', card.violations, 'found by work_ledger_check()'),
+    list('violations', card.violations, 'found by work_ledger_check() and ledger_verify()'),
   ].join('\n');
 }

@@ -76,7 +76,7 @@ export async function storm(options: StormOptions): Promise<Scorecard> {
         seconds: (performance.now() - begun) / 1000, kills: crew.kills, freezes: crew.freezes, faults: { ...weather.faults, ...(witness.faults > 0 && { model: witness.faults }) },
       };
     } finally {
-      await Promise.all([weather.stop(), clients.stop(), crew.stop()]);
+      await Promise.allSettled([weather.stop(), clients.stop(), crew.stop()]);
     }
   } finally {
     await told.close();

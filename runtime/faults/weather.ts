@@ -12,6 +12,7 @@ export type Fault = { kind: Kind; text: string };
 export type Weather = {
   /** How often each has happened. */
   faults: Record<string, number>;
+  /** Throws if the server did not come back. */
   count(): number;
   /** No more of them; what is broken is whole again. */
   stop(): Promise<void>;
@@ -25,7 +26,11 @@ const cuts: readonly Cut[] = ['cut_before', 'cut_after', 'cut_after', 'black_hol
 export function startWeather({ ground, proxy, random, most, first }: { ground: Ground; proxy: Proxy; random: () => number; most: number; first: readonly Fault[] }): Weather {
   const given = [...first];
   const faults: Record<string, number> = {};
-  const count = (): number => Object.values(faults).reduce((sum, n) => sum + n, 0);
+  let failure: unknown;
+  const count = (): number => {
+    if (failure !== undefined) throw failure;
+    return Object.values(faults).reduce((sum, n) => sum + n, 0);
+  };
   const over = new AbortController();
   const pause = (ms: number): Promise<void> => sleep(ms, undefined, { signal: over.signal }).catch(() => {});
   const kinds: readonly Kind[] = [...cuts, 'terminate', ...(ground.crash ? ['immediate', 'kill'] as const : [])];
@@ -59,7 +64,7 @@ export function startWeather({ ground, proxy, random, most, first }: { ground: G
     }
   };
   const blown = blow();
-  blown.catch(() => {}); // thrown by stop()
+  blown.catch((error: unknown) => (failure = error)); // thrown by count() and stop()
   return {
     faults,
     count,
