@@ -1,10 +1,12 @@
 // Upgrades: a ledger of each released version, with a row in every table, becomes what a new installation makes and keeps its rows; on
 // the oldest and the newest PostgreSQL, in both forms. Whatever stops an upgrade stops all of it, and it can be repeated.
 
+import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
@@ -191,6 +193,31 @@ describe.each([{ server: 'PostgreSQL 18', start: newest, missing: null }, { serv
       await database.drop();
     });
   });
+});
+
+const noDump = noOldest ?? spawnSync('pg_dump', ['--version']).error?.message ?? null;
+if (noDump !== null) console.warn(`a dump is not restored: ${noDump}`);
+test.skipIf(noDump !== null)('a dump of an earlier version is restored where a new one was, as docs/operating.md says, and upgraded', async () => {
+  const [earlier = ''] = earlierVersions();
+  const at = await oldest();
+  const folder = await mkdtemp(join(tmpdir(), 'wl-dump-'));
+  try {
+    const [old, fresh] = [await at.create(), await at.create()];
+    await runMigrations({ connectionString: old.url });
+    await installReleased(old, earlier, 'script');
+    await fill(old, earlier);
+    await installLedger(fresh.url, 'ledger');
+    const expected = await catalogOf(fresh);
+    await promisify(execFile)('pg_dump', ['-Fc', '-f', join(folder, 'ledger.dump'), old.url]);
+    await fresh.query('drop schema ledger, graphile_worker cascade');
+    await promisify(execFile)('pg_restore', ['-d', fresh.url, join(folder, 'ledger.dump')]);
+    expect(await installLedger(fresh.url, 'ledger')).toMatchObject({ upgradedFrom: earlier });
+    expect(difference(expected, await catalogOf(fresh))).toEqual([]);
+    carriedOver(await rowsOf(old), await rowsOf(fresh));
+  } finally {
+    await rm(folder, { recursive: true });
+    await at.stop();
+  }
 });
 
 describe('an upgrade', () => {
