@@ -9,16 +9,14 @@ import { z } from 'zod';
 import { Service } from './server.ts';
 import type { Seat } from './server.ts';
 
-/** Serves until the client leaves, or until the ledger refuses this program; returns why. */
+/** Serves until the client leaves (null), cannot be served any more (answers go nowhere, a message has no end) or the ledger refuses this program; returns why. */
 export async function serveMcp(open: () => Promise<Seat>, refused: Promise<Error>): Promise<Error | null> {
-  const gone = new Promise<null>((resolve) => {
-    for (const event of ['end', 'close']) process.stdin.once(event, () => resolve(null));
-  });
+  const gone = Promise.withResolvers<Error | null>();
   const service = new Service(open, { isPrompt: true });
   let server: Server | null = null as Server | null; // type inference does not see the assignment in the factory
-  const transport = withListens(new StdioServerTransport(), (uri) => service.watch(uri, () => void server?.sendResourceUpdated({ uri }).catch(() => {})));
+  const transport = withListens(new StdioServerTransport(), (uri) => service.watch(uri, () => void server?.sendResourceUpdated({ uri }).catch(() => {})), gone.resolve);
   const handle = serveStdio(() => (server = service.server({ isConnected: true })), { transport });
-  const why = await Promise.race([gone, refused]);
+  const why = await Promise.race([gone.promise, refused]);
   await handle.close();
   await service.stop();
   return why;
@@ -35,9 +33,10 @@ const cancelled = z.object({ method: z.literal('notifications/cancelled'), param
 
 /**
  * Watches what a client listens to. The SDK answers `subscriptions/listen` itself and tells no handler; what it acknowledged, and
- * what the client cancels, passes here.
+ * what the client cancels, passes here. `onOver` is told when nothing more will pass: null, because the client left; else why.
  */
-function withListens(wire: Transport, watch: (uri: string) => Promise<() => void>): Transport {
+function withListens(wire: Transport, watch: (uri: string) => Promise<() => void>, onOver: (why: Error | null) => void): Transport {
+  let last: Error | null = null;
   const listens = new Map<string | number, Promise<() => void>[]>();
   async function release(id: string | number): Promise<void> {
     const watching = listens.get(id) ?? [];
@@ -57,10 +56,14 @@ function withListens(wire: Transport, watch: (uri: string) => Promise<() => void
         if (data) void release(data.params.requestId);
         transport.onmessage?.(message, extra);
       };
-      const onerror = (error: Error): void => transport.onerror?.(error);
+      const onerror = (error: Error): void => {
+        last = error;
+        transport.onerror?.(error);
+      };
       const onclose = (): void => {
         for (const id of listens.keys()) void release(id);
         transport.onclose?.();
+        onOver(process.stdin.readableEnded || process.stdin.destroyed ? null : last);
       };
       Object.assign(wire, { onmessage, onerror, onclose });
       return wire.start();

@@ -1,6 +1,7 @@
 // The MCP server in a process of its own, driven by the protocol's own client, and the hooks of an interactive session.
 
 import { execFile, spawn } from 'node:child_process';
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -143,6 +144,48 @@ test('a ledger that cannot be reached is said with each call, and tried again wi
   clients.push(client);
   expect((await client.listTools()).tools).toHaveLength(11);
   for (let n = 0; n < 2; n++) expect(await call(client, 'ledger_read')).toMatchObject({ isError: true, text: expect.stringContaining('ECONNREFUSED') });
+});
+
+/** A server that is sent whatever a test writes, and what it says. */
+function byHand(conversation: string): { child: ChildProcessWithoutNullStreams; said: () => string; ended: Promise<number | null> } {
+  const child = spawn(process.execPath, [main, 'mcp', '--conversation', conversation], { env: env() });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk));
+  child.stdin.on('error', () => {}); // it may be gone before all is written
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 'first', method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'by hand', version: '1' } } })}\n`);
+  return { child, said: () => said, ended: once(child, 'exit').then(([code]) => code as number | null) };
+}
+const append = (content: string, id: string): string => `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":{"name":"ledger_append","arguments":{"entry_type":"note","content":${content}}}}\n`;
+
+test('what is no request, or asks for too much, is answered or passed over, and the server goes on', async () => {
+  const { child, said, ended } = byHand('odd');
+  const deep = `${'['.repeat(500_000)}${']'.repeat(500_000)}`;
+  for (const line of ['hello', '', 'null', '[]', deep, '{"jsonrpc":"2.0","id":99,"result":{}}', '{"jsonrpc":"2.0","id":1,"method":"nothing/at/all"}', '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}']) child.stdin.write(`${line}\n`);
+  child.stdin.write(Buffer.from([0xff, 0xfe, 0, 10]));
+  child.stdin.write(append(deep, 'deep'));
+  child.stdin.write(append('"a\\u0000b\\ud800"', 'odd'));
+  for (const id of ['deep', 'odd']) await until(() => said().includes(`"id":"${id}"`));
+  expect(JSON.parse(said().split('\n').find((line) => line.includes('"id":"deep"')) ?? '')).toMatchObject({ result: { isError: true } });
+  expect((await db.ledgerRead((await db.journal.sessionActive('odd'))?.id ?? '', null, null)).map(({ content }) => content)).toEqual(['a\u2400b\ufffd']);
+  child.stdin.end();
+  expect(await ended).toBe(0);
+});
+
+test('a client that can no longer be served is left, and the reason said', async () => {
+  const endless = byHand('endless');
+  endless.child.stdin.write(append('"Before"', 'before'));
+  await until(() => endless.said().includes('"id":"before"'));
+  endless.child.stdin.write(append(`"${'x'.repeat(20_000_000)}"`, 'endless'));
+  expect(await endless.ended).toBe(1);
+  expect(endless.said()).toContain('exceeded maximum size');
+
+  const deaf = byHand('deaf');
+  deaf.child.stdin.write(append('"Before"', 'before'));
+  await until(() => deaf.said().includes('"id":"before"'));
+  deaf.child.stdout.destroy();
+  deaf.child.stdin.write(append('"Unheard"', 'unheard'));
+  expect(await deaf.ended).toBe(1);
+  expect((await db.ledgerRead((await db.journal.sessionActive('deaf'))?.id ?? '', null, null)).map(({ content }) => content)).toEqual(['Before', 'Unheard']);
 });
 
 test('two clients bound to different work see each other in the digest', async () => {

@@ -257,6 +257,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'and says at start that it needs them',
   },
   {
+    name: 'a server whose answers go nowhere does not say so',
+    file: 'runtime/mcp/stdio.ts',
+    from: 'onOver(process.stdin.readableEnded || process.stdin.destroyed ? null : last);',
+    to: 'onOver(null);',
+    test: 'test/e2e/mcp.test.ts',
+    title: 'a client that can no longer be served is left',
+  },
+  {
     name: 'what a database computes is imported',
     file: 'runtime/commands/cursorDatabase.ts',
     from: " and type = 'table' and not exists (select 1 from pragma_table_xinfo('cursorDiskKV') where hidden <> 0)",
