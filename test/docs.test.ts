@@ -431,7 +431,7 @@ describe('with a model', () => {
     await writeFile(join(shell.home, 'replies.json'), page?.blocks.find(({ language }) => language === 'json')?.code ?? '');
     const { code, stdout, stderr } = await run(shell.home, shell.env, 'sh', '-c', command);
     expect(code, stdout + stderr).toBe(0);
-    expectOutput(stderr + stdout, ['I look first.', 'bash ls → done', '  outcome    Looked around.']);
+    expectOutput(stderr + stdout, ['I look first.', 'bash ls → done…', '  outcome    Looked around.']);
   });
 
   test('the tools of docs/tools.md, a function, a module and a command, do what they say when an agent calls them', async () => {

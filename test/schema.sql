@@ -2900,7 +2900,7 @@ create function _redacts(p_row json) returns boolean
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
 create function _refuse_entry() returns trigger
-  plpgsql volatile; -- body 83fc60af, comment 5a354aa9
+  plpgsql volatile set enable_seqscan=off; -- body a6e0ad5d, comment 5a354aa9
 create function _refuse_erased(p_work_item_id uuid) returns void
   plpgsql stable; -- body 83e9bb5a, comment b0673bec
 create function _refuse_erasing() returns trigger

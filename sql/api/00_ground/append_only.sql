@@ -87,6 +87,7 @@ create or replace function _refuse_entry()
   returns trigger
   language plpgsql
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off
 as $$
 declare
   v_broken text := case
@@ -110,7 +111,7 @@ begin
   -- Only the newest number that the counter gave out is free: the primary key refuses the others up to it. Restoring a dump
   -- may insert entries before the fence of their item; those pass.
   select f.ledger_count, f.salt, case when f.salt is not null and new.link = '' then
-           -- In this form no other index is as good as the primary key, also while the table is new and has no statistics.
+           -- In this form, without a sequential scan, nothing is as good as the primary key, also while the table is new and has no statistics.
            (select l.link from work_ledger l where l.work_item_id = new.work_item_id and l.seq < new.seq order by l.seq desc limit 1) end
     into v_count, v_salt, v_previous
     from fences f where f.work_item_id = new.work_item_id;
