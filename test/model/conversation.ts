@@ -290,7 +290,10 @@ export class Play implements Stage {
     if (item.end !== null) return;
     await this.ledger.call('work_resume', item.id);
     for (let n = 0; n < 3; n++) await this.#decide({ do: 'decide', which: 0, how: 'approve' });
-    for (const { resource } of await this.ledger.rows<{ resource: string }>('select resource from ledger.budgets where work_item_id = $1', item.id)) await this.#budget(item, resource as 'tokens' | 'calls', 10);
+    // Those of the items above it hold for it, too.
+    for (let one: Item | null = item; one; one = one.parent) {
+      for (const { resource } of await this.ledger.rows<{ resource: string }>('select resource from ledger.budgets where work_item_id = $1', one.id)) await this.#budget(one, resource as 'tokens' | 'calls', 10);
+    }
   }
 
   async asked(item: Item, turnId: string, request: unknown, how: 'sent' | 'held' | 'summary'): Promise<void> {
