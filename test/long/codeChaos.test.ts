@@ -46,6 +46,13 @@ async function startDaemon(): Promise<void> {
   await until(() => docker.ping().then(() => true, () => false));
 }
 
+async function endDaemon(signal: NodeJS.Signals): Promise<void> {
+  if (!daemon || daemon.exitCode !== null || daemon.signalCode !== null) return;
+  const ended = once(daemon, 'exit');
+  daemon.kill(signal);
+  await ended;
+}
+
 beforeAll(async () => {
   if (noDocker !== null || !isRoot) return;
   database = await createDatabase();
@@ -61,12 +68,6 @@ beforeAll(async () => {
     });
   });
 });
-async function endDaemon(signal: NodeJS.Signals): Promise<void> {
-  if (!daemon || daemon.exitCode !== null || daemon.signalCode !== null) return;
-  const ended = once(daemon, 'exit');
-  daemon.kill(signal);
-  await ended;
-}
 
 afterAll(async () => {
   await endDaemon('SIGTERM');
