@@ -8,7 +8,7 @@ const long = ['test/long/**/*.test.ts', 'test/model/**/*.test.ts', 'test/console
 /** Small files that take long begin first, so that none is left over at the end: vitest goes by the size of those that it has not run yet. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isFirst = ({ moduleId }: TestSpecification): number => Number(/test\/(sql|docs|e2e\/(commands|crash|otherLedger|restart|run))\.test\.ts$/.test(moduleId));
+    const isFirst = ({ moduleId }: TestSpecification): number => Number(/test\/(sql|docs|e2e\/(commands|crash|run|traces))\.test\.ts$/.test(moduleId));
     // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's, not an array's
     return (await super.sort(files)).toSorted((a, b) => isFirst(b) - isFirst(a));
   }

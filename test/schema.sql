@@ -2260,7 +2260,7 @@ create function _child_words(p_words text) returns text
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
   plpgsql volatile; -- body eeadd1e5, comment 5d2e0f10
 create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
-  plpgsql volatile; -- body 7fe35286, comment 9fb088c3
+  plpgsql volatile; -- body 44f3e19e, comment 9fb088c3
 create function _code_check_child_work(p_input jsonb) returns jsonb
   sql volatile; -- body e7a91047, comment d6c5ebd6
 create function _code_ledger_append(p_input jsonb) returns text
@@ -2611,8 +2611,8 @@ create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
   sql stable; -- body ff3e67c3, comment 721fe5d5
 create function _job_waiting(p_task text) returns integer
   plpgsql volatile security definer; -- body 0eae1f0f, comment f76755d9
-create function _jobs_tidy() returns void
-  plpgsql volatile security definer; -- body d6f08a71, comment bd8d0c1b
+create function _jobs_tidy(p_worker_timeout interval) returns void
+  plpgsql volatile security definer; -- body a8612c2d, comment d5451224
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb
@@ -2742,7 +2742,7 @@ create function _may_hold_secret(p_text text) returns boolean
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 8f560077, comment ffefb328
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body e37a2730, comment ffefb328
 create function _messages(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text) returns text
   sql stable; -- body 4307b208, comment fa2f4c2b
 create function _metrics() returns TABLE(name text, type text, unit text, labels text[], says text)
@@ -3233,8 +3233,8 @@ create function _value_text(p_value jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a2054e12
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
-create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone) returns uuid
-  plpgsql volatile; -- body 9f30c04b, comment f7731c7f
+create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
+  plpgsql volatile; -- body 9e94f642, comment 446b9332
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body d240959b, comment 2d8630f3
 create function _warm_up() returns void
@@ -3528,7 +3528,7 @@ create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::tex
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 7d61e6f7, comment 8154331c
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body 16c5c10a, comment 93caaef8
+  plpgsql volatile; -- body 663c7303, comment 93caaef8
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void

@@ -3,10 +3,12 @@
 import Docker from 'dockerode';
 
 import { commandUser } from '../../sandbox/commandUser.ts';
+import { listVolumes, volumeOf } from '../../sandbox/containerWorkspace.ts';
 import type { Settings } from '../config.ts';
 import { checkLedger, OtherLedger } from '../ledger/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { openChecked } from '../ledger/db.ts';
+import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
 import { dockerProblems, hasOwnModel } from './needs.ts';
@@ -30,6 +32,7 @@ export async function doctor(options: Settings): Promise<number> {
       { check: 'ledger', severity: 'fine', detail: `${await db.version()} in schema ${place.schema}` },
       ...found.map(({ code, says, ...rest }) => ({ check: code, detail: says, ...rest })),
       await lookAtDocker(await dockerProblems(needs)),
+      ...(await lookAtWorkspaces(db)),
       ...(await lookAtCommands(needs)),
       process.env['ANTHROPIC_API_KEY']
         ? { check: 'model key', severity: 'fine', detail: 'ANTHROPIC_API_KEY is set' }
@@ -81,6 +84,17 @@ async function lookAtDocker(problems: readonly string[]): Promise<Check> {
   } catch (error) {
     return { check: 'Docker', severity: 'fine', detail: `none (${(error as NodeJS.ErrnoException).code ?? String(error)}): no execute_code, and only workspace = "host"` };
   }
+}
+
+/** Workspaces at this daemon that no worker of this ledger will ever remove. Nobody can tell a ledger that is gone from one that was moved: a person decides. */
+async function lookAtWorkspaces(db: Db): Promise<Check[]> {
+  const unknown = await db.unknownItems(await listVolumes(new Docker()).catch(() => []));
+  if (unknown.length === 0) return [];
+  return [{
+    check: 'workspaces', severity: 'warning',
+    detail: `${unknown.length === 1 ? '1 volume' : `${unknown.length} volumes`} of items that this ledger does not know, of another ledger or of one that is gone: ${unknown.slice(0, 5).map(volumeOf).join(', ')}${unknown.length > 5 ? ', …' : ''}`,
+    remedy: 'docker volume rm NAME, where no ledger has the item any more',
+  }];
 }
 
 function isAtLeast(version: string, wanted: readonly number[]): boolean {

@@ -44,14 +44,14 @@ async function faultsOn(ground: Ground, options: FaultsOptions, signal: AbortSig
   const hasDocker = await new Docker().getImage(sandboxImage).inspect().then(() => true, () => false);
   const seed = options.seed ?? chance;
   const workload = options.faculty ? await usersWorkload(ground, options.faculty, options.tools ?? [], options.scripted) : ownWorkload({ hasCode: hasDocker });
-  note(`seed ${seed}: ${options.kills} kills and ${options.databaseFaults} faults of the database, in ${ground.crash === null ? `schema ${ground.schema}, which is dropped afterwards` : 'a server that is removed afterwards'}${hasDocker ? '' : '; no code, because Docker or its image is missing'}`);
+  note(`seed ${seed}: ${options.kills} kills, ${options.databaseFaults} database faults, in ${ground.crash === null ? `schema ${ground.schema}, which is dropped afterwards` : 'a server that is removed afterwards'}${hasDocker ? '' : '; no code, because Docker or its image is missing'}`);
   let said = performance.now();
   const card = await storm({
     ground, workload, seed, kills: options.kills, databaseFaults: options.databaseFaults, places: options.workers, leaseSeconds: 3, patienceSeconds: 90, hasDocker, signal, ...(options.log !== undefined && { logFile: options.log }),
     onProgress: (kills, count) => {
       if (performance.now() - said < 15_000) return;
       said = performance.now();
-      note(`${kills} kills, ${count} faults of the database`);
+      note(`kills: ${kills}, database faults: ${count}`);
     },
   });
   if (signal.aborted) return exit.interrupted;

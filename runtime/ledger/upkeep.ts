@@ -29,6 +29,11 @@ export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
   /** Those of the work items whose workspace is no longer needed. */
   workspacesOver: (workItemIds: readonly string[]) => values('workspaces_over', [sql.array(workItemIds, 'uuid')], z.string()),
 
+  /** Those of the work items that this ledger does not have. */
+  unknownItems: async (workItemIds: readonly string[]) =>
+    (await run(() => sql.type(z.object({ id: z.string() }))`
+      select id from unnest(${sql.array(workItemIds, 'uuid')}) given(id) where not exists (select from ${named('work_items')} w where w.id = given.id) order by id`)).map(({ id }) => id),
+
   connections: () =>
     one(() => sql.type(z.object({ most: z.number(), left: z.number() }))`
       with one as (

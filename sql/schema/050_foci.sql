@@ -74,7 +74,7 @@ comment on column workers.tree_id is 'Root of the tree that this worker keeps fo
 comment on table sweep_walks is 'Where the last work_sweep() stopped: the next one goes on behind it. walk: due and waiting go through the work items by run_at, jobs through graphile-worker''s jobs. clock: what time it was.';
 comment on column sweep_walks.walk is 'due, waiting, jobs or clock.';
 comment on column sweep_walks.run_at is 'The run_at of the last item that was looked at; of clock, the time of the last sweep.';
-comment on column sweep_walks.work_item_id is 'The last item that was looked at; null: all were, the next sweep begins anew.';
+comment on column sweep_walks.work_item_id is 'The last item that was looked at, of clock the first that was not; null: all were, the next sweep begins anew.';
 comment on column sweep_walks.job_id is 'The last job that was looked at; null: all were.';
 comment on table foci is 'One row for each attempt at a work item: one activation of a faculty, driven iteration by iteration under a lease.';
 comment on column foci.attempt is '1, 2, ... within the work item.';

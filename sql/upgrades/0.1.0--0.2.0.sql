@@ -44,6 +44,7 @@ create index seals_turn on seals (turn_id) where turn_id is not null;
 drop table content_salts;
 drop function if exists _salted_hash(uuid, text[]);
 drop function if exists lease_renew(text, uuid[], uuid[], text, integer, uuid, integer);
+drop function if exists _jobs_tidy();
 
 @functions@
 

@@ -2,6 +2,7 @@
 // there, workers come and go, and the files go some time after the work is over.
 
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { builtinTools } from '../../runtime/tools/builtinTools.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import type { Worker } from '../../runtime/worker/worker.ts';
-import { listVolumes, removeVolume, VOLUME_LABEL } from '../../sandbox/containerWorkspace.ts';
+import { listVolumes, removeVolume, VOLUME_LABEL, volumeOf } from '../../sandbox/containerWorkspace.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { docker, noDocker } from '../docker.ts';
@@ -163,6 +164,25 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     await start(); // sweeps at once
     await until(async () => !(await listVolumes(docker)).includes(gone.id));
     expect(await listVolumes(docker)).toContain(kept.id);
+  });
+
+  test('whose ledger is gone is named by the doctor, and stays: it may have been moved', async () => {
+    await start();
+    const item = await submit([call('bash', { command: 'echo x > x' })]);
+    await answered(item);
+    const foreign = randomUUID();
+    await docker.createVolume({ Name: volumeOf(foreign), Labels: { [VOLUME_LABEL]: foreign } });
+    try {
+      const { stdout } = await promisify(execFile)(process.execPath, ['runtime/main.ts', 'doctor', '--json'], { env: { ...process.env, DATABASE_URL: database.url } }).catch((error: unknown) => error as { stdout: string });
+      const found = (JSON.parse(stdout) as { check: string; severity: string; detail: string; remedy: string }[]).find(({ check }) => check === 'workspaces');
+      expect(found).toMatchObject({ severity: 'warning', remedy: expect.stringContaining('docker volume rm') });
+      expect(found?.detail).toMatch(/volumes? of items that this ledger does not know/);
+      expect(found?.detail).not.toContain(item.id);
+      await start(); // sweeps at once
+      expect(await listVolumes(docker)).toContain(foreign);
+    } finally {
+      await removeVolume(docker, foreign);
+    }
   });
 
   test('code of one focus shares a container where the faculty wants a session', async () => {

@@ -219,7 +219,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'sql/extensionSource.ts',
     from: ' && tablesOf(one.build) === tablesOf(there.build));',
     to: ');',
-    test: 'test/runtime/install/upgrade.test.ts',
+    test: 'test/long/upgrade.test.ts',
     title: 'of tables that were never released is refused',
   },
   {
@@ -228,7 +228,7 @@ export const runtimeMutants: readonly Mutant[] = [
     from: `  await checkLedger(url, schema);
 `,
     to: '',
-    test: 'test/e2e/rolling.test.ts',
+    test: 'test/long/rolling.test.ts',
     title: 'whatever is not served says so in one sentence',
   },
   {
@@ -236,7 +236,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/install/embedded.ts',
     from: '  if (theirs === ours) return;',
     to: '  if (theirs.length > 0) return;',
-    test: 'test/runtime/install/embedded.test.ts',
+    test: 'test/long/embedded.test.ts',
     title: 'a cluster of another PostgreSQL is named with what made it',
   },
   {
@@ -424,7 +424,7 @@ export const runtimeMutants: readonly Mutant[] = [
     from: `  await checkPlace(place);
 `,
     to: '',
-    test: 'test/e2e/otherLedger.test.ts',
+    test: 'test/long/otherLedger.test.ts',
     title: 'every command ends over an older ledger',
   },
   {
@@ -448,7 +448,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/telemetry/otlp.ts',
     from: `if (result.code !== 0) throw result.error ?? new Error('the spans were not accepted');`,
     to: 'void result;',
-    test: 'test/e2e/collectors.test.ts',
+    test: 'test/long/collectors.test.ts',
     title: 'delays no work, and gets the spans when it has recovered',
   },
   {
@@ -456,7 +456,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/telemetry/traces.ts',
     from: 'await Promise.race([this.#over, sleep(LAST_WORDS_MS, undefined, { ref: false })]);',
     to: 'for (;;) await sleep(1000);',
-    test: 'test/e2e/collectors.test.ts',
+    test: 'test/long/collectors.test.ts',
     title: 'a worker that is told to stop does so while its collector hangs',
   },
   {
@@ -792,7 +792,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/ledger/entries.ts',
     from: 'if (sqlState(error) !== READ_ONLY) throw error;',
     to: 'throw error;',
-    test: 'test/e2e/standby.test.ts',
+    test: 'test/long/standby.test.ts',
     title: 'resources are read and watched over MCP',
   },
   {
@@ -800,7 +800,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/ledger/listener.ts',
     from: 'while (await isStandby(made)) await sleep(STANDBY_MS, undefined, { signal });',
     to: 'if (await isStandby(made)) await ended;',
-    test: 'test/e2e/standby.test.ts',
+    test: 'test/long/standby.test.ts',
     title: 'once it is promoted',
   },
   {
@@ -888,7 +888,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/install/comparedCode.ts',
     from: 'ours.get(name) !== theirs.get(name)',
     to: '!theirs.has(name)',
-    test: 'test/e2e/evidence.test.ts',
+    test: 'test/long/evidence.test.ts',
     title: 'functions that were replaced',
   },
   {
@@ -912,7 +912,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/faults/ground.ts',
     from: 'where application_name = $1 and pid <> pg_backend_pid()',
     to: 'where $1 <> application_name and datname = current_database() and pid <> pg_backend_pid()',
-    test: 'test/faults/command.test.ts',
+    test: 'test/long/faults.test.ts',
     title: 'it ends no connections but those of its own workers',
   },
 ];

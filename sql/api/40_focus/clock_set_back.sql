@@ -13,7 +13,7 @@ declare
   v_rest uuid;
 begin
   if v_is_set_back then
-    v_rest := _waits_move(p_now, v_last.run_at - p_now, v_last.run_at + p_tolerance);
+    v_rest := _waits_move(p_now, v_last.run_at - p_now, v_last.run_at + p_tolerance, v_last.work_item_id);
   end if;
   insert into sweep_walks (walk, run_at, work_item_id) values ('clock', p_now, null)
   on conflict (walk) do update
@@ -25,7 +25,7 @@ $$;
 comment on function _clock_set_back(timestamptz, interval) is
   'Follows a clock that was set back since the last sweep by more than p_tolerance: moves what items wait for, see _waits_move(). Returns by how much, once; null: it was not, or by less.';
 
-create or replace function _waits_move(p_now timestamptz, p_by interval, p_was_due timestamptz)
+create or replace function _waits_move(p_now timestamptz, p_by interval, p_was_due timestamptz, p_from uuid)
   returns uuid
   language plpgsql
   volatile
@@ -35,24 +35,29 @@ declare
   v_found uuid[] := array(
     select w.id
       from work_items w
+      join fences e on e.work_item_id = w.id
      where w.state in ('queued', 'claimed', 'running', 'waiting') and w.run_at > p_now and w.run_at < 'infinity'
        -- Who submits an item for a later time means that time: it has neither an attempt nor a reason to wait.
        and (w.run_at <= p_was_due or w.focus_id is not null or w.state_reason is not null)
-     order by w.run_at, w.id
-     limit 1000);
-  v_moved uuid[] := array(select e.work_item_id from fences e where e.work_item_id = any (v_found) order by e.work_item_id for no key update skip locked);
+       and w.id >= coalesce(p_from, '00000000-0000-0000-0000-000000000000')
+     order by w.id
+     limit 1001);
+  v_locked uuid[] := array(select e.work_item_id from fences e where e.work_item_id = any (v_found[:1000]) order by e.work_item_id for no key update skip locked);
+  -- A time that was moved may still be in the future: nothing but its place in the order tells it from one that was not.
+  v_rest uuid := (select id from unnest(v_found) id where id <> all (v_locked) order by id limit 1);
+  v_moved uuid[] := array(select id from unnest(v_locked) id where id < v_rest or v_rest is null);
 begin
   update work_items set run_at = run_at - p_by where id = any (v_moved);
   with waiting as (
     update tool_calls set wait_ends_at = wait_ends_at - p_by where work_item_id = any (v_moved) and status = 'waiting' returning id
   )
   update approvals a set expires_at = a.expires_at - p_by from waiting k where a.tool_call_id = k.id and a.decision is null;
-  return coalesce(v_found[1000], (select id from unnest(v_found) id where id <> all (v_moved) limit 1));
+  return v_rest;
 end
 $$;
 
-comment on function _waits_move(timestamptz, interval, timestamptz) is
-  'Moves the times that unfinished items wait for towards now, by p_by: of what was due until p_was_due, of waits for children or approval and of pauses before another try. The sweep enqueues them when they are due. At most 1,000, and none that somebody works on just now; returns one that is left for the next sweep, null: none is.';
+comment on function _waits_move(timestamptz, interval, timestamptz, uuid) is
+  'Moves the times that unfinished items wait for towards now, by p_by: of what was due until p_was_due, of waits for children or approval and of pauses before another try. The sweep enqueues them when they are due. In the order of their ids, from p_from on, at most 1,000, up to the first that somebody works on just now; returns the one that the next sweep goes on with, null: none is left.';
 
 create or replace function _leases_begin_by_now()
   returns void

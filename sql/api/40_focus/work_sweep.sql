@@ -61,7 +61,7 @@ begin
   end if;
   v_enqueued := _enqueue_forgotten(v_now, v_dead_workers, v_dead_trees, p_worker_timeout);
   perform _unlock_jobs(v_dead_workers);
-  perform _jobs_tidy();
+  perform _jobs_tidy(p_worker_timeout);
   return jsonb_build_object('expired', v_expired, 'enqueued', v_enqueued, 'calls_given_up', v_given_up, 'dead_workers', to_jsonb(v_dead_workers));
 end
 $$;
@@ -177,7 +177,7 @@ comment on function _dead_jobs(bigint[]) is 'Unlocked jobs of this ledger that h
 
 revoke execute on function _dead_jobs(bigint[]) from public;
 
-create or replace function _jobs_tidy()
+create or replace function _jobs_tidy(p_worker_timeout interval)
   returns void
   language plpgsql
   volatile
@@ -197,6 +197,17 @@ begin
      limit 1000);
   insert into sweep_walks (walk, job_id) values ('jobs', v_ids[1000]) on conflict (walk) do update set job_id = excluded.job_id;
   perform graphile_worker.complete_jobs(_dead_jobs(v_ids));
+  -- A job whose row was locked when its worker signed off.
+  update graphile_worker._private_jobs
+     set locked_at = null, locked_by = null
+   where id in (
+     select p.id
+       from graphile_worker._private_jobs p
+      where p.id in (
+        select j.id from graphile_worker.jobs j
+         where j.id = any (v_ids) and (j.task_identifier = _job_task() or starts_with(j.task_identifier, _job_task() || '/'))
+           and j.locked_at < _now() - p_worker_timeout and not exists (select from workers k where k.id = j.locked_by))
+        for no key update skip locked);
   -- Task identifiers of trees that are no longer kept: graphile-worker stores a row for each.
   delete from graphile_worker._private_tasks t
    where starts_with(t.identifier, _job_task() || '/')
@@ -205,9 +216,9 @@ begin
 end
 $$;
 
-comment on function _jobs_tidy() is 'Deletes what graphile-worker itself never would: of the next 1,000 jobs those that will not run, and task identifiers no longer in use.';
+comment on function _jobs_tidy(interval) is 'Tidies what graphile-worker itself would not, or only after hours: of the next 1,000 jobs deletes those that will not run, and unlocks those that a worker has held for p_worker_timeout that is not there any more; deletes task identifiers no longer in use.';
 
-revoke execute on function _jobs_tidy() from public;
+revoke execute on function _jobs_tidy(interval) from public;
 
 create or replace function _calls_give_up(p_after interval)
   returns integer

@@ -99,16 +99,21 @@ as $$
       from unnest(p_elisions[cardinality(p_elisions):]) as e
      where e.kept is not null
     union all
-    select s.kind, c.id, c.depth * 2 + 2, s.rank, k.ordinal, 'user', s.blocks, s.chars
+    select s.kind, c.id, c.depth * 2 + 2, s.rank, s.ordinal, 'user', s.blocks, s.chars
       from chain c
-      join tool_calls k on k.turn_id = c.id and k.parent_call_id is null and k.completed_at is not null
+      -- Turn by turn (offset 0), also while the tables are so new that nothing is known of their size.
       cross join lateral (
-        select case
-                 when c.depth < (select max_result_depth from cut) and k.effect = coalesce((select max_result_effect from cut), k.effect)
-                   then _shortened(k, (select max_result_chars from cut))
-                 else k.result
-               end as content) r
-      cross join lateral _shown_result(k, r.content) s
+        select shown.kind, shown.rank, k.ordinal, shown.blocks, shown.chars
+          from tool_calls k
+          cross join lateral (
+            select case
+                     when c.depth < (select max_result_depth from cut) and k.effect = coalesce((select max_result_effect from cut), k.effect)
+                       then _shortened(k, (select max_result_chars from cut))
+                     else k.result
+                   end as content) r
+          cross join lateral _shown_result(k, r.content) shown
+         where k.turn_id = c.id and k.parent_call_id is null and k.completed_at is not null
+        offset 0) s
     union all
     select 'said', null, 2147483647, 2, 0, 'user', p_query_blocks, null
      where p_query_blocks <> ''

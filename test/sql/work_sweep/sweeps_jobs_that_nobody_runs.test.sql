@@ -1,6 +1,6 @@
 -- Jobs that nobody will run any more are swept, those of this ledger alone.
 begin;
-select plan(6);
+select plan(9);
 
 select submit();
 create function pg_temp.jobs() returns bigint language sql as $$
@@ -22,6 +22,18 @@ select from work_sweep();
 select is(pg_temp.jobs(), 1::bigint, 'a job that is used up is swept');
 select is(cardinality(_dead_jobs()), 0, 'a job that was swept is counted no more');
 select is((select count(*) from graphile_worker.jobs where task_identifier = 'other/engage'), 1::bigint, 'jobs of others stay');
+
+-- Signed off while the rows of its jobs were locked.
+select work_complete(item(), 'Done');
+update graphile_worker._private_jobs set locked_by = 'worker-1', locked_at = now() - interval '40 seconds';
+select from work_sweep(p_worker_timeout => '1 minute');
+select is((select count(*) from graphile_worker.jobs where locked_by is null), 0::bigint, 'a worker that was just not heard of keeps its jobs for the moment');
+select from lease_renew('worker-1', '{}', '{}');
+select from work_sweep();
+select is((select count(*) from graphile_worker.jobs where locked_by is null), 0::bigint, 'and one that is heard of for good');
+delete from workers;
+select from work_sweep();
+select is((select array_agg(task_identifier) from graphile_worker.jobs where locked_by is null), array[_job_task()], 'of a worker that is gone they are unlocked, whatever has become of the work; those of others are not');
 
 select * from finish();
 rollback;

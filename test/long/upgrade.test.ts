@@ -12,16 +12,16 @@ import { runMigrations } from 'graphile-worker';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
-import { installLedger, readyLedger } from '../../../runtime/install/installLedger.ts';
-import { checkLedger } from '../../../runtime/ledger/checkLedger.ts';
-import { openDb } from '../../../runtime/ledger/db.ts';
-import { controlFile, extensionScripts, plainScript, version } from '../../../sql/extensionSource.ts';
-import { catalogLines, difference } from '../../catalog.ts';
-import { createDatabase } from '../../database.ts';
-import { noDebian, startDebian } from '../../debian.ts';
-import type { DebianServer } from '../../debian.ts';
-import { earlierVersions, releasedExtension, releasedScript } from '../../released.ts';
-import { until } from '../../workerProcess.ts';
+import { installLedger, readyLedger } from '../../runtime/install/installLedger.ts';
+import { checkLedger } from '../../runtime/ledger/checkLedger.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import { controlFile, extensionScripts, plainScript, version } from '../../sql/extensionSource.ts';
+import { catalogLines, difference } from '../catalog.ts';
+import { createDatabase } from '../database.ts';
+import { noDebian, startDebian } from '../debian.ts';
+import type { DebianServer } from '../debian.ts';
+import { earlierVersions, releasedExtension, releasedScript } from '../released.ts';
+import { until } from '../workerProcess.ts';
 
 type Database = { url: string; query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]>; drop(): Promise<void> };
 type Form = 'script' | 'extension';
@@ -89,7 +89,7 @@ async function installReleased(database: Database, earlier: string, form: Form):
 const ownRows: Record<string, string[]> = { '0.1.0': [`select _salt(id) from work_items where work_type = 'analyze' limit 1`] };
 
 async function fill(database: Database, earlier: string): Promise<void> {
-  const statements = (await readFile(new URL('../../everyTable.sql', import.meta.url), 'utf8')).split(/(?<=;)\n(?=select|insert|do)/);
+  const statements = (await readFile(new URL('../everyTable.sql', import.meta.url), 'utf8')).split(/(?<=;)\n(?=select|insert|do)/);
   for (const statement of [...statements, ...(ownRows[earlier] ?? [])]) await database.query(`set search_path to ledger, public; ${statement}`);
 }
 

@@ -11,6 +11,7 @@ import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { withConnection } from '../../runtime/ledger/connection.ts';
 import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
+import { createDatabase } from '../database.ts';
 import { fakeClock, hasFakeClock, restartUnder } from '../fakeClock.ts';
 import type { FakeClock } from '../fakeClock.ts';
 import { call, calls, done, startTeam } from '../team.ts';
@@ -109,4 +110,31 @@ describe.skipIf(!hasFakeClock)('clocks that jump', () => {
     await startWorker();
     await expectDone([...items, ...more, ...late]);
   });
+});
+
+test('a clock that is set back moves each wait once, whoever works on one of the items meanwhile', async () => {
+  const database = await createDatabase();
+  try {
+    const ids = (await database.query<{ id: string }>(`
+      select (ledger.work_submit('nobody', 'Waits')).id from generate_series(1, 5)`)).map(({ id }) => id).toSorted();
+    await database.query(`update ledger.work_items set run_at = '2026-11-20 13:10+00', state_reason = 'overloaded'`);
+    const sweepAt = (time: string): Promise<unknown> => withConnection({ connectionString: database.url }, async (client) => {
+      await client.query(`set work_ledger.now = '2026-11-20 ${time}+00'`);
+      await client.query('select ledger.work_sweep()');
+    });
+    const waits = async (): Promise<string[]> =>
+      (await database.query<{ until: string }>(`select to_char(run_at at time zone 'utc', 'HH24:MI') as until from ledger.work_items order by id`)).map(({ until: time }) => time);
+    await sweepAt('13:00');
+    await withConnection({ connectionString: database.url }, async (client) => {
+      await client.query('begin');
+      await client.query('select from ledger.ledger_append($1, $2, $3)', [ids[2], 'note', 'Under way']);
+      await sweepAt('12:00');
+      expect(await waits()).toEqual(['12:10', '12:10', '13:10', '13:10', '13:10']);
+      await client.query('commit');
+    });
+    for (let n = 0; n < 3; n++) await sweepAt('12:00');
+    expect(await waits()).toEqual(ids.map(() => '12:10'));
+  } finally {
+    await database.drop();
+  }
 });

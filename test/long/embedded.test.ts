@@ -11,10 +11,10 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { ensureEmbedded, stopEmbedded } from '../../../runtime/install/embedded.ts';
-import { isAlive } from '../../../sandbox/isAlive.ts';
-import { version } from '../../../sql/extensionSource.ts';
-import { until } from '../../workerProcess.ts';
+import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
+import { isAlive } from '../../sandbox/isAlive.ts';
+import { version } from '../../sql/extensionSource.ts';
+import { until } from '../workerProcess.ts';
 
 let dataDir: string;
 beforeEach(async () => {
@@ -159,7 +159,7 @@ test('an ordinary user has it too', async () => {
   if (process.getuid?.() !== 0) return;
   const nobody = 65534;
   const code = `
-    import { ensureEmbedded, stopEmbedded } from ${JSON.stringify(fileURLToPath(new URL('../../../runtime/install/embedded.ts', import.meta.url)))};
+    import { ensureEmbedded, stopEmbedded } from ${JSON.stringify(fileURLToPath(new URL('../../runtime/install/embedded.ts', import.meta.url)))};
     const found = await ensureEmbedded({ dataDir: ${JSON.stringify(join(dataDir, 'mine'))}, isDurable: false });
     console.log(found.started, await stopEmbedded(${JSON.stringify(join(dataDir, 'mine'))}));`;
   const file = join(dataDir, 'user.ts');
@@ -167,7 +167,7 @@ test('an ordinary user has it too', async () => {
   await chown(dataDir, nobody, nobody);
   // Where a stranger cannot read the project there is nothing to try.
   const reachable = spawnSync(process.execPath, ['--version'], { uid: nobody, gid: nobody, cwd: '/' }).status === 0
-    && spawnSync('cat', [fileURLToPath(new URL('../../../runtime/install/embedded.ts', import.meta.url))], { uid: nobody, gid: nobody, cwd: '/' }).status === 0;
+    && spawnSync('cat', [fileURLToPath(new URL('../../runtime/install/embedded.ts', import.meta.url))], { uid: nobody, gid: nobody, cwd: '/' }).status === 0;
   if (!reachable) {
     console.warn('skipped: an ordinary user has it too (the project lies where nobody else can read)');
     return;
