@@ -2340,7 +2340,7 @@ create function _doctor_roles() returns TABLE(severity text, code text, work_ite
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 00431283, comment 770e636f
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body dd1c9b86, comment a5d95813
+  sql stable; -- body 234f7e5a, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 707ad7f5, comment 4ae897fe
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)

@@ -216,6 +216,13 @@ create or replace function _doctor_settings()
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+  with first_to_accept as ( -- As _faculty_for(), of all work types at once.
+    select t.work_type, min(c.name) as name
+      from faculties c
+      cross join lateral jsonb_array_elements_text(c.config -> 'accepts') t(work_type)
+     where c.is_current
+     group by t.work_type
+  )
   select 'warning', 'tools', null::uuid, format('faculty "%s" names the tool %s, which is not registered', m.faculty, m.tool),
          'Start a worker that brings it, or ability_register() it; until then its agents do without.'
     from v_missing_tools m
@@ -245,7 +252,7 @@ as $$
       select format('its work type %s is taken by faculty "%s", whose name comes first', t.value, o.name),
              'Name the faculty when work is submitted, or take the type out of one of them.'
         from jsonb_array_elements_text(c.config -> 'accepts') t
-        cross join lateral _faculty_for(null, t.value) o
+        join first_to_accept o on o.work_type = t.value
        where o.name <> c.name) s
    where c.is_current;
 $$;
