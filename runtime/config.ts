@@ -6,6 +6,8 @@ import type { HostHeaders } from './tools/tool.ts';
 
 export type Settings = {
   databaseUrl?: string;
+  /** Where its notifications are listened to, if not there. */
+  listenUrl?: string;
   schema?: string;
   json?: boolean;
 };

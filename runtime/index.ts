@@ -10,6 +10,7 @@ export type { Checkpoint, JournalEntry, JournalSession, LedgerEntry, ResumptionC
 export { openDb } from './ledger/db.ts';
 export type { Db } from './ledger/db.ts';
 export { errorCodes, LedgerError } from './ledger/errors.ts';
+export { listenAt } from './ledger/listener.ts';
 export { WorkJournal } from './ledger/journal.ts';
 export type { EntryImportance, EntryType, JournalStatus } from './ledger/journal.ts';
 export { JournalStore } from './ledger/journalStore.ts';

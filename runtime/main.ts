@@ -19,11 +19,11 @@ let addressFrom = 'DATABASE_URL';
 
 program.hook('preAction', async (_, called) => {
   const given = (name: string): boolean => called.getOptionValueSource(name) !== undefined && called.getOptionValue(name) !== '';
-  const isFromFlag = called.getOptionValueSource('databaseUrl') === 'cli';
-  if (isFromFlag) {
-    addressFrom = '--database-url';
+  const isFromFlag = (name: string): boolean => called.getOptionValueSource(name) === 'cli';
+  if (isFromFlag('databaseUrl')) addressFrom = '--database-url';
+  if (isFromFlag('databaseUrl') || isFromFlag('listenUrl')) {
     // Every user of the machine can read the arguments of a process; a title takes their place.
-    process.title = ['work-ledger', ...process.argv.slice(2).map((word) => shownUrl(word.replace(/^--database-url=/, '')))].join(' ');
+    process.title = ['work-ledger', ...process.argv.slice(2).map((word) => shownUrl(word.replace(/^--(?:database|listen)-url=/, '')))].join(' ');
   }
   const takes = new Set(called.options.map((option) => option.attributeName()));
   if (!takes.has('databaseUrl')) return;
@@ -31,7 +31,7 @@ program.hook('preAction', async (_, called) => {
   const file = await fileSettings({ isTyped: !['hook', 'mcp'].includes(called.name()) });
   if (file.secrets) (await import('./secrets/ofEnvironment.ts')).keepNamed(file.secrets);
   if (file.databaseFrom !== undefined && !given('databaseUrl')) addressFrom = file.databaseFrom;
-  for (const key of ['databaseUrl', 'schema', 'tools'] as const) {
+  for (const key of ['databaseUrl', 'listenUrl', 'schema', 'tools'] as const) {
     if (takes.has(key) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');
   }
   // Those of a file are saved; none of them is chosen for a task, as one of a flag is.

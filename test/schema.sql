@@ -2338,11 +2338,13 @@ create function _doctor_invariants() returns TABLE(severity text, code text, wor
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body bafd2d58, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 00431283, comment 770e636f
+  sql stable; -- body 0a13aad5, comment 770e636f
+create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body 178169d9, comment 6b5f3e1c
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 234f7e5a, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 707ad7f5, comment 4ae897fe
+  sql stable; -- body 1fbbc3dd, comment 8c02c3ab
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body c47a6fb4, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -3025,6 +3027,8 @@ create function _session(p_name text, p_is_locked boolean DEFAULT false) returns
   plpgsql volatile; -- body 678bbfb4, comment 7cad3df8
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d54f4400, comment a6e49915
+create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
+  sql stable; -- body 6a875ab5, comment e7002dad
 create function _session_import(p_run json) returns jsonb
   plpgsql volatile; -- body 8cbe86c2, comment a506fcbb
 create function _session_of(p_turn_id uuid) returns text
@@ -3502,7 +3506,7 @@ create function work_ledger_build() returns text
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 22454d31, comment 9972cf97
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 3f6182ef, comment 66600b50
+  sql stable; -- body 0799fcaa, comment 6ce59b40
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text

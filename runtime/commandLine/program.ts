@@ -48,6 +48,7 @@ export function command(name: string, description: string, parent: Command = pro
     .command(name)
     .description(description)
     .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
+    .addOption(new Option('--listen-url <url>', 'where notifications are listened to, if the database is behind a pooler').env('WORK_LEDGER_LISTEN_URL'))
     .addOption(new Option('--schema <name>', 'the schema of the ledger (default: where the extension is, else work_ledger)').env('WORK_LEDGER_SCHEMA'))
     .option('--json', 'print JSON')
     .exitOverride();

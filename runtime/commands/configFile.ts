@@ -10,6 +10,7 @@ import { UsageError } from '../ledger/errors.ts';
 
 export type FileSettings = {
   databaseUrl?: string;
+  listenUrl?: string;
   schema?: string;
   /** Faculty files, or directories of them. */
   faculties?: string[];
@@ -53,10 +54,11 @@ async function settingsIn(path: string): Promise<FileSettings> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
   }
-  const { database_url: databaseUrl, schema, faculties, tools, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
+  const { database_url: databaseUrl, listen_url: listenUrl, schema, faculties, tools, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
   const here = (names: readonly string[]): string[] => names.map((name) => resolve(dirname(path), name));
   return {
     ...(databaseUrl !== undefined && { databaseUrl, databaseFrom: `database_url in ${path}` }),
+    ...(listenUrl !== undefined && { listenUrl }),
     ...(schema !== undefined && { schema }),
     ...(faculties && { faculties: here(faculties) }),
     ...(tools && { tools: here(tools) }),

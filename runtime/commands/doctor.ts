@@ -7,9 +7,12 @@ import { listVolumes, volumeOf } from '../../sandbox/containerWorkspace.ts';
 import type { Settings } from '../config.ts';
 import { checkLedger, OtherLedger } from '../ledger/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
+import { shownUrl } from '../ledger/address.ts';
+import { withConnection } from '../ledger/connection.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
+import { hearing } from '../ledger/listener.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
 import { dockerProblems, hasOwnModel } from './needs.ts';
 import { exit, print } from './output.ts';
@@ -31,6 +34,7 @@ export async function doctor(options: Settings): Promise<number> {
     const checks: Check[] = [
       { check: 'ledger', severity: 'fine', detail: `${await db.version()} in schema ${place.schema}` },
       ...found.map(({ code, says, ...rest }) => ({ check: code, detail: says, ...rest })),
+      await lookAtPooler(place.url),
       await lookAtDocker(await dockerProblems(needs)),
       ...(await lookAtWorkspaces(db)),
       ...(await lookAtCommands(needs)),
@@ -50,6 +54,32 @@ function say(checks: readonly Check[], options: Settings): number {
   print(checks, checks.map(line).join('\n'), options.json ?? false);
   return checks.some((c) => c.severity === 'error') ? exit.error : exit.ok;
 }
+
+/** Whether a pooler stands before the database, and whether its notifications are heard all the same. */
+async function lookAtPooler(url: string): Promise<Check> {
+  const check = 'pooler';
+  const { isPooled, at } = await hearing(url);
+  const here = isPooled ? 'a pooler stands between' : 'no pooler stands between';
+  const remedy = 'name the server itself, or a pooler in session mode, in WORK_LEDGER_LISTEN_URL, --listen-url or listen_url';
+  if (at === null) return { check, severity: 'warning', detail: `${here}: nothing can be listened to, jobs are looked for every second and all else every two`, remedy };
+  if (at === url && !isPooled) return { check, severity: 'fine', detail: here };
+  const shown = shownUrl(at);
+  try {
+    const [database, listened] = await Promise.all([url, at].map(lookAtDatabase));
+    if (database?.name !== listened?.name) return { check, severity: 'error', detail: `${shown}, where notifications are listened to, is not the database at ${shownUrl(url)}`, remedy };
+    if (listened?.isPooled) return { check, severity: 'warning', detail: `${shown}, where notifications are listened to, is a pooler, too: nothing is heard there unless it is in session mode`, remedy };
+    return { check, severity: 'fine', detail: `${here}; notifications are listened to at ${shown}` };
+  } catch (error) {
+    return { check, severity: 'error', detail: `where notifications are to be listened to: ${messageOf(error)}`, remedy };
+  }
+}
+
+/** Which database it is, of which start of which server. */
+const lookAtDatabase = (url: string): Promise<{ name: string; isPooled: boolean }> =>
+  withConnection({ connectionString: url }, async (client) => ({
+    name: (await client.query<{ name: string }>(`select concat(current_database(), extract(epoch from pg_postmaster_start_time())) as name`)).rows[0]?.name ?? '',
+    isPooled: client.isPooled,
+  }));
 
 /** What commands of agents can reach on this machine, where they run beside the worker; and what cannot be kept from them. */
 async function lookAtCommands(faculties: readonly FacultyNeeds[]): Promise<Check[]> {

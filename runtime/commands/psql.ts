@@ -6,18 +6,25 @@ import { once } from 'node:events';
 import type { Settings } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { withoutPassword } from '../ledger/address.ts';
+import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { hearing } from '../ledger/listener.ts';
+import { note } from './output.ts';
 import { checkPlace } from './withLedger.ts';
 
 /** Runs the query, or opens a session; returns psql's exit code. */
 export async function psql(query: string | undefined, options: Settings): Promise<number> {
   const place = await findLedger(options);
   await checkPlace(place);
-  const { address, password } = withoutPassword(place.url); // every user of the machine can read the arguments of a process
-  const searchPath = `"${place.schema.replaceAll('"', '""')}",public`.replaceAll(/([\\ ])/g, '\\$1');
-  const child = spawn('psql', [address, ...(query === undefined ? [] : ['-X', '-v', 'ON_ERROR_STOP=1', ...(options.json ? ['-At'] : []), '-c', query])], {
+  const url = (await hearing(place.url)).at ?? place.url;
+  const isShared = await withConnection({ connectionString: url }, async ({ isPooled }) => isPooled); // nothing that is set for a session is there for the next statement
+  const { address, password } = withoutPassword(url); // every user of the machine can read the arguments of a process
+  const searchPath = `"${place.schema.replaceAll('"', '""')}",public`;
+  if (isShared && query === undefined) note(`a pooler stands between: no search path can be set, so names need their schema (${place.schema}.…); WORK_LEDGER_LISTEN_URL names the server itself`);
+  const asked = isShared ? ['-q', '-c', `set local search_path to ${searchPath};\n${query}`] : ['-c', query ?? ''];
+  const child = spawn('psql', [address, ...(query === undefined ? [] : ['-X', '-v', 'ON_ERROR_STOP=1', ...(options.json ? ['-At'] : []), ...asked])], {
     stdio: 'inherit',
-    env: { ...process.env, ...(password !== null && { PGPASSWORD: password }), PGOPTIONS: `${process.env['PGOPTIONS'] ?? ''} -c search_path=${searchPath}`.trim() },
+    env: { ...process.env, ...(password !== null && { PGPASSWORD: password }), ...(!isShared && { PGOPTIONS: `${process.env['PGOPTIONS'] ?? ''} -c search_path=${searchPath.replaceAll(/([\\ ])/g, '\\$1')}`.trim() }) },
   });
   const ignore = (): void => {}; // Ctrl-C breaks off a query, it does not end the session
   process.on('SIGINT', ignore);

@@ -50,6 +50,11 @@ export class Watchers {
     setTimeout(() => this.#awaited.delete(workItemId), AWAITED_MS).unref();
   }
 
+  /** Such notifications may have been missed: whoever watches is shown what has arrived of every response. */
+  look(): void {
+    for (const begun of this.#begun.values()) begun();
+  }
+
   show(claim: Claimed, turnId: string, watched: boolean): Showing {
     let isWatched = watched || this.#awaited.has(claim.work_item_id);
     let isAskedFor = false; // while what arrived before is being sent

@@ -6,6 +6,7 @@ import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
+import { listenAt } from '../ledger/listener.ts';
 
 export type Place = { url: string; schema: string; isEmbedded: boolean };
 
@@ -18,8 +19,12 @@ export async function findLedger(settings: Settings): Promise<Place> {
 /** The database alone. */
 export async function findDatabase(settings: Settings): Promise<Omit<Place, 'schema'>> {
   const given = settings.databaseUrl ?? process.env['DATABASE_URL'];
-  if (given && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(given)) throw new UsageError(`"${shownUrl(given)}" is not the address of a database, such as postgresql://user@host:5432/database`);
+  const listened = settings.listenUrl || process.env['WORK_LEDGER_LISTEN_URL'];
+  for (const address of [given, listened]) {
+    if (address && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(address)) throw new UsageError(`"${shownUrl(address)}" is not the address of a database, such as postgresql://user@host:5432/database`);
+  }
   const url = given && given !== '' ? given : (await (await import('./embedded.ts')).ensureEmbedded()).url;
+  if (given && listened) listenAt(url, listened);
   return { url, isEmbedded: !given };
 }
 

@@ -9,6 +9,7 @@ import pg from 'pg';
 
 import { plainScript, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
+import { PinnedClient } from '../ledger/pinned.ts';
 import { sqlState } from '../ledger/errors.ts';
 import { checkLedger, isInstallable, isOurs, isUpgradable, ledgerOn, otherLedger, QUEUE_MIGRATION, standing } from '../ledger/checkLedger.ts';
 import type { Found, Standing } from '../ledger/checkLedger.ts';
@@ -70,12 +71,9 @@ async function whoIsInTheWay(url: string): Promise<string> {
 
 async function migrateQueue(url: string): Promise<void> {
   const { Logger, runMigrations } = await import('graphile-worker'); // every command comes through here, few install
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
+  const pool = new pg.Pool({ Client: PinnedClient, connectionString: url, max: 1, lock_timeout: LOCK_TIMEOUT_MS });
   pool.on('error', () => {});
-  pool.on('connect', (client) => {
-    client.on('error', () => {});
-    void client.query(`set lock_timeout = ${LOCK_TIMEOUT_MS}`).catch(() => {});
-  });
+  pool.on('connect', (client) => void client.on('error', () => {}));
   try {
     await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) });
   } finally {

@@ -1,9 +1,10 @@
 // Single connections to the server. A connection without a listener for its errors ends the process when the server goes
 // away, so connections are made in this file only.
 
-import pg from 'pg';
+import type pg from 'pg';
 
 import { shownUrl } from './address.ts';
+import { PinnedClient } from './pinned.ts';
 
 /** The database does not let us in; `cause` is what the driver said. */
 export class NoConnection extends Error {
@@ -26,8 +27,8 @@ function reasonOf(error: unknown): string {
 }
 
 /** Opens a connection; the caller ends it. A connection that breaks rejects its open queries, and does nothing else. */
-export async function connect(options: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client({ connectionTimeoutMillis: 10_000, ...options });
+export async function connect(options: pg.ClientConfig): Promise<PinnedClient> {
+  const client = new PinnedClient(options);
   client.on('error', () => {});
   try {
     await client.connect();
@@ -39,7 +40,7 @@ export async function connect(options: pg.ClientConfig): Promise<pg.Client> {
 }
 
 /** Opens a connection for the duration of `use`. */
-export async function withConnection<T>(options: pg.ClientConfig, use: (client: pg.Client) => Promise<T>): Promise<T> {
+export async function withConnection<T>(options: pg.ClientConfig, use: (client: PinnedClient) => Promise<T>): Promise<T> {
   const client = await connect(options);
   try {
     return await use(client);

@@ -1,6 +1,6 @@
 // LISTEN with reconnection. A notification is only a hint: a listener reads again after each hint, after each
 // (re)connection, since hints may have been missed, and every few seconds as well. A standby has no hints: there the connection
-// waits until it is promoted.
+// waits until it is promoted. A pooler has none either: there it polls, unless it was told where the server itself is (listenAt).
 // An item hints at its appends ten times a second at most: what is appended within 100 ms of a hint has none of its own, on a busy
 // server within a second. So a hint of appends comes twice more, and nobody stays behind the last of a burst until the next poll.
 
@@ -8,16 +8,32 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type pg from 'pg';
 
-import { connect } from './connection.ts';
+import { keepSecret } from '../secrets/known.ts';
+import { passwordsOf } from './address.ts';
+import { connect, withConnection } from './connection.ts';
 
 const STANDBY_MS = 5000;
+const POLL_MS = 2000;
 
 export type Listener = { close(): Promise<void> };
 
 /** A little more than the times in which appends may have no hint of their own. */
 const AGAIN_MS = [200, 1200];
 
-/** Listens until closed. Calls `onNotification(channel, payload)` at each hint, `onConnected()` whenever hints may have been missed. */
+/** Where the notifications of a database are listened to, if not at its own address. */
+const addresses = new Map<string, string>();
+
+/** From now on the notifications of the database at `url`, a pooler's, are listened to at `address`: the server's own, or that of a pooler in session mode. */
+export function listenAt(url: string, address: string): void {
+  passwordsOf(address).forEach(keepSecret);
+  addresses.set(url, address);
+}
+
+/** Whether a pooler stands before the database, and where its notifications are listened to; null: nowhere, it is polled. */
+export const hearing = (url: string): Promise<{ isPooled: boolean; at: string | null }> =>
+  withConnection({ connectionString: url }, async ({ isPooled }) => ({ isPooled, at: addresses.get(url) ?? (isPooled ? null : url) }));
+
+/** Listens until closed. Calls `onNotification(channel, payload)` at each hint, `onConnected()` whenever hints may have been missed: where it polls every 2 s. */
 export function listen(
   url: string,
   channels: readonly string[],
@@ -32,8 +48,12 @@ export function listen(
   async function loop(): Promise<void> {
     for (let delay = 100; ; delay = Math.min(delay * 2, 5000)) {
       try {
-        const made = await connect({ connectionString: url, application_name: 'work-ledger listener', keepAlive: true });
+        const made = await connect({ connectionString: addresses.get(url) ?? url, application_name: 'work-ledger listener', keepAlive: true });
         client = made;
+        if (made.isPooled && !addresses.has(url)) {
+          await made.end();
+          return await poll();
+        }
         const ended = new Promise<void>((resolve) => {
           made.once('end', resolve);
           made.once('error', () => resolve());
@@ -56,6 +76,10 @@ export function listen(
       await sleep(delay, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
     }
+  }
+
+  async function poll(): Promise<void> {
+    for (; !signal.aborted; await sleep(POLL_MS, undefined, { signal }).catch(() => {})) handlers.onConnected?.();
   }
 
   function hintAgain(workItemId: string): void {

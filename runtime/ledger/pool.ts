@@ -14,6 +14,7 @@ import { keepSecret, withoutKnown } from '../secrets/known.ts';
 import { keepEnvironment } from '../secrets/ofEnvironment.ts';
 import { passwordsOf } from './address.ts';
 import { checkLedger, OtherLedger } from './checkLedger.ts';
+import { pinnedDriver } from './driver.ts';
 import { errorCodes, LedgerError, sqlState } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { isConnectionLost } from './reachable.ts';
@@ -37,6 +38,7 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
   passwordsOf(url).forEach(keepSecret);
   const inLine = atMost(maximumPoolSize);
   const pool = await createPool(url, {
+    driverFactory: pinnedDriver,
     maximumPoolSize,
     interceptors: [storableArguments, validateRows],
     typeParsers: [...createTypeParserPreset().filter((p) => !['timestamptz', 'timestamp', 'int8'].includes(p.name)), ...isoTimestamps, int8AsNumber],

@@ -7,6 +7,7 @@ import { BackendTerminatedError, BackendTerminatedUnexpectedlyError, ConnectionE
 
 import { NoConnection } from './connection.ts';
 import { sqlState } from './errors.ts';
+import { isSilence } from './pinned.ts';
 
 const unreachable = new Set(['57P01', '57P02', '57P03', '53300', 'ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOENT', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENOTFOUND', 'EAI_AGAIN']);
 /** Error codes of a connection for which waiting cannot help: a wrong password, a database that does not exist. */
@@ -20,7 +21,7 @@ export function isConnectionLost(error: unknown): boolean {
   if (code !== null && (code.startsWith('08') || unreachable.has(code))) return true;
   if (error instanceof ConnectionError || error instanceof BackendTerminatedError || error instanceof BackendTerminatedUnexpectedlyError) return true;
   // pg sets no code for these.
-  return error instanceof Error && /^(Connection terminated|Client has encountered a connection error|timeout expired)/.test(error.message);
+  return isSilence(error) || error instanceof Error && /^(Connection terminated|Client has encountered a connection error|timeout expired)/.test(error.message);
 }
 
 /** What the server said of a statement, where the library that sent it says less. */

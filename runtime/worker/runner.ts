@@ -11,7 +11,9 @@ import pg from 'pg';
 import type { Logger } from 'pino';
 
 import type { Runtime } from '../focus/focus.ts';
+import { connect } from '../ledger/connection.ts';
 import type { Db } from '../ledger/db.ts';
+import { PinnedClient } from '../ledger/pinned.ts';
 import { JOB_CONNECTIONS } from './connections.ts';
 import { engage } from './engage.ts';
 import { Leases } from './leases.ts';
@@ -19,6 +21,8 @@ import { Pulse } from './pulse.ts';
 
 export type RunnerOptions = {
   url: string;
+  /** Where notifications are listened to; null: nowhere, jobs are looked for. */
+  listenUrl: string | null;
   schema: string;
   /** A connection for the heartbeat only: no slow tool may delay it. */
   heart: Db;
@@ -42,8 +46,8 @@ export type Runner = {
 };
 
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
-  const { url, schema, heart, log, concurrency, leaseSeconds, treeId, onRefused } = options;
-  const connections = openConnections(url, log);
+  const { url, listenUrl, schema, heart, log, concurrency, leaseSeconds, treeId, onRefused } = options;
+  const connections = openConnections(url, listenUrl, log);
   // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead runner's jobs can be freed.
   const events: WorkerEvents = new EventEmitter();
   const poolId = new Promise<string>((resolve) => events.on('pool:create', ({ workerPool }) => resolve(workerPool.id)));
@@ -92,17 +96,42 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
   return { leases, ended, stop };
 }
 
+/** So long after a statement of graphile-worker's began, it is ended: what holds it up is somebody else's. */
+const JOB_STATEMENT_MS = 60_000;
+
 /** A pool for graphile-worker, and an end() that does not wait for connections: hanging queries never return them. */
-function openConnections(url: string, log: Logger): { pool: pg.Pool; end(): Promise<void> } {
+function openConnections(url: string, listenUrl: string | null, log: Logger): { pool: pg.Pool; end(): Promise<void> } {
   const onLost = (error: Error): void => log.warn({ err: error }, 'jobs connection lost');
-  const pool = new pg.Pool({ connectionString: url, max: JOB_CONNECTIONS, idleTimeoutMillis: 0, application_name: 'work-ledger jobs', keepAlive: true });
-  const clients = new Set<pg.PoolClient>();
+  const pool = new pg.Pool({ Client: PinnedClient, connectionString: url, max: JOB_CONNECTIONS, idleTimeoutMillis: 0, application_name: 'work-ledger jobs', keepAlive: true, statement_timeout: JOB_STATEMENT_MS });
+  const clients = new Set<pg.ClientBase>();
   pool.on('error', onLost);
   pool.on('connect', (client) => {
     client.on('error', onLost);
     clients.add(client);
   });
   pool.on('remove', (client) => clients.delete(client));
+  if (listenUrl !== url) {
+    const lend = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+    // graphile-worker gives a callback where it wants to listen, and nowhere else; the pool itself does for a query.
+    pool.connect = ((listening?: Listening) => (listening ? void listenElsewhere(listening) : lend())) as pg.Pool['connect'];
+    pool.query = (async (query: string, values?: unknown[]) => {
+      const client = await lend();
+      return await client.query(query, values).finally(() => client.release());
+    }) as pg.Pool['query'];
+  }
+  async function listenElsewhere(listening: Listening): Promise<void> {
+    if (listenUrl === null) return;
+    try {
+      const client = await connect({ connectionString: listenUrl, application_name: 'work-ledger jobs', keepAlive: true });
+      clients.add(client);
+      listening(undefined, client, () => {
+        clients.delete(client);
+        void client.end().catch(() => {});
+      });
+    } catch (error) {
+      listening(error, undefined, () => {});
+    }
+  }
   return {
     pool,
     async end() {
@@ -111,6 +140,8 @@ function openConnections(url: string, log: Logger): { pool: pg.Pool; end(): Prom
     },
   };
 }
+
+type Listening = (error: unknown, client: pg.ClientBase | undefined, release: () => void) => void;
 
 /** As _job_task() in SQL. */
 const taskOf = (schema: string, treeId: string | null): string => `${schema}/engage${treeId === null ? '' : `/${treeId}`}`;

@@ -14,8 +14,8 @@ type Tended = {
   stop(graceSeconds: number): Promise<void>;
 };
 
-/** Replaces a runner that ended unasked, as soon as the database can be reached, until the signal fires. */
-export function tendRunner(first: Runner, start: () => Promise<Runner>, log: Logger, signal: AbortSignal): Tended {
+/** Replaces a runner that ended unasked, or is silent, as soon as the database can be reached, until the signal fires. `patienceMs`: what hangs in one that ended is left behind after that. */
+export function tendRunner(first: Runner, start: () => Promise<Runner>, log: Logger, signal: AbortSignal, patienceMs = 10_000): Tended {
   let runner = first;
   const isStopping = (): boolean => signal.aborted;
   const tending = tend();
@@ -25,7 +25,7 @@ export function tendRunner(first: Runner, start: () => Promise<Runner>, log: Log
       await Promise.race([runner.ended, aborted(signal)]);
       if (isStopping()) return;
       log.warn({ workerId: runner.leases.workerId }, 'graphile-worker gave up; starting it anew');
-      await runner.stop(0);
+      await Promise.race([runner.stop(0), sleep(patienceMs, undefined, { ref: false })]);
       for (let delay = 500; ; delay = Math.min(delay * 2, 5000)) {
         if (isStopping()) return;
         try {

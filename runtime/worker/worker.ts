@@ -14,11 +14,12 @@ import { openContainers } from '../focus/containers.ts';
 import { executeCode } from '../focus/runCode.ts';
 import { StatedInputs } from '../focus/statedInputs.ts';
 import { Watchers } from '../focus/watchers.ts';
+import { shownUrl } from '../ledger/address.ts';
 import { checkLedger, OtherLedger } from '../ledger/checkLedger.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { messageOf } from '../ledger/errors.ts';
-import { listen } from '../ledger/listener.ts';
+import { hearing, listen } from '../ledger/listener.ts';
 import { whenReachable } from '../ledger/reachable.ts';
 import { facultyModels } from '../model/facultyModels.ts';
 import type { ModelClient } from '../model/message.ts';
@@ -78,6 +79,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const refused = Promise.withResolvers<unknown>();
   const patiently = <T>(use: () => Promise<T>): Promise<T> => whenReachable(use, log, stopping.signal);
   await patiently(() => checkLedger(url, schema, { isWorker: true }));
+  const { isPooled, at: listenUrl } = await patiently(() => hearing(url));
 
   const db = await openChecked(url, schema, { maximumPoolSize: concurrency });
   const heart = await openChecked(url, schema, { maximumPoolSize: 1 });
@@ -97,12 +99,14 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const counting = await startMetrics(url, schema, log);
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
   const runtime = { db, watchers, inputs: new StatedInputs(), modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
-  const newRunner = (): Promise<Runner> => startRunner({ url, schema, heart, log, concurrency, leaseSeconds, treeId, runtime, onRefused: refused.resolve });
+  const newRunner = (): Promise<Runner> => startRunner({ url, listenUrl, schema, heart, log, concurrency, leaseSeconds, treeId, runtime, onRefused: refused.resolve });
   let warming: Promise<void> | undefined;
   let isCodeOffered: boolean;
   let runner: Runner;
   try {
-    await patiently(() => sayConnections(db, connectionsOf(concurrency, [traces, counting].filter((one) => one !== null).length), log));
+    const needs = connectionsOf(concurrency, [traces, counting].filter((one) => one !== null).length);
+    if (isPooled) sayPooler(needs, listenUrl, log);
+    else await patiently(() => sayConnections(db, needs, log));
     await patiently(() => registerTools(options.tools, db));
     isCodeOffered = await patiently(() => offerCode(docker, db));
     // Who works on one tree only has its first iteration to do, not to wait for.
@@ -123,7 +127,10 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       else if (channel === 'work_lease_revoked') tended.leases.revoke(payload);
       else tended.leases.lose(payload);
     },
-    onConnected: () => void tended.leases.check(),
+    onConnected: () => {
+      void tended.leases.check();
+      watchers.look();
+    },
   });
   log.info({ workerId: tended.leases.workerId, schema, concurrency, ...(treeId !== null && { treeId }) }, 'worker started');
 
@@ -147,6 +154,11 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   void refused.promise.then(leave);
 
   return { db, ended: ended.promise, stop: () => stop(null, options.graceSeconds ?? 5) };
+}
+
+function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {
+  if (listenUrl === null) log.warn({ needs }, `this worker opens at most ${needs} connections to a pooler, through which nothing can be listened to: it looks for jobs every second, for all else every two. WORK_LEDGER_LISTEN_URL names the server itself`);
+  else log.info({ needs, address: shownUrl(listenUrl) }, `this worker opens at most ${needs} connections to a pooler, two of them to the server itself, where notifications are listened to`);
 }
 
 /** Logs at the start whether the server has the connections that this worker may open. */

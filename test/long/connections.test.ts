@@ -194,6 +194,17 @@ test('a worker whose graphile-worker is answered no more falls silent, and start
   await done(await submit(2));
 });
 
+test('a worker that is refused its jobs, for whatever reason, starts anew until it is not', async () => {
+  await watch();
+  start();
+  await says('worker started');
+  await watcher.query('alter table graphile_worker._private_jobs rename to elsewhere');
+  await says('graphile-worker gave up');
+  await watcher.query('alter table graphile_worker.elsewhere rename to _private_jobs');
+  await says('at work again');
+  await done(await submit(2));
+});
+
 test('one that cannot write a job back starts anew, and no job stays locked', async () => {
   await watch();
   await watcher.query(`create function work_ledger.refuse() returns trigger language plpgsql as $$ begin raise exception 'refused' using errcode = '53300'; end $$;
@@ -226,15 +237,16 @@ test('every connection that is made has a listener for its errors, in the few fi
   for (const name of (await readdir(runtime, { recursive: true })).filter((each) => each.endsWith('.ts'))) {
     const text = await readFile(join(runtime, name), 'utf8');
     expect(text, name).not.toMatch(/^import (?!type |pg from ).*'pg';$/m); // under no other name
-    const made = text.match(/\bnew pg\.\w+\(|\bcreatePool\(/g) ?? [];
+    const made = text.match(/\bnew (?:pg\.\w+|PinnedClient)\(|\bcreatePool\(/g) ?? [];
     if (made.length === 0) continue;
     makers[name] = made;
     const listening = (to: string): number => text.split(`${to}.on('error', `).length - 1;
-    expect(listening('pool'), name).toBe(made.filter((one) => one !== 'new pg.Client(').length);
+    expect(listening('pool'), name).toBe(made.filter((one) => one !== 'new PinnedClient(').length);
     expect(listening('client'), name).toBe(made.filter((one) => one !== 'createPool(').length); // of a pool of pg's, those that are out on loan
   }
   expect(makers).toEqual({
-    'ledger/connection.ts': ['new pg.Client('],
+    'ledger/connection.ts': ['new PinnedClient('],
+    'ledger/driver.ts': ['new PinnedClient('],
     'ledger/pool.ts': ['createPool('], // slonik's, which listens to what it lends
     'install/installLedger.ts': ['new pg.Pool('],
     'worker/runner.ts': ['new pg.Pool('],

@@ -614,10 +614,17 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'the doctor takes any isolation',
-    file: 'sql/api/95_views/doctor_speed.sql',
+    file: 'sql/api/95_views/doctor_sessions.sql',
     from: "not in ('read committed', 'read uncommitted')",
     to: 'is null',
-    test: 'test/sql/work_ledger_doctor/names_what_slows_work.test.sql',
+    test: 'test/sql/work_ledger_doctor/names_what_sessions_begin_with.test.sql',
+  },
+  {
+    name: 'the doctor looks at no settings of the roles of workers',
+    file: 'sql/api/95_views/doctor_sessions.sql',
+    from: `where d.setdatabase = 0 and exists (select from workers k where k.role = r.rolname)`,
+    to: 'where false',
+    test: 'test/sql/work_ledger_doctor/names_what_sessions_begin_with.test.sql',
   },
   {
     name: 'the doctor misses no index',

@@ -1,6 +1,6 @@
 -- The catalog checked by queries: what every function, table and column of the ledger has to keep to, in one list.
 begin;
-select plan(18);
+select plan(19);
 
 create temporary table ledger_functions as
   select p.*, p.oid::regprocedure::text as signature
@@ -15,6 +15,10 @@ select is_empty(
   $$ select signature from ledger_functions
       where prosqlbody is null and coalesce(array_to_string(proconfig, ','), '') !~ '^search_path=pg_catalog, [^=]+, pg_temp(,(enable_[a-z]+=off|plan_cache_mode=force_(custom|generic)_plan|client_min_messages=warning))*$' $$,
   'every string-bodied function pins its search_path, pg_catalog first and pg_temp last');
+select is_empty(
+  $$ select signature from ledger_functions
+      where prosrc ~* '\mpg_(try_)?advisory_lock|\mset_config\([^;]*, *false\)|\m(create|into) +(local +)?temp|\mset +session\M|\mdeclare +\w+ +cursor +with +hold' $$,
+  'nothing that a function does outlives its transaction: behind a pooler the next one is in another session');
 select is_empty(
   $$ select signature from ledger_functions where obj_description(oid, 'pg_proc') is null and proname not in ('_uuidv7', '_now') $$,
   'every function has a comment');

@@ -23,6 +23,8 @@ as $$
         union all
         select * from _doctor_settings()
         union all
+        select * from _doctor_sessions()
+        union all
         select * from _doctor_speed()) f(severity, code, work_item_id, says, remedy)
   ),
   checked(place, code, is_fine) as (values
@@ -43,10 +45,11 @@ as $$
     (15, 'tools', 'every tool that a faculty names is registered'),
     (16, 'settings', 'every setting can have its effect'),
     (17, 'isolation', 'what waited for a lock sees what was committed meanwhile'),
-    (18, 'vacuum', 'what is deleted and updated is cleaned up'),
-    (19, 'transactions', 'no transaction is open for long'),
-    (20, 'indexes', 'every index is there and usable'),
-    (21, 'listener', 'workers hear at once of what concerns them'))
+    (18, 'sessions', 'sessions begin with settings that the ledger''s functions can work with'),
+    (19, 'vacuum', 'what is deleted and updated is cleaned up'),
+    (20, 'transactions', 'no transaction is open for long'),
+    (21, 'indexes', 'every index is there and usable'),
+    (22, 'listener', 'workers hear at once of what concerns them'))
   select coalesce(f.severity, 'fine'), c.code, f.work_item_id,
          case when f.code is null then c.is_fine when f.nth = 20 and f.n > 20 then format('%s, and %s more like it', f.says, f.n - 20) else f.says end, f.remedy
     from checked c
@@ -55,7 +58,7 @@ as $$
 $$;
 
 comment on function work_ledger_doctor() is
-  'What would lose, stall or slow work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, waiting, cooldowns, invariants, tools, settings; and what slows work down: isolation, vacuum, transactions, indexes, listener. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
+  'What would lose, stall or slow work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, waiting, cooldowns, invariants, tools, settings; what sessions begin with: isolation, sessions; and what slows work down: vacuum, transactions, indexes, listener. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
 
 create or replace function _doctor_server()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)
@@ -71,7 +74,7 @@ as $$
   union all
   select 'error', 'durability', null, format('%s is off: what is committed may be lost in a crash', s.name), format('Set %s = on.', s.name)
     from pg_settings s
-   where s.name in ('fsync', 'full_page_writes') and s.setting = 'off' or s.name = 'synchronous_commit' and s.setting in ('off', 'local')
+   where s.name in ('fsync', 'full_page_writes') and s.setting = 'off'
   union all
   select 'warning', 'connections', null, format('%s of %s connections are left; a worker opens its --concurrency and 4 more', c.free, c.most),
          'Raise max_connections, or run fewer workers.'

@@ -1,4 +1,4 @@
--- Findings of work_ledger_doctor() on what slows work, and gets slower by itself: settings, vacuum and what holds it back, indexes,
+-- Findings of work_ledger_doctor() on what slows work, and gets slower by itself: vacuum and what holds it back, indexes,
 -- workers that do not listen.
 
 create or replace function _doctor_speed()
@@ -7,13 +7,7 @@ create or replace function _doctor_speed()
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select 'error', 'isolation', null::uuid,
-         format('default_transaction_isolation is %s: what waited for a lock does not see what was committed meanwhile, and fails',
-                current_setting('default_transaction_isolation')),
-         format('alter database %I set default_transaction_isolation = ''read committed'';', current_database())
-   where current_setting('default_transaction_isolation') not in ('read committed', 'read uncommitted')
-  union all
-  select 'warning', 'vacuum', null, format('%s is off: tables grow, and estimates of plans are of long ago', s.name), format('Set %s = on.', s.name)
+  select 'warning', 'vacuum', null::uuid, format('%s is off: tables grow, and estimates of plans are of long ago', s.name), format('Set %s = on.', s.name)
     from pg_settings s
    where s.name in ('autovacuum', 'track_counts') and s.setting = 'off'
   union all
@@ -49,13 +43,13 @@ as $$
    where to_regclass(format('%I.%I', _ledger_schema(), n.name)) is null
   union all
   select 'warning', 'listener', null, format('%s workers are alive, and nobody listens: they hear of cancellations and messages only when they look', k.n),
-         'LISTEN has to reach this server: give workers an address that is not a pooler''s.'
+         'LISTEN has to reach this server: where workers are behind a pooler, WORK_LEDGER_LISTEN_URL names the server itself.'
     from (select count(*) as n from v_workers w where w.is_alive) k
    where k.n > 0 and pg_has_role('pg_read_all_stats', 'usage')
      and not exists (select from pg_stat_activity a where a.datname = current_database() and a.application_name = 'work-ledger listener');
 $$;
 
-comment on function _doctor_speed() is 'Findings of work_ledger_doctor() on isolation, vacuum, transactions, indexes and listeners.';
+comment on function _doctor_speed() is 'Findings of work_ledger_doctor() on vacuum, transactions, indexes and listeners.';
 
 create or replace function _index_names()
   returns text[]

@@ -1,13 +1,9 @@
--- work_ledger_doctor() says what slows work: settings, tables that are left alone, indexes that are gone, workers that nobody reaches.
+-- work_ledger_doctor() says what slows work: tables that are left alone, indexes that are gone, workers that nobody reaches.
 begin;
-select plan(9);
+select plan(7);
 
 create function pg_temp.of(p_code text) returns text language sql as $$
   select string_agg(format('%s: %s', severity, says), '; ' order by says) from work_ledger_doctor() where code = p_code $$;
-
-select is(pg_temp.of('isolation'), 'fine: what waited for a lock sees what was committed meanwhile', 'read committed is what it is made for');
-set local default_transaction_isolation = 'repeatable read';
-select ok(pg_temp.of('isolation') like 'error: default_transaction_isolation is repeatable read%', 'any other default is an error');
 
 select is(pg_temp.of('vacuum'), 'fine: what is deleted and updated is cleaned up', 'autovacuum does its work');
 alter table turns set (autovacuum_enabled = false);

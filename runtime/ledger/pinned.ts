@@ -1,0 +1,101 @@
+// A connection on which what the ledger needs is set, whatever the defaults of role and database are, and whether it leads to the
+// server itself or to a pooler.
+//
+// A server says at the start of a connection which of its processes will answer. Where another one answers, something stands
+// between that shares its connections, and each transaction may be in another process (PgBouncer with pool_mode = transaction).
+// There nothing outlives a transaction: each statement is sent as one with its settings, in one go, without waiting for answers
+// between; no statement is prepared under a name. Parameters at startup are left out everywhere, since poolers refuse them.
+
+import pg from 'pg';
+
+type Ask = (query: string | pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>;
+type Callback = (error: unknown, result?: unknown) => void;
+/** What pg does not declare. */
+type Inner = { processID: number | null; pipeline: boolean; connection: { stream: { destroy(): void } } };
+
+const CONNECT_MS = 10_000;
+const IDLE_IN_TRANSACTION_MS = 60_000;
+/** So much later than the server should have ended a statement, its answer does not come any more. */
+const SILENCE_MS = 10_000;
+
+export class PinnedClient extends pg.Client {
+  /** Whether something stands between that gives each transaction to any of its connections. Known once it is connected. */
+  isPooled = false;
+
+  /** `statement_timeout` and `lock_timeout` in ms, default: none; `connectionTimeoutMillis`, default: 10 s, also for a pooler that has no connection. */
+  constructor({ statement_timeout, lock_timeout, idle_in_transaction_session_timeout, ...config }: pg.ClientConfig = {}) {
+    const limit = statement_timeout || 0;
+    super({ connectionTimeoutMillis: CONNECT_MS, ...(limit > 0 && { query_timeout: limit + SILENCE_MS }), ...config });
+    const pins = {
+      statement_timeout: limit,
+      lock_timeout: lock_timeout ?? 0,
+      idle_in_transaction_session_timeout: idle_in_transaction_session_timeout ?? IDLE_IN_TRANSACTION_MS,
+      transaction_timeout: 0,
+      standard_conforming_strings: 'on',
+      DateStyle: 'ISO, MDY',
+      IntervalStyle: 'postgres',
+    };
+    this.on('error', () => {}); // a pool listens only when it has the connection, and it may break before
+    const inner = this as unknown as Inner;
+    const open = super.connect.bind(this);
+    const send = super.query.bind(this) as Ask;
+    const begin = `begin isolation level read committed; select ${settings(pins, true)}`;
+
+    const ask: Ask = async (query, values) => {
+      try {
+        return await send(query, values);
+      } catch (error) {
+        if (isSilence(error)) inner.connection.stream.destroy(); // whatever comes later is not for the next query
+        throw error;
+      }
+    };
+
+    const connected = async (): Promise<pg.Client> => {
+      await open();
+      try {
+        const isOwn = `pg_backend_pid() = ${inner.processID ?? 'null'}`;
+        const pinned = settings({ ...pins, default_transaction_isolation: 'read committed', idle_session_timeout: 0 }, false);
+        const { rows: [found] } = await ask({ text: `select ${isOwn} as is_own, case when ${isOwn} then ${pinned} end`, query_timeout: config.connectionTimeoutMillis ?? CONNECT_MS } as pg.QueryConfig);
+        this.isPooled = inner.pipeline = found.is_own !== true;
+        return this;
+      } catch (error) {
+        await this.end().catch(() => {});
+        throw error;
+      }
+    };
+
+    const askPooled: Ask = async (query, values) => {
+      const asked: pg.QueryConfig = typeof query === 'string' ? { text: query } : query;
+      const { name: _, ...unnamed } = asked;
+      if (this.getTransactionStatus() !== 'I') return ask(unnamed, values);
+      if (opensTransaction.test(unnamed.text)) return ask(unnamed.text.replace(opensTransaction, begin));
+      const answers = await Promise.allSettled([ask(begin), ask(unnamed, values), ask('commit')]);
+      for (const answer of answers) if (answer.status === 'rejected') throw answer.reason;
+      return (answers[1] as PromiseFulfilledResult<pg.QueryResult>).value;
+    };
+
+    this.connect = ((callback?: Callback) => answered(connected(), callback)) as pg.Client['connect'];
+    this.query = ((query: string | pg.QueryConfig | pg.Submittable, values?: unknown[] | Callback, callback?: Callback) => {
+      if (typeof query === 'object' && 'submit' in query) return super.query(query);
+      const [given, told] = typeof values === 'function' ? [undefined, values] : [values, callback];
+      return answered((this.isPooled ? askPooled : ask)(query, given), told);
+    }) as pg.Client['query'];
+  }
+}
+
+/** The server, or what stands between, did not answer in time. */
+export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout';
+
+const opensTransaction = /^\s*begin\s*(?=;|$)/i;
+
+/** An expression that sets what this version of PostgreSQL knows: for the session, or for the transaction. */
+function settings(pins: Record<string, string | number>, isLocal: boolean): string {
+  const set = ([name, value]: [string, string | number]): string => `case when current_setting('${name}', true) is not null then set_config('${name}', '${value}', ${isLocal}) end`;
+  return `concat(${Object.entries(pins).map(set).join(', ')})`;
+}
+
+function answered<T>(answer: Promise<T>, callback: Callback | undefined): Promise<T> | undefined {
+  if (callback === undefined) return answer;
+  void answer.then((value) => callback(null, value), callback); // oxlint-disable-line promise/no-callback-in-promise -- as pg's own pool asks
+  return undefined;
+}

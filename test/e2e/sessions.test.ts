@@ -1,0 +1,69 @@
+// What connections of ours begin with, whatever the defaults of database and role are.
+
+import { pino } from 'pino';
+import { sql } from 'slonik';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { z } from 'zod';
+
+import { startProxy } from '../../runtime/faults/proxy.ts';
+import { connect } from '../../runtime/ledger/connection.ts';
+import { openDb } from '../../runtime/ledger/db.ts';
+import { isConnectionLost } from '../../runtime/ledger/reachable.ts';
+import { createModelClient } from '../../runtime/model/callModel.ts';
+import { startWorker } from '../../runtime/worker/worker.ts';
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { done, startTeam } from '../team.ts';
+import { until } from '../workerProcess.ts';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+  const name = new URL(database.url).pathname.slice(1);
+  for (const set of [`default_transaction_isolation = 'serializable'`, `statement_timeout = '50ms'`, `lock_timeout = '10ms'`, `idle_session_timeout = '50ms'`, `standard_conforming_strings = off`, `DateStyle = 'German'`]) {
+    await database.query(`alter database ${name} set ${set}`);
+  }
+});
+afterAll(async () => {
+  await database?.query(`alter database ${new URL(database.url).pathname.slice(1)} reset all`);
+  await database?.drop();
+});
+
+const shown = z.object({ isolation: z.string(), statement: z.string(), lock: z.string(), strings: z.string(), at: z.string() });
+const whatIsSet = sql.type(shown)`select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
+  current_setting('standard_conforming_strings') as strings, timestamptz '2026-11-22 12:00Z' at time zone 'UTC' as at`;
+
+test('isolation, strings, dates and limits are the ledger\'s, in a pool and on a single connection', async () => {
+  const db = await openDb(database.url, 'ledger');
+  expect(await db.pool.one(whatIsSet)).toEqual({ isolation: 'read committed', statement: '1min', lock: '0', strings: 'on', at: '2026-11-22 12:00:00' });
+  await db.close();
+  const client = await connect({ connectionString: database.url });
+  expect((await client.query(whatIsSet.sql)).rows).toEqual([expect.objectContaining({ isolation: 'read committed', statement: '0', lock: '0', strings: 'on' })]);
+  await client.query('begin');
+  expect((await client.query(whatIsSet.sql)).rows).toEqual([expect.objectContaining({ isolation: 'read committed', lock: '0' })]);
+  await client.end();
+});
+
+test('a worker works where the defaults would stop it', async () => {
+  const db = await openDb(database.url, 'ledger');
+  const model = await startTeam({ Talk: () => done('Talked.') });
+  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  await db.facultySave({ name: 'talker', accepts: ['talk'], awareness: { enabled: false } });
+  const items = await Promise.all([1, 2, 3, 4, 5, 6].map((n) => db.workSubmit({ workType: 'talk', description: `Talk ${n}` })));
+  for (const { id } of items) await until(async () => (await db.workItem(id))?.state === 'completed');
+  await worker.stop();
+  await model.close();
+  await db.close();
+});
+
+test('a connection that does not answer any more is given up, and counts as lost', async () => {
+  const { hostname, pathname } = new URL(database.url);
+  const proxy = await startProxy({ path: `${decodeURIComponent(hostname)}/.s.PGSQL.5432` });
+  const client = await connect({ connectionString: `postgresql://postgres@127.0.0.1:${proxy.port}${pathname}`, query_timeout: 500 });
+  const ended = new Promise<void>((resolve) => client.once('end', resolve));
+  void proxy.cutNext('black_hole', 'never answered');
+  const error: unknown = await client.query(`select 'never answered'`).catch((refused: unknown) => refused);
+  expect(isConnectionLost(error)).toBe(true);
+  await ended;
+  await proxy.close();
+});
