@@ -46,8 +46,18 @@ function sources(files: readonly string[]): string {
 /** Functions, views and what comes with them: replaced as a whole at every change. */
 const api = (): string => sources(sqlFiles('api/'));
 
+/** Refuses a database that is not in UTF8. For itself, before anything else: the rest is Unicode, which such a database cannot even read. */
+export const encodingCheck = (): string => read('schema/000_encoding.sql');
+
 /** The names of the ledger's tables. */
 export const tables = (): string[] => inPackage()?.tables ?? sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create table (\w+)/gm)].map((found) => found[1] ?? ''));
+
+/** The tables whose rows a dump takes along, each with the condition on them: a whole where clause, or nothing. */
+export function dumpedTables(): Map<string, string> {
+  const known = tables();
+  const marked = [...read('extension.sql').matchAll(/^select pg_extension_config_dump\('(\w+)', '(.*)'\);/gm)].map(([, name = '', condition = '']): [string, string] => [name, condition]);
+  return new Map(marked.filter(([name, condition]) => condition !== 'where false' && known.includes(name)));
+}
 
 /** The names of its indexes, without those that belong to keys. */
 const indexes = (): string[] => sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create (?:unique )?index (\w+)/gm)].map((found) => found[1] ?? ''));

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { sandboxImage } from '../../sandbox/image.ts';
 import type { ConsoleSettings } from '../commands/console.ts';
 import type { FaultsOptions } from '../commands/faults.ts';
+import type { InstallOptions } from '../commands/install.ts';
 import { exit, note, print } from '../commands/output.ts';
 import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
@@ -47,15 +48,10 @@ export function beginCommands(): void {
     print({ wasRunning }, wasRunning ? 'stopped' : 'it was not running', options.json ?? false);
   }), 'down');
 
-  examples(command('install', 'install the ledger as a plain script, or upgrade it; and graphile-worker\'s schema').action(async (options: Settings) => {
-    const { findLedger } = await import('../install/findLedger.ts');
-    const { installLedger } = await import('../install/installLedger.ts');
-    const place = await findLedger(options);
-    const installed = await installLedger(place.url, place.schema);
-    const done = installed.upgradedFrom !== null ? `upgraded from ${installed.upgradedFrom}` : installed.changed ? 'installed' : 'is up to date';
-    print(installed, `ledger ${installed.version} ${done} in schema ${installed.schema} (${installed.form})`, options.json ?? false);
-    note(`For psql: set search_path to "${installed.schema}", public; to keep it, with one of these before it: alter role current_user, alter database NAME`);
-  }), 'install', 'install --schema agents');
+  examples(command('install', 'install the ledger as a plain script, or bring it up: upgrade it, follow a schema that was renamed; and graphile-worker\'s schema')
+    .option('--print', 'print what is missing as a script for psql, for somebody with more rights; change nothing')
+    .option('--owner <role>', 'with --print: the role that the ledger is to belong to (default: the role that runs the script)')
+    .action(ends(async (options: InstallOptions) => (await import('../commands/install.ts')).install(options))), 'install', 'install --schema agents', 'install --print --schema agents --owner app > install.sql');
 
   examples(command('javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(ends(async (options: Settings) => (await import('../commands/javascript.ts')).javascript(options))), 'javascript');
 

@@ -5,7 +5,7 @@ import Docker from 'dockerode';
 import { commandUser } from '../../sandbox/commandUser.ts';
 import { listVolumes, volumeOf } from '../../sandbox/containerWorkspace.ts';
 import type { Settings } from '../config.ts';
-import { checkLedger, OtherLedger } from '../ledger/checkLedger.ts';
+import { checkLedger, NoQueue, OtherLedger } from '../ledger/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { shownUrl } from '../ledger/address.ts';
 import { withConnection } from '../ledger/connection.ts';
@@ -26,7 +26,8 @@ export async function doctor(options: Settings): Promise<number> {
     await checkLedger(place.url, place.schema, { isWorker: true });
   } catch (error) {
     if (!(error instanceof OtherLedger)) throw error;
-    return say([{ check: 'ledger', severity: 'error', detail: error.message }], options);
+    // Who only looks need not be able to work.
+    if (!(error instanceof NoQueue)) return say([{ check: 'ledger', severity: 'error', detail: error.message }], options);
   }
   const db = await openChecked(place.url, place.schema, { maximumPoolSize: 2 });
   try {

@@ -5,25 +5,34 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import pg from 'pg';
+import type pg from 'pg';
 
-import { plainScript, version } from '../../sql/extensionSource.ts';
+import { encodingCheck, plainScript, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
-import { PinnedClient } from '../ledger/pinned.ts';
 import { sqlState } from '../ledger/errors.ts';
-import { checkLedger, isInstallable, isOurs, isUpgradable, ledgerOn, otherLedger, QUEUE_MIGRATION, standing } from '../ledger/checkLedger.ts';
+import { checkLedger, isInstallable, isMadeByUs, isOurs, isUpgradable, ledgerOn, otherLedger, QUEUE_MIGRATION, queueOn, standing } from '../ledger/checkLedger.ts';
 import type { Found, Standing } from '../ledger/checkLedger.ts';
+import { queueScript } from './queue.ts';
+import { renamedScript } from './renamedScript.ts';
+import { checkRights } from './rights.ts';
 
-/** `upgradedFrom`: the version that the ledger had; null: it was not upgraded. */
-export type Installed = { schema: string; version: string; form: 'extension' | 'script'; changed: boolean; upgradedFrom: string | null };
+/** `upgradedFrom`: the version that the ledger had; `renamedFrom`: the schema in which its functions looked for it; null: it was not. */
+export type Installed = { schema: string; version: string; form: 'extension' | 'script'; changed: boolean; upgradedFrom: string | null; renamedFrom: string | null };
 
-/** Installs graphile-worker's schema and the ledger in the database. An earlier release is upgraded; a ledger of this version is renewed if only its functions differ. */
+/** Installs graphile-worker's schema and the ledger in the database. An earlier release is upgraded, one whose schema was renamed follows it; a ledger of this version is renewed if only its functions differ. */
 export async function installLedger(url: string, schema: string): Promise<Installed> {
-  const before = await standing(url, schema);
+  const before = await standing(url, schema).catch(async (error: unknown) => {
+    if (sqlState(error) === '42501') await checkInstallable(url, schema, null);
+    throw error;
+  });
   if (!isInstallable(before)) throw otherLedger(before, schema);
+  await checkInstallable(url, schema, before);
   const isQueueOld = await readyQueue(url, before);
   const changed = isOurs(before) ? isQueueOld : await patiently(url, () => runScript(url, schema));
-  return { schema, version: version(), form: before.form, changed, upgradedFrom: changed && isUpgradable(before) ? (before.ledger?.version ?? null) : null };
+  return {
+    schema, version: version(), form: before.form, changed,
+    upgradedFrom: changed && isUpgradable(before) ? (before.ledger?.version ?? null) : null, renamedFrom: changed ? (before.ledger?.formerSchema ?? null) : null,
+  };
 }
 
 /** For commands that start to work: installs a ledger if there is none. An existing one is not touched: it fits, or OtherLedger is thrown. */
@@ -32,10 +41,25 @@ export async function readyLedger(url: string, schema: string): Promise<void> {
   if (found.ledger === null) await installLedger(url, schema);
   else if (found.queue === 0) {
     await checkLedger(url, schema);
+    await checkInstallable(url, schema, found);
     await readyQueue(url, found);
   }
   await checkLedger(url, schema, { isWorker: true });
 }
+
+/** Everything that a new ledger needs before it: throws if the database or the rights of this role do not allow it, and brings graphile-worker's schema up. */
+export async function readyToInstall(url: string, schema: string): Promise<void> {
+  const found = await standing(url, schema);
+  await checkInstallable(url, schema, found);
+  await readyQueue(url, found);
+}
+
+/** Throws if the database or the rights of this role do not allow it. `found`: null: this role may not even look. */
+const checkInstallable = (url: string, schema: string, found: Standing | null): Promise<void> =>
+  withConnection({ connectionString: url }, async (client) => {
+    if (found?.ledger === null) await client.query(encodingCheck());
+    await checkRights(client, schema, found);
+  });
 
 /** Brings graphile-worker's schema up; false: it is. */
 async function readyQueue(url: string, { queue }: Standing): Promise<boolean> {
@@ -69,39 +93,55 @@ async function whoIsInTheWay(url: string): Promise<string> {
   return rows[0] ? `: the oldest open transaction is of process ${rows[0].pid} (${rows[0].name || 'no application name'}), since ${rows[0].since}` : '';
 }
 
-async function migrateQueue(url: string): Promise<void> {
-  const { Logger, runMigrations } = await import('graphile-worker'); // every command comes through here, few install
-  const pool = new pg.Pool({ Client: PinnedClient, connectionString: url, max: 1, lock_timeout: LOCK_TIMEOUT_MS });
-  pool.on('error', () => {});
-  pool.on('connect', (client) => void client.on('error', () => {}));
-  try {
-    await runMigrations({ pgPool: pool, logger: new Logger(() => () => {}) });
-  } finally {
-    await pool.end();
-  }
+/** Begins a transaction; of two installers at once the second finds the work done. */
+async function begin(client: pg.Client): Promise<void> {
+  await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
+  await client.query(`select pg_advisory_xact_lock(hashtextextended('work_ledger install', 0))`);
+}
+
+function migrateQueue(url: string): Promise<void> {
+  return withConnection({ connectionString: url }, async (client) => {
+    await begin(client);
+    const now = await queueOn(client);
+    if (now !== null && now < QUEUE_MIGRATION) {
+      await createSchema(client, 'graphile_worker');
+      await client.query(await queueScript(now));
+    }
+    await client.query('commit');
+  });
+}
+
+/** Who owns a schema and nothing else may not create one, not even one that exists. */
+async function createSchema(client: pg.Client, name: string): Promise<void> {
+  if ((await client.query('select from pg_namespace where nspname = $1', [name])).rowCount === 0) await client.query(`create schema ${client.escapeIdentifier(name)}`);
 }
 
 /** Makes the ledger, upgrades it, or replaces its functions, in one transaction. False: another installer was faster. */
 function runScript(url: string, schema: string): Promise<boolean> {
   return withConnection({ connectionString: url }, async (client) => {
-    const quoted = client.escapeIdentifier(schema);
-    await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-    // Two installers at once: the second finds the work done.
-    await client.query(`select pg_advisory_xact_lock(hashtextextended('work_ledger install', 0))`);
+    await begin(client);
     const now = await ledgerOn(client, schema);
     if (isOurs(now)) return false;
     if (!isInstallable(now)) throw otherLedger(now, schema);
     if (now.ledger === null) {
-      // Who owns a schema and nothing else may not create one, not even one that exists.
-      if ((await client.query('select from pg_namespace where nspname = $1', [schema])).rowCount === 0) await client.query(`create schema ${quoted}`);
+      await createSchema(client, schema);
       await client.query(plainScript(schema, null));
     } else {
-      await lockFirst(client, quoted);
-      await (now.form === 'extension' ? updateExtension(client, now, schema) : replace(client, now, schema));
+      await lockFirst(client, client.escapeIdentifier(schema));
+      await change(client, now, schema);
     }
     await client.query('commit');
     return true;
   });
+}
+
+/** Lets a ledger that is there become what this program wants. */
+async function change(client: pg.Client, now: Found, schema: string): Promise<void> {
+  if (now.form === 'script') await replace(client, now, schema);
+  else if (!isMadeByUs(now)) await updateExtension(client, now, schema);
+  // Last: what has not been replaced is users' own.
+  const former = now.ledger?.formerSchema ?? null;
+  if (former !== null) await client.query(renamedScript(former, schema));
 }
 
 async function replace(client: pg.Client, now: Found, schema: string): Promise<void> {

@@ -18,22 +18,30 @@ export class NoLedger extends OtherLedger {
   override name = 'NoLedger';
 }
 
+/** This role may not work with graphile-worker's jobs. */
+export class NoQueue extends OtherLedger {
+  override name = 'NoQueue';
+}
+
 /** What the database has in a schema. */
 export type Found = {
   form: 'extension' | 'script';
-  /** Null: there is no ledger. `isServing`: it is of a later version, and serves programs of this one, too. */
-  ledger: { version: string; build: string; isServing: boolean; missingTables: string[] } | null;
+  /**
+   * Null: there is no ledger. `isServing`: it is of a later version, and serves programs of this one, too. `formerSchema`: where its
+   * functions still look for it, since somebody renamed its schema; null: they are right.
+   */
+  ledger: { version: string; build: string; isServing: boolean; missingTables: string[]; formerSchema: string | null } | null;
   /** A schema name that is not in use. */
   free: string;
 };
 
-/** `queue`: the newest migration of graphile-worker; 0: its schema does not exist; null: we may not read it. */
+/** `queue`: the newest migration of graphile-worker; 0: it has no tables; null: we may not work with them. */
 export type Standing = Found & { queue: number | null };
 
 /** The newest migration of the graphile-worker that this program has. */
 export const QUEUE_MIGRATION = 20;
 
-/** Throws OtherLedger if there is no ledger that this program can work with or, for a worker, if graphile-worker's schema is missing or old. Reads only. */
+/** Throws OtherLedger if there is no ledger that this program can work with or, for a worker, if graphile-worker's schema is missing, old or not for this role. Reads only. */
 export async function checkLedger(url: string, schema: string, options: { isWorker?: boolean } = {}): Promise<void> {
   await withConnection({ connectionString: url }, (client) => checkLedgerOn(client, schema, options));
 }
@@ -43,8 +51,13 @@ export async function checkLedgerOn(client: Asking, schema: string, { isWorker =
   const found = await ledgerOn(client, schema);
   if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${schema}". Install one: ${installCommand(schema)}`);
   if (!isOurs(found) && !found.ledger.isServing) throw otherLedger(found, schema);
-  const queue = isWorker ? await queueOn(client) : null;
-  if (queue !== null && queue < QUEUE_MIGRATION) {
+  if (!isWorker) return;
+  const queue = await queueOn(client);
+  if (queue === null) {
+    const { rows: [asking] } = await client.query<{ role: string }>('select current_user as role');
+    throw new NoQueue(`role "${asking?.role}" may not work with graphile-worker's jobs: grant it this ledger's role for workers (work_roles_create), or have the owner of these jobs run what this prints: ${printCommand(schema, asking?.role ?? '')}`);
+  }
+  if (queue < QUEUE_MIGRATION) {
     throw new OtherLedger(`graphile-worker's schema is ${queue === 0 ? 'missing' : `at migration ${queue}`}, this program wants migration ${QUEUE_MIGRATION}. Bring it up: ${installCommand(schema)}`);
   }
 }
@@ -55,12 +68,14 @@ export const standing = (url: string, schema: string): Promise<Standing> => with
 export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
   const quoted = client.escapeIdentifier(schema);
   const ask = async <Row extends Record<string, unknown>>(query: string, ...values: unknown[]): Promise<Row> => (await client.query<Row>(query, values)).rows[0] as Row;
-  const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; has_serves: boolean; form: Found['form']; free: string }>(`
+  const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; has_serves: boolean; pinned: string | null; form: Found['form']; free: string }>(`
     select to_regclass($1 || '.work_ledger') is not null as is_there,
            array(select t from unnest($3::text[]) t where to_regclass(format('%s.%I', $1::text, t)) is null) as missing_tables,
            to_regprocedure($1 || '.work_ledger_version()') is not null as has_version,
            to_regprocedure($1 || '.work_ledger_build()') is not null as has_build,
            to_regprocedure($1 || '.work_ledger_serves(text)') is not null as has_serves,
+           (select (parse_ident(substring(c from '^search_path=pg_catalog, (.*), pg_temp$')))[1] from pg_proc p cross join unnest(p.proconfig) c
+             where p.oid = to_regprocedure($1 || '._ledger_schema()')) as pinned,
            case when exists (select from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger' and n.nspname = $2)
                 then 'extension' else 'script' end as form,
            (select format('%s_%s', $2::text, i) from generate_series(2, 1000) i
@@ -69,23 +84,34 @@ export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
   if (!found.is_there) return { ...free, ledger: null };
   const made = { version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`, build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'` };
   const named = await ask<{ version: string; build: string }>(`select ${made.version} as version, ${made.build} as build`);
-  const isServing = found.has_serves && isNewer(named.version) && (await ask<{ is: boolean }>(`select ${quoted}.work_ledger_serves($1) as is`, version())).is;
-  return { ...free, ledger: { ...named, isServing, missingTables: found.missing_tables } };
+  const formerSchema = found.pinned === schema ? null : found.pinned;
+  const isServing = formerSchema === null && found.has_serves && isNewer(named.version) && (await ask<{ is: boolean }>(`select ${quoted}.work_ledger_serves($1) as is`, version())).is;
+  return { ...free, ledger: { ...named, isServing, missingTables: found.missing_tables, formerSchema } };
 }
 
-async function queueOn(client: Asking): Promise<Standing['queue']> {
+export async function queueOn(client: Asking): Promise<Standing['queue']> {
   const { rows: [found] } = await client.query<{ state: 'none' | 'seen' | 'hidden' }>(`
     select case when to_regnamespace('graphile_worker') is null then 'none'
                 when not has_schema_privilege('graphile_worker', 'usage') then 'hidden'
                 when to_regclass('graphile_worker.migrations') is null then 'none'
                 when not has_table_privilege('graphile_worker.migrations', 'select') then 'hidden'
+                -- Its tables have row-level security: who does not own them needs a policy, too.
+                when exists (
+                  select from pg_class c
+                    join pg_namespace n on n.oid = c.relnamespace
+                   where n.nspname = 'graphile_worker' and c.relname = '_private_jobs'
+                     and (not has_table_privilege(c.oid, 'insert') or row_security_active(c.oid) and not exists (
+                       select from pg_policy y cross join unnest(y.polroles) r where y.polrelid = c.oid and (r = 0 or pg_has_role(r, 'usage'))))) then 'hidden'
                 else 'seen' end as state`);
   if (found?.state !== 'seen') return found?.state === 'none' ? 0 : null;
   return (await client.query<{ id: number }>('select coalesce(max(id), 0) as id from graphile_worker.migrations')).rows[0]?.id ?? 0;
 }
 
-/** Whether it was made from this program's sources. */
-export const isOurs = ({ ledger }: Found): boolean => ledger?.version === version() && ledger.build === build() && ledger.missingTables.length === 0;
+/** Whether it was made from this program's sources, wherever it is now. */
+export const isMadeByUs = ({ ledger }: Found): boolean => ledger?.version === version() && ledger.build === build() && ledger.missingTables.length === 0;
+
+/** Whether this program can work with it as it is. */
+export const isOurs = (found: Found): boolean => isMadeByUs(found) && found.ledger?.formerSchema === null;
 
 /** Functions alone differ, and can be replaced: the tables are ours. An extension changes with its version only. */
 const isRenewable = ({ form, ledger }: Found): boolean =>
@@ -95,12 +121,15 @@ const isRenewable = ({ form, ledger }: Found): boolean =>
 export const isUpgradable = ({ ledger }: Found): boolean => ledger !== null && isOfRelease(ledger);
 
 /** Whether an installer can make it ours. A newer ledger is never downgraded. */
-export const isInstallable = (found: Found): boolean => found.ledger === null || isOurs(found) || isRenewable(found) || isUpgradable(found);
+export const isInstallable = (found: Found): boolean => found.ledger === null || isMadeByUs(found) || isRenewable(found) || isUpgradable(found);
 
 /** What to do about it, as an error; `why` comes before it. */
 export function otherLedger(found: Found, schema: string, why = ''): OtherLedger {
-  const there = found.ledger ?? { version: 'unknown', build: 'unknown', isServing: false, missingTables: [] };
+  const there = found.ledger ?? { version: 'unknown', build: 'unknown', isServing: false, missingTables: [], formerSchema: null };
   if (isNewer(there.version)) return new OtherLedger(`the ledger in schema "${schema}" is version ${there.version}, this program is version ${version()}: use work-ledger ${there.version}`);
+  if (there.formerSchema !== null && isInstallable(found)) {
+    return new OtherLedger(`the ledger in schema "${schema}" was in schema "${there.formerSchema}", and its functions still look for it there: ${why}bring it up with ${installCommand(schema)}`);
+  }
   if (isUpgradable(found)) return new OtherLedger(`the ledger in schema "${schema}" is version ${there.version}, this program is version ${version()}: ${why}bring it up with ${installCommand(schema)}`);
   const missing = there.missingTables.length === 0 ? '' : ` It has no table ${there.missingTables.join(', ')}.`;
   const said = `the ledger in schema "${schema}" is version ${there.version} (build ${there.build}), this program wants ${version()} (build ${build()}).${missing}`;
@@ -109,7 +138,13 @@ export function otherLedger(found: Found, schema: string, why = ''): OtherLedger
     `${said} ${why}Nothing carries it over. Set a fresh one beside it, which leaves the old one as it is: ${installCommand(found.free)}\nFrom then on put WORK_LEDGER_SCHEMA=${found.free} in front of every command.`);
 }
 
-const installCommand = (schema: string): string => `work-ledger install --schema ${/^[\w-]+$/.test(schema) ? schema : `'${schema.replaceAll("'", `'\\''`)}'`}`;
+const installCommand = (schema: string): string => `work-ledger install --schema ${word(schema)}`;
+
+/** What prints, for somebody with more rights, how the ledger is installed for a role. */
+export const printCommand = (schema: string, role: string): string => `${installCommand(schema)} --print --owner ${word(role)}`;
+
+/** As one word of a shell. */
+const word = (text: string): string => (/^[\w-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
 
 function isNewer(there: string): boolean {
   const [theirs, ours] = [there, version()].map((text) => text.split(/[.-]/).map(Number));

@@ -3,7 +3,7 @@
 
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -15,61 +15,15 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { installLedger, readyLedger } from '../../runtime/install/installLedger.ts';
 import { checkLedger } from '../../runtime/ledger/checkLedger.ts';
 import { openDb } from '../../runtime/ledger/db.ts';
-import { controlFile, extensionScripts, plainScript, version } from '../../sql/extensionSource.ts';
+import { controlFile, plainScript, version } from '../../sql/extensionSource.ts';
 import { catalogLines, difference } from '../catalog.ts';
-import { createDatabase } from '../database.ts';
-import { noDebian, startDebian } from '../debian.ts';
-import type { DebianServer } from '../debian.ts';
+import { fillTables, rowsOf } from '../everyTable.ts';
 import { earlierVersions, releasedExtension, releasedScript } from '../released.ts';
+import { newest, noOldest, oldest, servers } from '../servers.ts';
+import type { Database } from '../servers.ts';
 import { until } from '../workerProcess.ts';
 
-type Database = { url: string; query<Row extends pg.QueryResultRow>(sql: string): Promise<Row[]>; drop(): Promise<void> };
 type Form = 'script' | 'extension';
-
-/** What a server has where the extension's files were put. */
-async function layOutExtension(folder: string, versions: readonly string[] = earlierVersions()): Promise<void> {
-  await writeFile(join(folder, 'work_ledger.control'), controlFile().replace(/^schema = .*\n/m, ''));
-  for (const [name, script] of extensionScripts()) await writeFile(join(folder, name), script);
-  for (const earlier of versions) await writeFile(join(folder, `work_ledger--${earlier}.sql`), releasedExtension(earlier));
-}
-
-async function newest(): Promise<{ create(): Promise<Database>; stop(): Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'wl-upgrade-'));
-  await chmod(folder, 0o755);
-  await mkdir(join(folder, 'extension'));
-  await layOutExtension(join(folder, 'extension'));
-  return {
-    async create() {
-      const database = await createDatabase({ from: null });
-      await database.query(`do $$ begin execute format('alter database %I set extension_control_path = %L', current_database(), '${folder}:$system'); end $$`);
-      return database;
-    },
-    stop: () => rm(folder, { recursive: true }),
-  };
-}
-
-async function oldest(): Promise<{ create(): Promise<Database>; stop(): Promise<void> }> {
-  const server: DebianServer = await startDebian(15);
-  await layOutExtension(server.extensionDir);
-  const run = async <Row extends pg.QueryResultRow>(name: string, sql: string): Promise<Row[]> => {
-    const client = new pg.Client({ connectionString: `${server.serverUrl}${name}` });
-    await client.connect();
-    try {
-      return (await client.query<Row>(sql)).rows;
-    } finally {
-      await client.end();
-    }
-  };
-  return {
-    async create() {
-      const name = `test_${randomBytes(6).toString('hex')}`;
-      await run('postgres', `create database ${name}`);
-      await run('postgres', `alter database ${name} set search_path to ledger, public`);
-      return { url: `${server.serverUrl}${name}`, query: (sql) => run(name, sql), drop: async () => void (await run('postgres', `drop database ${name} with (force)`)) };
-    },
-    stop: () => server.stop(),
-  };
-}
 
 const catalogOf = async (database: Database): Promise<string[]> => {
   const client = new pg.Client({ connectionString: database.url });
@@ -89,21 +43,8 @@ async function installReleased(database: Database, earlier: string, form: Form):
 const ownRows: Record<string, string[]> = { '0.1.0': [`select _salt(id) from work_items where work_type = 'analyze' limit 1`] };
 
 async function fill(database: Database, earlier: string): Promise<void> {
-  const statements = (await readFile(new URL('../everyTable.sql', import.meta.url), 'utf8')).split(/(?<=;)\n(?=select|insert|do)/);
-  for (const statement of [...statements, ...(ownRows[earlier] ?? [])]) await database.query(`set search_path to ledger, public; ${statement}`);
-}
-
-const tablesOf = async (database: Database): Promise<string[]> =>
-  (await database.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r' order by 1`)).map(({ name }) => name);
-
-/** The rows of users, by table. */
-async function rowsOf(database: Database): Promise<Map<string, Record<string, unknown>[]>> {
-  const found = new Map<string, Record<string, unknown>[]>();
-  for (const table of await tablesOf(database)) {
-    const rows = await database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from ledger.${table} t where (to_jsonb(t) ->> 'is_builtin') is distinct from 'true' order by t::text`);
-    found.set(table, rows.map(({ row }) => row));
-  }
-  return found;
+  await fillTables(database, 'ledger');
+  for (const statement of ownRows[earlier] ?? []) await database.query(`set search_path to ledger, public; ${statement}`);
 }
 
 /** Tables that upgrades drop, with their rows. */
@@ -121,10 +62,7 @@ function carriedOver(before: Map<string, Record<string, unknown>[]>, after: Map<
   }
 }
 
-const noOldest = noDebian(15);
-if (noOldest !== null) console.warn(`upgrades on PostgreSQL 15 are not tested: ${noOldest}`);
-
-describe.each([{ server: 'PostgreSQL 18', start: newest, missing: null }, { server: 'PostgreSQL 15', start: oldest, missing: noOldest }])('on $server', ({ start, missing }) => {
+describe.each(servers)('on $server', ({ start, missing }) => {
   describe.skipIf(missing !== null)('a ledger of an earlier version', () => {
     let at: Awaited<ReturnType<typeof start>>;
     const fresh = new Map<Form, string[]>();
@@ -146,17 +84,17 @@ describe.each([{ server: 'PostgreSQL 18', start: newest, missing: null }, { serv
       await runMigrations({ connectionString: database.url });
       await installReleased(database, earlier, form);
       await fill(database, earlier);
-      const before = await rowsOf(database);
+      const before = await rowsOf(database, 'ledger');
       expect([...before].filter(([, rows]) => rows.length === 0).map(([table]) => table)).toEqual(['erasing', 'ledger_roles', 'turn_streams']);
       // Whoever works says what is missing, and changes nothing.
       for (const begin of [checkLedger, readyLedger, openDb]) {
         await expect(begin(database.url, 'ledger')).rejects.toThrow(`the ledger in schema "ledger" is version ${earlier}, this program is version ${version()}: bring it up with work-ledger install --schema ledger`);
       }
-      expect(await rowsOf(database)).toEqual(before);
+      expect(await rowsOf(database, 'ledger')).toEqual(before);
 
       expect(await installLedger(database.url, 'ledger')).toEqual({ schema: 'ledger', form, version: version(), changed: true, upgradedFrom: earlier });
       expect(difference(fresh.get(form) ?? [], await catalogOf(database))).toEqual([]);
-      carriedOver(before, await rowsOf(database));
+      carriedOver(before, await rowsOf(database, 'ledger'));
       expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: false, upgradedFrom: null });
       const db = await openDb(database.url, 'ledger');
       try {
@@ -213,7 +151,7 @@ test.skipIf(noDump !== null)('a dump of an earlier version is restored where a n
     await promisify(execFile)('pg_restore', ['-d', fresh.url, join(folder, 'ledger.dump')]);
     expect(await installLedger(fresh.url, 'ledger')).toMatchObject({ upgradedFrom: earlier });
     expect(difference(expected, await catalogOf(fresh))).toEqual([]);
-    carriedOver(await rowsOf(old), await rowsOf(fresh));
+    carriedOver(await rowsOf(old, 'ledger'), await rowsOf(fresh, 'ledger'));
   } finally {
     await rm(folder, { recursive: true });
     await at.stop();
