@@ -248,7 +248,6 @@ test('every connection that is made has a listener for its errors, in the few fi
     'ledger/connection.ts': ['new PinnedClient('],
     'ledger/driver.ts': ['new PinnedClient('],
     'ledger/pool.ts': ['createPool('], // slonik's, which listens to what it lends
-    'install/installLedger.ts': ['new pg.Pool('],
     'worker/runner.ts': ['new pg.Pool('],
   });
 });

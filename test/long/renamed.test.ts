@@ -40,9 +40,9 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       await fillTables(database, 'ledger');
       await database.query(`
         create function ledger.look_up(input jsonb) returns text language sql set search_path = pg_catalog, ledger, pg_temp return input ->> 'at';
-        create function ledger.archive(id uuid) returns void language sql begin atomic; select; end;
+        create function ledger.put_away(id uuid) returns void language sql begin atomic; select; end;
         select ledger.ability_register('look_up', 'Looks.', '{"type": "object"}', 'pure', 'safe', 'ledger.look_up(jsonb)');
-        select ledger.retention_policy_save('3650 days', 'failed', p_export => 'ledger.archive(uuid)')`);
+        select ledger.retention_policy_save('3650 days', 'failed', p_export => 'ledger.put_away(uuid)')`);
       const before = await rowsOf(database, 'ledger');
       const jobs = await database.query<{ key: string }>('select key from graphile_worker.jobs order by key');
       expect(jobs.length).toBeGreaterThan(0);
@@ -58,7 +58,7 @@ describe.each(servers)('on $server', ({ start, missing }) => {
 
       const rows = await rowsOf(database, 'moved');
       const named = [...(rows.get('abilities') ?? []).map((row) => row['function_name']), ...(rows.get('retention_policies') ?? []).map((row) => row['export_function'])].filter((name) => name !== null);
-      expect(named.map(String).toSorted()).toEqual(['moved.archive', 'moved.look_up']);
+      expect(named.map(String).toSorted()).toEqual(['moved.look_up', 'moved.put_away']);
       for (const [table, there] of before) {
         if (table === 'installed_code') continue; // says of each function what it is now
         const plain = (list: Record<string, unknown>[]): string[] => list.map((row) => JSON.stringify(row).replaceAll('moved.', 'ledger.')).toSorted();
@@ -66,7 +66,7 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       }
       expect(await database.query('select key from graphile_worker.jobs order by key')).toEqual(jobs.map(({ key }) => ({ key: key.replace('ledger/', 'moved/') })));
       expect(await database.query(`select distinct task_identifier as task from graphile_worker.jobs`)).toEqual([{ task: 'moved/engage' }]);
-      const users = (line: string): boolean => /look_up|archive/.test(line);
+      const users = (line: string): boolean => /look_up|put_away/.test(line);
       expect(difference(await catalogOf(fresh, 'moved'), (await catalogOf(database, 'moved')).filter((line) => !users(line)))).toEqual([]);
       expect(await database.query(`select p.proconfig as config from pg_proc p where proname = 'look_up'`)).toEqual([{ config: ['search_path=pg_catalog, moved, pg_temp'] }]);
       expect(await database.query('select place, problem from moved.ledger_verify()')).toEqual([]);

@@ -293,7 +293,7 @@ export const runtimeMutants: readonly Mutant[] = [
 `,
     to: '',
     test: 'test/long/rights.test.ts',
-    title: 'finds a database in LATIN1 refused',
+    title: 'refused, in both forms, and as it was',
   },
   {
     name: 'what a role may not do is found out in the middle of it',
@@ -394,8 +394,8 @@ export const runtimeMutants: readonly Mutant[] = [
   },
   {
     name: 'a pool of connections is left without a listener for its errors',
-    file: 'runtime/install/installLedger.ts',
-    from: `  pool.on('error', () => {});
+    file: 'runtime/worker/runner.ts',
+    from: `  pool.on('error', onLost);
 `,
     to: '',
     test: 'test/long/connections.test.ts',
