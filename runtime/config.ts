@@ -1,5 +1,7 @@
 // Settings from flags and the environment.
 
+import { hostname } from 'node:os';
+
 import { z } from 'zod';
 
 import type { HostHeaders } from './tools/tool.ts';
@@ -19,6 +21,9 @@ export function modelAccess(): { apiKey: string; baseURL?: string } | null {
   if (!apiKey) return null;
   return { apiKey, ...(baseURL && { baseURL }) };
 }
+
+/** The name of this machine, by which faculties may ask for it: as given, else WORK_LEDGER_HOST, else what the system says. */
+export const hostName = (given?: string): string => given || process.env['WORK_LEDGER_HOST'] || hostname();
 
 const hostHeaders = z.record(z.string().regex(/^[a-z0-9.-]+(:\d+)?$/), z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t -~]+$/)));
 

@@ -31,11 +31,12 @@ program.hook('preAction', async (_, called) => {
   const file = await fileSettings({ isTyped: !['hook', 'mcp'].includes(called.name()) });
   if (file.secrets) (await import('./secrets/ofEnvironment.ts')).keepNamed(file.secrets);
   if (file.databaseFrom !== undefined && !given('databaseUrl')) addressFrom = file.databaseFrom;
-  for (const key of ['databaseUrl', 'listenUrl', 'schema', 'tools'] as const) {
-    if (takes.has(key) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');
+  const isWorker = takes.has('leaseSeconds');
+  for (const key of ['databaseUrl', 'listenUrl', 'schema', 'tools', 'host'] as const) {
+    if (takes.has(key) && (key !== 'host' || isWorker) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');
   }
   // Those of a file are saved; none of them is chosen for a task, as one of a flag is.
-  if ((takes.has('leaseSeconds') || called.name() === 'submit') && file.faculties && !given('faculty')) called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
+  if ((isWorker || called.name() === 'submit') && file.faculties && !given('faculty')) called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
 });
 
 try {

@@ -40,16 +40,19 @@ export class ContainerWorkspace implements Workspace {
   readonly #docker: Docker;
   readonly #workItemId: string;
   readonly #settings: WorkspaceSettings;
+  readonly #bind: () => Promise<void>;
   readonly #asked = new Map<number, { of: SandboxContainer<Answer>; settle: (answer: Answer | null) => void }>();
   #container: Promise<SandboxContainer<Answer>> | undefined;
   #listening: Promise<void> | undefined;
   #count = 0;
   #usedAt = Date.now();
 
-  constructor(docker: Docker, workItemId: string, settings: WorkspaceSettings) {
+  /** `bind` is called before the volume is made or used; what it throws keeps hands off it. */
+  constructor(docker: Docker, workItemId: string, settings: WorkspaceSettings, bind: () => Promise<void>) {
     this.#docker = docker;
     this.#workItemId = workItemId;
     this.#settings = settings;
+    this.#bind = bind;
   }
 
   /** Milliseconds since it was last used; 0 while it is in use. */
@@ -142,7 +145,7 @@ export class ContainerWorkspace implements Workspace {
       try {
         return await this.#startOnce();
       } catch (error) {
-        if (error instanceof WorkspaceError) throw error;
+        if (error instanceof WorkspaceError || error instanceof WorkspaceUnavailable) throw error;
         const { statusCode, message } = error as { statusCode?: number; message?: string };
         if (seconds === null || statusCode === 404) throw new WorkspaceUnavailable(statusCode === 404 ? `there is no image ${this.#settings.image}` : (message ?? String(error)));
         await sleep(seconds * 1000);
@@ -153,6 +156,7 @@ export class ContainerWorkspace implements Workspace {
 
   async #startOnce(): Promise<SandboxContainer<Answer>> {
     const { sizeBytes, seed } = this.#settings;
+    await this.#bind();
     const isLimited = await makeVolume(this.#docker, this.#workItemId, sizeBytes);
     const container = await SandboxContainer.start<Answer>(this.#docker, containerOptions(this.#settings, workspaceContainer(this.#workItemId, sizeBytes)));
     try {

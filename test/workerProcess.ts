@@ -16,8 +16,9 @@ export type WorkerProcess = {
   signal(signal: NodeJS.Signals): void;
 };
 
-export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string; env?: Record<string, string>; main?: string; owner?: { uid: number; gid: number } }): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, [options.main ?? main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
+export async function startWorkerProcess(options: { url: string; modelUrl: string; args?: string[]; leaseSeconds?: number; dockerHost?: string; apiKey?: string; env?: Record<string, string>; main?: string; /** Words that go before the command, to start it elsewhere. */ within?: string[]; owner?: { uid: number; gid: number } }): Promise<WorkerProcess> {
+  const [program, ...words] = [...(options.within ?? []), process.execPath];
+  const child = spawn(program, [...words, options.main ?? main, 'work', '--grace-seconds', '1', ...(options.args ?? [])], {
     ...options.owner,
     env: {
       PATH: process.env['PATH'],

@@ -26,6 +26,8 @@ export function peopleCommands(): void {
 
   examples(command('resume <id>', 'let a paused work item go on').action(ends(async (id: string, options: Settings) => (await items()).resume(id, options))), 'resume ID');
 
+  examples(command('abandon-files <id>', 'give up workspace files on a host that does not come back: the work goes on elsewhere, without them').action(ends(async (id: string, options: Settings) => (await items()).abandonFiles(id, options))), 'abandon-files ID');
+
   examples(command('cancel <id>', 'cancel a work item and everything below it')
     .option('--reason <text>', 'why')
     .action(ends(async (id: string, options: Settings & { reason?: string }) => (await items()).cancel(id, options))), "cancel ID --reason 'no longer needed'");

@@ -20,6 +20,7 @@ const workerOptions = (made: Command): Command =>
     .option('--tools <file...>', 'tools of your own: modules, .toml files of commands, .json files of MCP servers')
     .option('--concurrency <n>', 'work items at once', integer, 4)
     .addOption(new Option('--lease-seconds <n>', 'how long a silent worker is believed to live').env('WORK_LEDGER_LEASE_SECONDS').argParser(integer).default(30))
+    .addOption(new Option('--host <name>', 'the name of this machine, by which a faculty may ask for it (hosts; default: the system\'s)').env('WORK_LEDGER_HOST'))
     .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)
     .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
 

@@ -12,6 +12,8 @@ export type FileSettings = {
   databaseUrl?: string;
   listenUrl?: string;
   schema?: string;
+  /** The name of this machine, for workers. */
+  host?: string;
   /** Faculty files, or directories of them. */
   faculties?: string[];
   tools?: string[];
@@ -54,12 +56,13 @@ async function settingsIn(path: string): Promise<FileSettings> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
   }
-  const { database_url: databaseUrl, listen_url: listenUrl, schema, faculties, tools, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
+  const { database_url: databaseUrl, listen_url: listenUrl, schema, host, faculties, tools, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
   const here = (names: readonly string[]): string[] => names.map((name) => resolve(dirname(path), name));
   return {
     ...(databaseUrl !== undefined && { databaseUrl, databaseFrom: `database_url in ${path}` }),
     ...(listenUrl !== undefined && { listenUrl }),
     ...(schema !== undefined && { schema }),
+    ...(host !== undefined && { host }),
     ...(faculties && { faculties: here(faculties) }),
     ...(tools && { tools: here(tools) }),
     ...(secrets && { secrets }),

@@ -234,6 +234,13 @@ export const resume = (workItemId: string, options: Settings): Promise<number> =
     return exit.ok;
   });
 
+export const abandonFiles = (workItemId: string, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const item = await db.workspaceAbandon(idOf(workItemId));
+    print(item, itemLine(item), options.json ?? false);
+    return exit.ok;
+  });
+
 export async function itemOf(db: Db, workItemId: string): Promise<CountedItem> {
   const item = await db.workItem(idOf(workItemId));
   if (!item) throw new Error(`there is no work item ${workItemId}; "work-ledger list" shows those that there are`);

@@ -2,8 +2,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { realpath, stat } from 'node:fs/promises';
-import { hostname } from 'node:os';
 
+import { hostName } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
 import { readyLedger } from '../install/installLedger.ts';
 import type { CountedItem, WorkItem } from '../ledger/answers.ts';
@@ -54,7 +54,7 @@ async function runWith(tools: readonly Tool[], scripted: ScriptedModel | null, t
     const model = scripted ? createModelClient({ apiKey: 'scripted', baseURL: scripted.url }) : modelClient(await db.facultyNeeds());
     const keeper = randomUUID();
     const item = task === undefined
-      ? await resumed(db, options.resume ?? '', keeper)
+      ? await resumed(db, options.resume ?? '', keeper, hostName(options.host))
       : await submitted(db, task, workspaceDir === undefined ? named : await saveWorkspaceFaculty(db), workspaceDir, keeper, options);
     return await driveHere(item, keeper, { ...options, ...place, db, model, tools, facultyModels: scripted === null });
   } finally {
@@ -63,7 +63,7 @@ async function runWith(tools: readonly Tool[], scripted: ScriptedModel | null, t
 }
 
 async function submitted(db: Db, task: string, faculty: string | undefined, workspaceDir: string | undefined, keeper: string, options: RunOptions): Promise<WorkItem> {
-  const item = await db.workSubmitKept({ workType: options.type, description: task, ...(faculty && { faculty }), ...(workspaceDir && { workspaceDir }) }, keeper, hostname());
+  const item = await db.workSubmitKept({ workType: options.type, description: task, ...(faculty && { faculty }), ...(workspaceDir && { workspaceDir }) }, keeper, hostName(options.host));
   const refuse = async (reason: string, says: string): Promise<never> => {
     await db.workerStop(keeper);
     await db.workCancel(item.id, reason);
@@ -83,11 +83,11 @@ async function unfinished(db: Db, workItemId: string): Promise<WorkItem> {
 }
 
 /** The item, taken over for this process: from now on no other worker begins with it. */
-async function resumed(db: Db, workItemId: string, keeper: string): Promise<WorkItem> {
+async function resumed(db: Db, workItemId: string, keeper: string, host: string): Promise<WorkItem> {
   const item = await unfinished(db, workItemId);
   const driver = await db.driverOf(item.id);
   if (driver !== null) throw new UsageError(`a worker on ${driver.host} (process ${driver.pid}) drives it: work-ledger tail ${item.id}`);
-  await db.workKeep(item.id, keeper, hostname());
+  await db.workKeep(item.id, keeper, host);
   return db.workResume(item.id);
 }
 
@@ -114,6 +114,7 @@ type Drive = {
   tools: readonly Tool[];
   json?: boolean;
   concurrency: number;
+  host?: string;
   leaseSeconds: number;
   graceSeconds: number;
   logLevel: string;

@@ -30,6 +30,7 @@ export type WorkOptions = Settings & {
   facultiesOfFile?: string[];
   tools?: string[];
   concurrency: number;
+  host?: string;
   leaseSeconds: number;
   graceSeconds: number;
   logLevel: string;

@@ -5,15 +5,23 @@ import type { Logger } from 'pino';
 
 import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
 import { ContainerWorkspace, listVolumes, removeVolume } from '../../sandbox/containerWorkspace.ts';
+import { daemonId } from '../../sandbox/daemonId.ts';
 import { reap } from '../../sandbox/sandboxContainer.ts';
 import { clearSockets } from '../../sandbox/toolSocket.ts';
+import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
 import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 
 type Engage = Claimed['faculty']['engage'];
 
+type Held = { claim: Claimed; workspace: ContainerWorkspace };
+
 export type Containers = {
+  /** What identifies the daemon; null: none has answered yet. */
+  readonly daemon: string | null;
+  /** Asks the daemon who it is. Throws its errors. */
+  identify(): Promise<string>;
   /** Where code of a faculty with these settings runs. */
   sandbox(engage: Engage): CodeSandbox;
   /** Where the files of a work item are and its commands run. */
@@ -28,11 +36,19 @@ const REST_MS = 300_000;
 
 export function openContainers(docker: Docker, db: Db, log: Logger): Containers {
   const sandboxes = new Map<string, CodeSandbox>();
-  const workspaces = new Map<string, ContainerWorkspace>();
+  /** With the newest claim of their items, under which they are bound to the daemon. */
+  const workspaces = new Map<string, Held>();
+  let daemon: string | null = null;
+  const identify = async (): Promise<string> => (daemon ??= await daemonId(docker));
+  const bind = async (claim: Claimed): Promise<void> => {
+    const host = await db.workspaceBind(claim, await identify());
+    if (host !== null) throw new WorkspaceUnavailable(`its files are at the Docker daemon of host "${host}"`);
+  };
 
   const sweep = async (): Promise<void> => {
     try {
-      for (const [workItemId, workspace] of workspaces) {
+      await identify();
+      for (const [workItemId, { workspace }] of workspaces) {
         if (workspace.restsForMs < REST_MS) continue;
         workspaces.delete(workItemId);
         await workspace.close();
@@ -49,21 +65,31 @@ export function openContainers(docker: Docker, db: Db, log: Logger): Containers 
   const sweeper = setInterval(() => void sweep(), SWEEP_MS).unref();
 
   return {
+    get daemon() {
+      return daemon;
+    },
+    identify,
     sandbox(engage) {
       const options = { image: engage.code_execution_image, memoryBytes: bytesOf(engage.code_execution_memory), cpus: engage.code_execution_cpus, pool: engage.code_execution_pool };
       return remembered(sandboxes, JSON.stringify(options), () => new CodeSandbox({ docker, ...options }));
     },
-    workspace: ({ work_item_id: workItemId, faculty: { engage } }) => remembered(workspaces, workItemId, () => new ContainerWorkspace(docker, workItemId, {
-      image: engage.workspace_image, memoryBytes: bytesOf(engage.workspace_memory), cpus: engage.workspace_cpus, sizeBytes: bytesOf(engage.workspace_size), seed: engage.workspace_dir,
-    })),
+    workspace(claim) {
+      const { work_item_id: workItemId, faculty: { engage } } = claim;
+      const held: Held = remembered(workspaces, workItemId, () => {
+        const settings = { image: engage.workspace_image, memoryBytes: bytesOf(engage.workspace_memory), cpus: engage.workspace_cpus, sizeBytes: bytesOf(engage.workspace_size), seed: engage.workspace_dir };
+        return { claim, workspace: new ContainerWorkspace(docker, workItemId, settings, () => bind(held.claim)) };
+      });
+      held.claim = claim;
+      return held.workspace;
+    },
     async release({ work_item_id: workItemId, focus_id: focusId }) {
-      const workspace = workspaces.get(workItemId);
+      const held = workspaces.get(workItemId);
       workspaces.delete(workItemId);
-      await Promise.all([workspace?.close(), ...[...sandboxes.values()].map((sandbox) => sandbox.endSession(focusId))]);
+      await Promise.all([held?.workspace.close(), ...[...sandboxes.values()].map((sandbox) => sandbox.endSession(focusId))]);
     },
     async close() {
       clearInterval(sweeper);
-      await Promise.all([...sandboxes.values(), ...workspaces.values()].map((one) => one.close()));
+      await Promise.all([...sandboxes.values(), ...[...workspaces.values()].map(({ workspace }) => workspace)].map((one) => one.close()));
     },
   };
 }

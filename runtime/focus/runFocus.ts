@@ -20,6 +20,9 @@ export type FocusOutcome =
 /** Drives a work item if this worker can claim it, for one iteration or for several. */
 export async function runFocus(workItemId: string, runtime: Runtime): Promise<FocusOutcome> {
   const claim = await runtime.db.focusClaim(workItemId, runtime.leases.workerId, runtime.leases.leaseSeconds);
+  if (claim.kind === 'not_due' && claim.reason !== undefined) {
+    runtime.log.info({ workItemId, reason: claim.reason, host: claim.host }, claim.host === null ? 'item waits' : 'item goes to another host');
+  }
   if (claim.kind !== 'claimed') return claim;
   const held = runtime.leases.hold(claim);
   if (claim.iteration === 1 && (runtime.waits.get(workItemId)?.startsWith('queued') ?? true)) runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');

@@ -39,7 +39,15 @@ export const claim = z.discriminatedUnion('kind', [
   }),
   z.object({ kind: z.literal('busy'), lease_owner: z.string() }),
   z.object({ kind: z.literal('finished'), state: z.string() }),
-  z.object({ kind: z.literal('not_due'), state: z.string(), run_at: z.string() }),
+  z.object({
+    kind: z.literal('not_due'),
+    state: z.string(),
+    run_at: z.string(),
+    /** Why this worker may not drive it. */
+    reason: z.string().optional(),
+    /** Where its job went then; null: no worker lives where it may be driven. */
+    host: z.string().nullish(),
+  }),
   z.object({ kind: z.literal('unroutable'), work_type: z.string() }),
 ]);
 

@@ -18,6 +18,8 @@ export const control = ({ row, rows, run, named }: Calls) => ({
 
   workResume: (workItemId: string) => row('work_resume', [workItemId], workItem),
 
+  workspaceAbandon: (workItemId: string) => row('workspace_abandon', [workItemId], workItem),
+
   workMessage: async (workItemId: string, content: string, isInterrupt: boolean) =>
     (await row('work_message', [workItemId, content, isInterrupt], z.object({ id: z.string() }))).id,
 

@@ -93,6 +93,9 @@ export const iteration = ({ call, once }: Calls) => ({
       request_id: error.requestId,
     })], failure),
 
+  /** Null: the files of the item are at this daemon, or will be; else the host where they are. */
+  workspaceBind: ({ work_item_id, lease }: Lease, daemon: string) => call('workspace_bind', [work_item_id, lease, daemon], z.string().nullable()),
+
   iterationRelease: ({ work_item_id, lease }: Lease) => call('iteration_release', [work_item_id, lease], z.unknown()),
 });
 

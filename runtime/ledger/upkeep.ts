@@ -12,9 +12,9 @@ const programVersion = version();
 
 export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
   /** Never repeated: a late heartbeat proves nothing. Refused with WL010 when the ledger was upgraded and does not serve this version any more. */
-  leaseRenew: ({ workerId, leases, host, pid, treeId, concurrency }: { workerId: string; leases: readonly Lease[]; host: string; pid: number; treeId: string | null; concurrency: number }) =>
+  leaseRenew: ({ workerId, leases, host, pid, treeId, concurrency, daemon }: { workerId: string; leases: readonly Lease[]; host: string; pid: number; treeId: string | null; concurrency: number; daemon: string | null }) =>
     once.values('lease_renew', [
-      workerId, sql.array(leases.map((held) => held.work_item_id), 'uuid'), sql.array(leases.map((held) => held.lease), 'uuid'), host, pid, treeId, concurrency, programVersion,
+      workerId, sql.array(leases.map((held) => held.work_item_id), 'uuid'), sql.array(leases.map((held) => held.lease), 'uuid'), host, pid, treeId, concurrency, programVersion, daemon,
     ], z.string()),
 
   /** Whether the ledger serves programs of this version. */

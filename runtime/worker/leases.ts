@@ -17,6 +17,7 @@ export class Leases {
   readonly leaseSeconds: number;
   readonly #db: Db;
   readonly #host: string;
+  readonly #daemon: () => string | null;
   readonly #treeId: string | null;
   readonly #concurrency: number;
   readonly #isAtWork: () => boolean;
@@ -31,9 +32,10 @@ export class Leases {
   #beating: Promise<void> | undefined;
   #onIdle: (() => void)[] = [];
 
-  constructor(options: { db: Db; workerId: string; treeId: string | null; concurrency: number; leaseSeconds: number; host: string; isAtWork: () => boolean; onRefused?: (why: unknown) => void; log: Logger }) {
+  constructor(options: { db: Db; workerId: string; treeId: string | null; concurrency: number; leaseSeconds: number; host: string; daemon: () => string | null; isAtWork: () => boolean; onRefused?: (why: unknown) => void; log: Logger }) {
     this.#db = options.db;
     this.#host = options.host;
+    this.#daemon = options.daemon;
     this.#treeId = options.treeId;
     this.#concurrency = options.concurrency;
     this.#isAtWork = options.isAtWork;
@@ -110,7 +112,7 @@ export class Leases {
   }
 
   #ask(leases: readonly Lease[]): Promise<readonly string[]> {
-    return this.#db.leaseRenew({ workerId: this.workerId, leases, host: this.#host, pid: process.pid, treeId: this.#treeId, concurrency: this.#concurrency });
+    return this.#db.leaseRenew({ workerId: this.workerId, leases, host: this.#host, pid: process.pid, treeId: this.#treeId, concurrency: this.#concurrency, daemon: this.#daemon() });
   }
 
   async #beat(): Promise<void> {

@@ -1,12 +1,12 @@
 // graphile-worker's jobs and the leases taken under the id of its pool: they live and die together. A runner that does not ask
 // for jobs any more has ended (pulse.ts), and its heartbeat stops with it. A worker outlives its runners.
 
+import { createHash } from 'node:crypto';
 import { EventEmitter } from 'node:events';
-import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Logger as GraphileLogger, run } from 'graphile-worker';
-import type { WorkerEvents } from 'graphile-worker';
+import type { Task, WorkerEvents } from 'graphile-worker';
 import pg from 'pg';
 import type { Logger } from 'pino';
 
@@ -29,6 +29,8 @@ export type RunnerOptions = {
   log: Logger;
   concurrency: number;
   leaseSeconds: number;
+  /** The name of the machine, by which faculties may ask for it. */
+  host: string;
   /** The work item at the root of the only tree that it works on; null: it takes whatever is queued. */
   treeId: string | null;
   /** Called when the ledger no longer serves this version. */
@@ -46,13 +48,14 @@ export type Runner = {
 };
 
 export async function startRunner(options: RunnerOptions): Promise<Runner> {
-  const { url, listenUrl, schema, heart, log, concurrency, leaseSeconds, treeId, onRefused } = options;
+  const { url, listenUrl, schema, heart, log, concurrency, leaseSeconds, host, treeId, onRefused } = options;
   const connections = openConnections(url, listenUrl, log);
   // graphile-worker locks jobs by the id of its pool: the same id holds our leases, so that a dead runner's jobs can be freed.
   const events: WorkerEvents = new EventEmitter();
   const poolId = new Promise<string>((resolve) => events.on('pool:create', ({ workerPool }) => resolve(workerPool.id)));
   const pulse = new Pulse(events, concurrency, leaseSeconds);
   const runtime = Promise.withResolvers<Runtime>();
+  const job: Task = (payload, helpers) => pulse.during(async () => void (await engage(await runtime.promise)(payload, helpers)));
   const jobs = await run({
     pgPool: connections.pool,
     concurrency,
@@ -60,16 +63,14 @@ export async function startRunner(options: RunnerOptions): Promise<Runner> {
     events,
     logger: graphileLogger(log),
     pollInterval: 1000,
-    taskList: {
-      [taskOf(schema, treeId)]: (payload, helpers) => pulse.during(async () => void (await engage(await runtime.promise)(payload, helpers))),
-    },
+    taskList: Object.fromEntries(tasksOf(schema, host, treeId).map((task) => [task, job])),
     // Without these a job that ends while its runner stops is never written back and stays locked for four hours.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
   }).catch(async (error: unknown) => {
     await connections.pool.end();
     throw error;
   });
-  const leases = new Leases({ db: heart, workerId: await poolId, treeId, concurrency, leaseSeconds, host: hostname(), isAtWork: () => pulse.isAtWork(), onRefused, log });
+  const leases = new Leases({ db: heart, workerId: await poolId, treeId, concurrency, leaseSeconds, host, daemon: () => options.runtime.containers?.daemon ?? null, isAtWork: () => pulse.isAtWork(), onRefused, log });
   pulse.watch();
   const ended = Promise.race([pulse.gone, jobs.promise.catch((error: unknown) => log.warn({ err: error }, 'graphile-worker ended with an error'))]);
 
@@ -143,8 +144,9 @@ function openConnections(url: string, listenUrl: string | null, log: Logger): { 
 
 type Listening = (error: unknown, client: pg.ClientBase | undefined, release: () => void) => void;
 
-/** As _job_task() in SQL. */
-const taskOf = (schema: string, treeId: string | null): string => `${schema}/engage${treeId === null ? '' : `/${treeId}`}`;
+/** As _worker_tasks() in SQL. */
+const tasksOf = (schema: string, host: string, treeId: string | null): string[] =>
+  treeId !== null ? [`${schema}/engage/${treeId}`] : [`${schema}/engage`, `${schema}/engage/host:${createHash('md5').update(host).digest('hex')}`];
 
 export const graphileLogger = (log: Logger): GraphileLogger =>
   new GraphileLogger(() => (level, message) => {

@@ -8,9 +8,10 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
-import { webFetchHeaders } from '../config.ts';
+import { hostName, webFetchHeaders } from '../config.ts';
 import { failpoints } from '../failpoint.ts';
 import { openContainers } from '../focus/containers.ts';
+import type { Containers } from '../focus/containers.ts';
 import { executeCode } from '../focus/runCode.ts';
 import { StatedInputs } from '../focus/statedInputs.ts';
 import { Watchers } from '../focus/watchers.ts';
@@ -46,6 +47,8 @@ export type WorkerOptions = {
   log?: Logger;
   concurrency?: number;
   leaseSeconds?: number;
+  /** The name of this machine, by which faculties may ask for it (`hosts`); default: WORK_LEDGER_HOST, else the system's. */
+  host?: string;
   /** How long a stopping worker waits for iterations to end by themselves. */
   graceSeconds?: number;
   onDelta?: (workItemId: string, text: string) => void;
@@ -72,6 +75,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const leaseSeconds = options.leaseSeconds ?? 30;
   const concurrency = options.concurrency ?? 4;
   const headers = webFetchHeaders();
+  const host = hostName(options.host);
   hideEnvironment();
   if (failpoints.length > 0) log.warn({ failpoints }, 'WORK_LEDGER_FAILPOINTS is set: this worker breaks on purpose');
   const stopping = new AbortController();
@@ -99,7 +103,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const counting = await startMetrics(url, schema, log);
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
   const runtime = { db, watchers, inputs: new StatedInputs(), modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
-  const newRunner = (): Promise<Runner> => startRunner({ url, listenUrl, schema, heart, log, concurrency, leaseSeconds, treeId, runtime, onRefused: refused.resolve });
+  const newRunner = (): Promise<Runner> => startRunner({ url, listenUrl, schema, heart, log, concurrency, leaseSeconds, host, treeId, runtime, onRefused: refused.resolve });
   let warming: Promise<void> | undefined;
   let isCodeOffered: boolean;
   let runner: Runner;
@@ -108,7 +112,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     if (isPooled) sayPooler(needs, listenUrl, log);
     else await patiently(() => sayConnections(db, needs, log));
     await patiently(() => registerTools(options.tools, db));
-    isCodeOffered = await patiently(() => offerCode(docker, db));
+    isCodeOffered = await patiently(() => offerCode(docker, containers, db));
     // Who works on one tree only has its first iteration to do, not to wait for.
     if (treeId === null) warming = db.warm().catch((error: unknown) => log.debug({ err: error }, 'connections not warmed'));
     runner = await patiently(newRunner);
@@ -118,7 +122,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   }
   if (!isCodeOffered) log.info('no Docker daemon answers: until one does, execute_code is not offered and there are no workspaces in containers');
 
-  const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : () => offerCode(docker, db) });
+  const sweeper = await startSweeper({ db, log, leaseSeconds, offersCode: isCodeOffered ? null : () => offerCode(docker, containers, db) });
   const retention = startRetention(db, log);
   const tended = tendRunner(runner, newRunner, log, stopping.signal);
   const listener = listen(url, ['work_item_completed', 'work_lease_revoked', 'work_watched'], {
@@ -170,10 +174,13 @@ async function sayConnections(db: Db, needs: number, log: Logger): Promise<void>
 }
 
 /** Offers execute_code if a Docker daemon answers. False: none does at the moment. */
-async function offerCode(docker: Docker | null, db: Db): Promise<boolean> {
-  if (docker === null) return true; // not wanted
+async function offerCode(docker: Docker | null, containers: Containers | null, db: Db): Promise<boolean> {
+  if (docker === null || containers === null) return true; // not wanted
   const isThere = await docker.ping().then(() => true, () => false);
-  if (isThere) await db.abilityRegister(executeCode);
+  if (isThere) {
+    await containers.identify().catch(() => {}); // asked again when a workspace is wanted, which says what is wrong
+    await db.abilityRegister(executeCode);
+  }
   return isThere;
 }
 

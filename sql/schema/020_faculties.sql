@@ -10,6 +10,7 @@ create table faculties (
 );
 
 create unique index faculties_one_is_current on faculties (name) where is_current;
+create index faculties_hosts on faculties (name) where is_current and config -> 'hosts' <> '[]';
 
 comment on table faculties is
   'Agent configurations (the TOML as jsonb, with every default filled in), one row for each distinct content ever saved. Written by faculty_save().';

@@ -12,7 +12,8 @@ create table workers (
   concurrency integer,
   role name not null default session_user,
   started_at timestamptz not null default _now(),
-  seen_at timestamptz not null default _now()
+  seen_at timestamptz not null default _now(),
+  daemon text
 );
 
 create table foci (
@@ -65,6 +66,7 @@ create index foci_ended on foci (ended_at) where ended_at is not null;
 comment on table workers is 'Worker processes that are alive or were until recently. id is graphile-worker''s pool id, under which it locks jobs.';
 comment on column workers.id is 'graphile-worker''s pool id, under which it locks jobs.';
 comment on column workers.host is 'The machine''s name.';
+comment on column workers.daemon is 'Identifies the Docker daemon that it uses; null: it has none, or none answers.';
 comment on column workers.pid is 'Its process there.';
 comment on column workers.version is 'The version of Work Ledger that it runs.';
 comment on column workers.role is 'The database role as which it is logged in.';

@@ -38,6 +38,13 @@ create table installed_code (
 alter table sweep_walks drop constraint walk_is_known;
 alter table sweep_walks add constraint walk_is_known check (walk in ('due', 'waiting', 'jobs', 'clock'));
 
+-- Where work may be driven: at the hosts of its faculty, and at the Docker daemon that has its files.
+alter table work_items add column workspace_daemon text;
+alter table work_items add column workspace_host text;
+alter table work_items add column is_stranded boolean not null default false;
+alter table workers add column daemon text;
+create index faculties_hosts on faculties (name) where is_current and config -> 'hosts' <> '[]';
+
 create index seals_turn on seals (turn_id) where turn_id is not null;
 
 -- With them hashes of erased words could be told from others; the chain keeps its salts in fences.
@@ -45,6 +52,8 @@ drop table content_salts;
 drop function if exists _salted_hash(uuid, text[]);
 drop function if exists lease_renew(text, uuid[], uuid[], text, integer, uuid, integer);
 drop function if exists _jobs_tidy();
+drop function if exists _job_task(uuid);
+drop function if exists _job_waiting(text);
 
 @functions@
 

@@ -215,6 +215,6 @@ async function playByHand(forked: string): Promise<void> {
   const branch = await db.focusClaim(fork?.id ?? '', 'w', 600);
   if (branch.kind !== 'claimed') throw new Error(branch.kind);
   await db.iterationBegin(branch);
-  await db.leaseRenew({ workerId: 'w', leases: [branch], host: 'host', pid: 1, treeId: fork?.id ?? null, concurrency: 4 });
+  await db.leaseRenew({ workerId: 'w', leases: [branch], host: 'host', pid: 1, treeId: fork?.id ?? null, concurrency: 4, daemon: 'daemon' });
   await db.facultySave({ name: 'coder', accepts: ['code'] });
 }

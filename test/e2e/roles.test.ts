@@ -113,7 +113,7 @@ tools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]
       `ledger_append('${id}', 'note', 'not mine')`,
       `ledger_append('${id}', 'note', 'not mine', p_idempotency_key => 'k')`,
       `ledger_append_batch('${id}', '[{"entry_type": "note", "content": "not mine"}]')`,
-      `work_message('${id}', 'Stop it')`, `work_pause('${id}')`, `work_resume('${id}')`, `work_cancel('${id}')`, `work_complete('${id}', 'Done')`, `work_fail('${id}', 'No')`,
+      `work_message('${id}', 'Stop it')`, `work_pause('${id}')`, `work_resume('${id}')`, `workspace_abandon('${id}')`, `work_cancel('${id}')`, `work_complete('${id}', 'Done')`, `work_fail('${id}', 'No')`,
       `budget_set('${id}', 'tokens', 1)`, `checkpoint_create('${id}')`, `context_compact('${id}')`,
       `work_submit('chore', 'Below it', p_parent_id => '${id}')`, `spawn_child_work('${id}', 'chore', 'Below it')`,
       `ability_invoke('ledger_append', '{"entry_type": "note", "content": "not mine"}', '${id}')`, `ability_invoke('work_complete', '{"summary": "Done"}', '${id}')`,

@@ -240,6 +240,12 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     await partOf(part);
     return `work_keep(${quoted(root)}, 'keeper')`;
   } },
+  { name: 'workspace_bind', comesTo: ['fences'], prepare: async () => `workspace_bind(${args(await asking((await tree()).part))}, 'd')` },
+  { name: 'workspace_abandon', comesTo: ['fences', 'rows', 'jobs'], prepare: async () => {
+    const driven = await asking((await tree()).part);
+    await first.run(`select workspace_bind(${args(driven)}, 'd'), iteration_release(${args(driven)})`);
+    return `workspace_abandon(${quoted(driven.item)})`;
+  } },
   { name: 'worker_stop', comesTo: ['jobs'], prepare: async () => {
     const { root, part } = await tree();
     await partOf(part);

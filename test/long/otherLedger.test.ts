@@ -47,7 +47,7 @@ test('every command ends over an older ledger, with what to do', async () => {
   const commands = [
     ['up'], ['install'], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'],
     ['list'], ['logs', id], ['sql'], ['complete', id, 'x'], ['ledger', 'append', id, 'note', 'x'], ['cost'], ['trace', id],
-    ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['javascript'],
+    ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['abandon-files', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['javascript'],
     ['replay', recorded, '--schema', 'work_ledger'], ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ...['team', 'context', ...needsDocker].map((scene) => ['demo', '--scene', scene]),
     ['console', '--port', '0'], ['ledger', 'retract', id, '1', 'x'], ['erase', id], ['retention'], ['export', id], ['verify'], ['heads'],
   ];

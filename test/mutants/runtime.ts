@@ -117,6 +117,13 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a worker that is told where the server itself is',
   },
   {
+    name: 'the volume of a workspace is made before the ledger knows where',
+    file: 'sandbox/containerWorkspace.ts',
+    from: '    await this.#bind();\n',
+    to: '',
+    test: 'test/long/daemons.test.ts',
+  },
+  {
     name: 'a job fails where the database is out of reach',
     file: 'runtime/worker/engage.ts',
     from: `runtime.log.error({ workItemId, err: error }, 'iteration could not even be given up');`,

@@ -29,7 +29,7 @@ let workspace: ContainerWorkspace;
 let directory: string;
 
 function open(more: Partial<WorkspaceSettings> = {}, id = randomUUID(), daemon = docker): ContainerWorkspace {
-  const made = new ContainerWorkspace(daemon, id, { image, memoryBytes: 128 * MiB, cpus: 1, sizeBytes: 32 * MiB, seed: null, ...more });
+  const made = new ContainerWorkspace(daemon, id, { image, memoryBytes: 128 * MiB, cpus: 1, sizeBytes: 32 * MiB, seed: null, ...more }, async () => {});
   opened.push({ id, workspace: made });
   return made;
 }

@@ -13,7 +13,7 @@ as $$
       ('people', 'configuration', '{ability_register,faculty_save,model_save}'::text[], '{admin,worker}'::text[]),
       ('people', 'configuration', '{ledger_data_schema_save,model_price_save}', '{admin}'),
       ('people', 'configuration', '{faculty_problems}', '{reader}'),
-      ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork}', '{client}'),
+      ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork,workspace_abandon}', '{client}'),
       ('people', 'work', '{tool_call_approve,tool_call_reject}', '{approver}'),
       ('people', 'erasure', '{ledger_retract,work_erase,retention_policy_save}', '{admin}'),
       ('people', 'erasure', '{work_retention_run}', '{admin,worker}'),
@@ -39,7 +39,7 @@ as $$
       ('clients', 'journal', '{journal_entry_delete,journal_cleanup}', '{admin}'),
       ('clients', 'resumption', '{checkpoint_create,journal_resume,journal_summary_request,journal_summary_save}', '{client}'),
       ('clients', 'resumption', '{checkpoint_latest,resumption_context,export_for_resumption,work_sessions_resumable,journal_summary}', '{reader}'),
-      ('workers', 'leases', '{focus_claim,lease_renew,work_keep,worker_stop,work_sweep,workspaces_over}', '{worker}'),
+      ('workers', 'leases', '{focus_claim,lease_renew,work_keep,worker_stop,work_sweep,workspace_bind,workspaces_over}', '{worker}'),
       ('workers', 'iterations', '{iteration_begin,turn_stream,turn_record,summary_record,iteration_fail,iteration_finish,iteration_release,hook_record}', '{worker}'),
       ('workers', 'calls', '{tool_call_begin,tool_call_settle,tool_call_execute,tool_call_nested,tool_call_suspend,tool_hook_record}', '{worker}'),
       ('workers', 'telemetry', '{trace_take,trace_record,trace_due,work_metrics_take}', '{worker}')

@@ -15,6 +15,7 @@ as $$
       ('role', 'string', null, null, '{manager,worker,unified}', '"unified"', 'Its role among other agents; stored with its turns'),
       ('persona', 'string', 1, null, null, null, 'The persona as which it speaks; stored with its sessions. Default: its name'),
       ('max_concurrent', 'whole number', 1, null, null, null, 'Slots: how many of its items may be under way at once, on all workers together. Default: no limit'),
+      ('hosts', 'list of strings', null, null, null, '[]', 'The hosts whose workers may drive its items, by the names that v_workers shows; empty: any. The current list holds, also for attempts under way'),
       ('redact', 'boolean', null, null, null, 'true', 'Whether what looks like a secret leaves its rows before they are written; values that the worker knows to be secret leave them in any case'),
 
       ('orient', 'table', null, null, null, null, 'A command that runs before the first request of an attempt'),

@@ -9,26 +9,23 @@ create or replace function _enqueue(p_work_item_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_item record;
+  v_item work_items;
+  v_focus foci;
 begin
   if to_regnamespace('graphile_worker') is null
     or not has_schema_privilege('graphile_worker', 'usage') then
     return false;
   end if;
-  select w.id, w.priority, case w.state when 'waiting' then _now() else w.run_at end as run_at,
-         coalesce(f.attempt, w.attempts + 1) as attempt, coalesce(f.iteration, 0) + 1 as iteration, w.root_id
-    into v_item
-    from work_items w
-    left join foci f on f.id = w.focus_id
-   where w.id = p_work_item_id and w.state in ('queued', 'claimed', 'running', 'waiting');
+  select * into v_item from work_items w where w.id = p_work_item_id and w.state in ('queued', 'claimed', 'running', 'waiting');
   if not found then
     return false;
   end if;
+  select * into v_focus from foci where id = v_item.focus_id;
   perform graphile_worker.add_job(
-    identifier => _job_task(v_item.root_id),
+    identifier => _job_task_for(v_item),
     payload => json_build_object('work_item_id', v_item.id),
-    run_at => v_item.run_at,
-    job_key => format('%s:%s:%s:%s', _job_task(), v_item.id, v_item.attempt, v_item.iteration),
+    run_at => case v_item.state when 'waiting' then _now() else v_item.run_at end,
+    job_key => format('%s:%s:%s:%s', _job_task(), v_item.id, coalesce(v_focus.attempt, v_item.attempts + 1), coalesce(v_focus.iteration, 0) + 1),
     priority => _job_priority(v_item.priority));
   return true;
 end
@@ -147,15 +144,3 @@ as $$
 $$;
 
 comment on function _names_queued() is 'The names by which queued items without an attempt are to come to faculties, each once: it leaps from one to the next.';
-
-create or replace function _job_task(p_tree_id uuid default null)
-  returns text
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select concat_ws('/', _ledger_schema(), 'engage', (select k.tree_id from workers k where k.tree_id = p_tree_id limit 1));
-$$;
-
-comment on function _job_task(uuid) is
-  'graphile-worker''s task identifier of the engage jobs of a tree. It names the schema, so that the workers of one ledger never take the jobs of another ledger in the same database, and the tree, as long as a living worker keeps it for itself.';

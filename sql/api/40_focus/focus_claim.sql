@@ -44,7 +44,7 @@ end
 $$;
 
 comment on function focus_claim(uuid, text, integer) is
-  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. Raises WL001, WL002.';
+  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. An item that this worker may not drive, because its faculty names other hosts or its files are at another Docker daemon (see lease_renew()), is not_due, too, with reason, and host: the host to whose workers its job was given; null: no worker lives where it may be driven, and it waits for one. Raises WL001, WL002.';
 
 create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_slot text)
   language plpgsql
@@ -55,8 +55,9 @@ declare
   v_now timestamptz := _now();
   v_focus foci;
   v_faculty text;
-  v_lease uuid := gen_random_uuid();
   v_slot record;
+  v_away record;
+  v_grant record;
   v_waits_until timestamptz;
 begin
   if p_item.is_pausing then
@@ -75,15 +76,24 @@ begin
   end if;
   answer := jsonb_build_object('kind', 'not_due', 'state', p_item.state, 'run_at', p_item.run_at);
   if p_item.state in ('queued', 'claimed', 'running') and p_item.run_at <= v_now then
+    p_item.is_stranded := false;
     select * into v_focus from foci where id = p_item.focus_id;
     v_faculty := coalesce(v_focus.faculty, (_faculty_for(p_item.faculty, p_item.work_type)).name);
-    select * into v_slot from _slot_take(p_item, v_faculty);
-    next_id := v_slot.next_id;
+    select * into v_away from _away(p_item, p_worker_id);
+    if v_away.answer is null then
+      select * into v_slot from _slot_take(p_item, v_faculty);
+      next_id := v_slot.next_id;
+    end if;
     if v_faculty is null then
       p_item.state_reason := case
         when p_item.faculty is not null then format('there is no faculty "%s"', p_item.faculty)
         else format('no faculty accepts work type "%s"', p_item.work_type) end;
       answer := jsonb_build_object('kind', 'unroutable', 'work_type', p_item.work_type);
+    elsif v_away.answer is not null then
+      free_slot := case when (v_away.item).slot_faculty is null then p_item.slot_faculty end;
+      p_item := v_away.item;
+      answer := v_away.answer;
+      next_id := case when not p_item.is_stranded then p_item.id end;
     elsif v_slot.lack is not null then
       p_item.state := 'queued';
       p_item.state_reason := v_slot.lack;
@@ -92,43 +102,93 @@ begin
       if v_focus.id is null then
         v_focus := _focus_create(p_item);
       end if;
-      update foci
-         set lease_owner = p_worker_id,
-             lease_generation = lease_generation + 1,
-             lease_seconds = p_lease_seconds,
-             leased_at = v_now,
-             lease_expires_at = v_now + make_interval(secs => p_lease_seconds)
-       where id = v_focus.id
-      returning * into v_focus;
-      update fences set focus_id = v_focus.id, attempt = v_focus.attempt, lease_hash = sha256(uuid_send(v_lease)) where work_item_id = p_item.id;
-      p_item.focus_id := v_focus.id;
       p_item.slot_faculty := v_slot.slot_faculty;
-      p_item.attempts := v_focus.attempt;
-      p_item.state := case p_item.state when 'queued' then 'claimed' else p_item.state end;
-      p_item.state_reason := null;
-      p_item.started_at := coalesce(p_item.started_at, v_now);
-      answer := jsonb_build_object(
-        'kind', 'claimed',
-        'work_item_id', p_item.id,
-        'focus_id', v_focus.id,
-        'lease', v_lease,
-        'lease_generation', v_focus.lease_generation,
-        'attempt', v_focus.attempt,
-        'iteration', v_focus.iteration + 1,
-        'faculty', (select _at_home(config, p_item.workspace_dir) from faculties where content_hash = v_focus.faculty_hash));
+      select * into v_grant from _lease_grant(p_item, v_focus, p_worker_id, p_lease_seconds);
+      p_item := v_grant.item;
+      answer := v_grant.answer;
     end if;
   end if;
   update work_items
      set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, focus_id = p_item.focus_id,
-         slot_faculty = p_item.slot_faculty, attempts = p_item.attempts, started_at = p_item.started_at
+         slot_faculty = p_item.slot_faculty, attempts = p_item.attempts, started_at = p_item.started_at, is_stranded = p_item.is_stranded
    where id = p_item.id
-     and (state, state_reason, run_at, focus_id, slot_faculty, started_at)
-         is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.focus_id, p_item.slot_faculty, p_item.started_at);
+     and (state, state_reason, run_at, focus_id, slot_faculty, started_at, is_stranded) is distinct from
+         (p_item.state, p_item.state_reason, p_item.run_at, p_item.focus_id, p_item.slot_faculty, p_item.started_at, p_item.is_stranded);
 end
 $$;
 
 comment on function _claim(work_items, text, integer) is
   'What focus_claim() returns for an item that no worker drives; the caller holds its fence. The caller then enqueues next_id and, if free_slot is set, the next item for the free slot of that faculty.';
+
+create or replace function _away(p_item work_items, p_worker_id text, out item work_items, out answer jsonb)
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_hosts text[] := _item_hosts(p_item);
+  v_asks workers := (select k from workers k where k.id = p_worker_id);
+  v_there workers;
+  v_reason text;
+begin
+  item := p_item;
+  if _may_drive(p_item, v_hosts, v_asks) then
+    return;
+  end if;
+  v_reason := concat_ws(' ', 'waits for a worker',
+    'on host ' || (select string_agg(format('"%s"', h.name), ' or ' order by h.n) from unnest(v_hosts) with ordinality as h(name, n)),
+    case when p_item.workspace_daemon is not null then format('at the Docker daemon of host "%s", where its files are', p_item.workspace_host) end);
+  v_there := _worker_for(p_item, v_hosts);
+  if v_there.id is null then
+    item := _without_slot(p_item, 'waiting', v_reason, 'infinity');
+    item.is_stranded := true;
+  elsif v_there.host = v_asks.host then
+    item.run_at := _now() + interval '1 second'; -- workers of one host, not all of which may: none is asked without a pause
+  end if;
+  answer := jsonb_build_object('kind', 'not_due', 'state', item.state, 'run_at', item.run_at, 'reason', v_reason, 'host', v_there.host);
+end
+$$;
+
+comment on function _away(work_items, text) is
+  'What focus_claim() answers a worker that is not where an item may be driven, and the row of the item, which the caller stores. A living worker is there (host): the caller enqueues the item, for that host. Else the item is stranded: it waits without a job and without a slot, until the sweep finds a worker there. answer null: the worker may drive it.';
+
+create or replace function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, out item work_items, out answer jsonb)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_now timestamptz := _now();
+  v_lease uuid := gen_random_uuid();
+begin
+  update foci
+     set lease_owner = p_worker_id,
+         lease_generation = lease_generation + 1,
+         lease_seconds = p_lease_seconds,
+         leased_at = v_now,
+         lease_expires_at = v_now + make_interval(secs => p_lease_seconds)
+   where id = p_focus.id
+  returning * into p_focus;
+  update fences set focus_id = p_focus.id, attempt = p_focus.attempt, lease_hash = sha256(uuid_send(v_lease)) where work_item_id = p_item.id;
+  item := p_item;
+  item.focus_id := p_focus.id;
+  item.attempts := p_focus.attempt;
+  item.state := case p_item.state when 'queued' then 'claimed' else p_item.state end;
+  item.state_reason := null;
+  item.started_at := coalesce(p_item.started_at, v_now);
+  answer := jsonb_build_object(
+    'kind', 'claimed',
+    'work_item_id', p_item.id,
+    'focus_id', p_focus.id,
+    'lease', v_lease,
+    'lease_generation', p_focus.lease_generation,
+    'attempt', p_focus.attempt,
+    'iteration', p_focus.iteration + 1,
+    'faculty', (select _at_home(config, p_item.workspace_dir) from faculties where content_hash = p_focus.faculty_hash));
+end
+$$;
+
+comment on function _lease_grant(work_items, foci, text, integer) is 'Gives a worker the lease on an item, whose fence the caller holds. item: its row as it is then, for the caller to store; answer: for focus_claim().';
 
 create or replace function _at_home(p_config jsonb, p_workspace_dir text)
   returns jsonb

@@ -67,7 +67,7 @@ end
 $$;
 
 comment on function work_sweep(interval, interval) is
-  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues due work items that have no job, and deletes jobs that will never run. If the clock of the server was set back, leases and waits are measured from now on. Of a long backlog each sweep looks at the next 1,000 items. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
+  'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues due work items that have no job, among them those that waited for a worker on another host, and deletes jobs that will never run. If the clock of the server was set back, leases and waits are measured from now on. Of a long backlog each sweep looks at the next 1,000 items. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
 
 create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval)
   returns integer
@@ -79,6 +79,7 @@ as $$
 declare
   v_count integer;
   v_task text := _job_task();
+  v_tasks_at text[] := array(select distinct _job_task_at(k.host) from workers k where k.tree_id is null);
   v_ids uuid[];
   v_full text[] := array(
     select f.name from faculties f
@@ -94,20 +95,22 @@ begin
       from work_items w
       left join foci f on f.id = w.focus_id
      where w.id = any (v_ids) and w.state in ('queued', 'claimed', 'running', 'waiting') and f.lease_owner is null
-       -- Due, or waiting for something that has come: the job that would have ended the wait was lost.
-       and (w.run_at <= p_now or (w.state = 'waiting' and exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null))
-         or (w.state = 'waiting' and exists (
-           select from approvals a join tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and k.status = 'waiting' and a.decision is not null)))
+       -- Due, or waiting for something that has come: a worker on its host, or what had a job that was lost.
+       and (w.run_at <= p_now or (w.state = 'waiting' and case
+         when w.is_stranded then (_worker_for(w, _item_hosts(w))).id is not null
+         else exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null) or exists (
+           select from approvals a join tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and k.status = 'waiting' and a.decision is not null) end))
        and not exists (
          select
            from graphile_worker.jobs j
           where j.key = format('%s:%s:%s:%s', v_task, w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
             -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for (a worker
-            -- has begun or ceased to keep the tree); for a time before the clock was set back, unless it failed and pauses; locked
+            -- has begun or ceased to keep the tree, or the last one of a host is gone); for a time before the clock was set back, unless it failed and pauses; locked
             -- by a dead worker, or for too long by a living one.
             and case when j.locked_by is null or j.locked_by = any (p_dead_workers)
                      then j.attempts < j.max_attempts and (j.run_at <= p_now + p_worker_timeout or j.last_error is not null)
-                          and j.task_identifier = concat_ws('/', v_task, (select k.tree_id from workers k where k.tree_id = w.root_id limit 1)) -- _job_task()
+                          and (j.task_identifier = any (v_tasks_at)
+                            or j.task_identifier = concat_ws('/', v_task, (select k.tree_id from workers k where k.tree_id = w.root_id limit 1))) -- _job_task()
                      else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
   )
   select array_agg(l.id) into v_ids
@@ -119,7 +122,7 @@ begin
 end
 $$;
 
-comment on function _enqueue_forgotten(timestamptz, text[], uuid[], interval) is 'Enqueues due work items that have no job that will run, and returns how many: items submitted before graphile-worker was installed, unroutable until now, left behind by a worker that died or hangs, or whose wake-up was lost. It looks at those of _sweep_items() and at p_dead_trees, which dead workers kept. The jobs of p_dead_workers are about to be unlocked and count as runnable.';
+comment on function _enqueue_forgotten(timestamptz, text[], uuid[], interval) is 'Enqueues due work items that have no job that will run, and returns how many: items submitted before graphile-worker was installed, unroutable or stranded until now, left behind by a worker that died or hangs, or whose wake-up was lost. It looks at those of _sweep_items() and at p_dead_trees, which dead workers kept. The jobs of p_dead_workers are about to be unlocked and count as runnable.';
 
 revoke execute on function _enqueue_forgotten(timestamptz, text[], uuid[], interval) from public;
 
@@ -211,7 +214,9 @@ begin
   -- Task identifiers of trees that are no longer kept: graphile-worker stores a row for each.
   delete from graphile_worker._private_tasks t
    where starts_with(t.identifier, _job_task() || '/')
-     and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id))
+     -- Those of hosts are few and stay: a worker that starts on such a host just now has read the row's id, and reads it only once.
+     and not starts_with(t.identifier, _job_task('host:'))
+     and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id::text))
      and not exists (select from graphile_worker.jobs j where j.task_identifier = t.identifier);
 end
 $$;

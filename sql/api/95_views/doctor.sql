@@ -39,17 +39,18 @@ as $$
     (9, 'leases', 'no lease has expired'),
     (10, 'jobs', 'no job is dead'),
     (11, 'routing', 'every queued item has a faculty'),
-    (12, 'waiting', 'nothing has waited for a person or a budget for an hour'),
-    (13, 'cooldowns', 'no model rests'),
-    (14, 'invariants', 'places, counters and leases of the newest 1,000 open items agree'),
-    (15, 'tools', 'every tool that a faculty names is registered'),
-    (16, 'settings', 'every setting can have its effect'),
-    (17, 'isolation', 'what waited for a lock sees what was committed meanwhile'),
-    (18, 'sessions', 'sessions begin with settings that the ledger''s functions can work with'),
-    (19, 'vacuum', 'what is deleted and updated is cleaned up'),
-    (20, 'transactions', 'no transaction is open for long'),
-    (21, 'indexes', 'every index is there and usable'),
-    (22, 'listener', 'workers hear at once of what concerns them'))
+    (12, 'hosts', 'no work waits for a host without a worker'),
+    (13, 'waiting', 'nothing has waited for a person or a budget for an hour'),
+    (14, 'cooldowns', 'no model rests'),
+    (15, 'invariants', 'places, counters and leases of the newest 1,000 open items agree'),
+    (16, 'tools', 'every tool that a faculty names is registered'),
+    (17, 'settings', 'every setting can have its effect'),
+    (18, 'isolation', 'what waited for a lock sees what was committed meanwhile'),
+    (19, 'sessions', 'sessions begin with settings that the ledger''s functions can work with'),
+    (20, 'vacuum', 'what is deleted and updated is cleaned up'),
+    (21, 'transactions', 'no transaction is open for long'),
+    (22, 'indexes', 'every index is there and usable'),
+    (23, 'listener', 'workers hear at once of what concerns them'))
   select coalesce(f.severity, 'fine'), c.code, f.work_item_id,
          case when f.code is null then c.is_fine when f.nth = 20 and f.n > 20 then format('%s, and %s more like it', f.says, f.n - 20) else f.says end, f.remedy
     from checked c
@@ -58,7 +59,7 @@ as $$
 $$;
 
 comment on function work_ledger_doctor() is
-  'What would lose, stall or slow work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, waiting, cooldowns, invariants, tools, settings; what sessions begin with: isolation, sessions; and what slows work down: vacuum, transactions, indexes, listener. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
+  'What would lose, stall or slow work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, hosts, waiting, cooldowns, invariants, tools, settings; what sessions begin with: isolation, sessions; and what slows work down: vacuum, transactions, indexes, listener. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
 
 create or replace function _doctor_server()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)
@@ -185,7 +186,12 @@ as $$
   union all
   select 'warning', 'waiting', w.id, w.state_reason, 'budget_set() with more than that; or cancel it.'
     from work_items w
-   where w.state = 'waiting' and w.run_at = 'infinity' and w.state_reason is not null
+   where w.state = 'waiting' and w.run_at = 'infinity' and w.state_reason is not null and not w.is_stranded
+  union all
+  select 'error', 'hosts', w.id, w.state_reason,
+         'Start a worker there' || case when w.workspace_daemon is not null then '; or workspace_abandon() the files' else ', or name other hosts in the faculty' end || '.'
+    from work_items w
+   where w.state = 'waiting' and w.is_stranded
   union all
   select 'warning', 'cooldowns', null, format('model %s is not asked before %s: %s', c.model, to_char(c.ends_at, 'HH24:MI:SS'), c.reason),
          'Wait, or name a fallback_model in the faculty.'

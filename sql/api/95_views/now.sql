@@ -30,6 +30,7 @@ as $$
          and k.tool_name = 'await_child_work') b
     cross join lateral (select case
              when p_item.state = 'paused' then 'person'
+             when p_item.state = 'waiting' and p_item.is_stranded then 'host'
              when a.tool_name is not null then 'approval'
              when b.ids is not null then 'children'
              when p_item.state = 'waiting' then 'budget'
@@ -40,7 +41,7 @@ as $$
              when p_item.state in ('queued', 'claimed', 'running') then 'worker' end as waits_for) v;
 $$;
 
-comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, budget, person, retry, time, slot, worker; null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
+comment on function _why_waiting(work_items, uuid) is 'What an item waits for (approval, children, budget, person, host, retry, time, slot, worker; null: a worker drives it) and why, as a sentence. p_turn_id: its newest turn.';
 
 create or replace function _open_calls_shown(p_turn_id uuid)
   returns jsonb
@@ -103,12 +104,12 @@ create or replace view v_now with (security_invoker = true) as
         cross join lateral _usage_of(i.ids) s) r
    where w.resolved_at is null and (w.state in ('claimed', 'running', 'waiting', 'paused') or (w.state = 'queued' and w.focus_id is not null));
 comment on view v_now is
-  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), budget, person (paused), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
+  'Work under way, a row for each item that has an attempt or waits in the middle of one, in no order: select * from v_now order by root_id, depth. doing: model (it is asked), tools (calls run), waits, paused, next (between two iterations). waits_for and why: approval, children (those that it awaits), budget, person (paused), host (no worker lives where it may be driven), retry or time (run_at), slot, worker; null: a worker drives it. open_calls: [{id, tool, status, label, started_at, is_approval (it, or a call of its code, waits for approval)}], at most ten. turn_id: the newest turn. last_step, last_words: one line of at most 300 characters. context_tokens: of the last request and what came since; compacts_at: the size at which it is compacted. tokens, cost, model_calls: of the item; tree_items, tree_tokens, tree_cost: of its whole tree; cost in the currency of model_price_save(), null without prices. active_at: the newest sign of work.';
 comment on column v_now.depth is 'Items above it; 0: it is a root.';
 comment on column v_now.model is 'The faculty''s engage.model.';
 comment on column v_now.iteration is 'The iteration under way, from 1.';
 comment on column v_now.doing is 'model, tools, waits, paused or next (between two iterations).';
-comment on column v_now.waits_for is 'approval, children, budget, person, retry, time, slot or worker; null: a worker drives it.';
+comment on column v_now.waits_for is 'approval, children, budget, person, host, retry, time, slot or worker; null: a worker drives it.';
 comment on column v_now.why is 'The same as a sentence.';
 comment on column v_now.open_calls is '[{id, tool, status, label, started_at, is_approval}], at most ten.';
 comment on column v_now.turn_id is 'The newest turn.';
@@ -179,13 +180,13 @@ comment on column v_slots.queued is 'Items that it will take.';
 
 create or replace view v_workers with (security_invoker = true) as
   select k.id, k.host, k.pid, k.version, k.tree_id, k.concurrency, l.busy, greatest(k.concurrency - l.busy, 0) as free,
-         k.seen_at > _now() - interval '1 minute' as is_alive, k.started_at, k.seen_at, l.lease_ends_at
+         k.seen_at > _now() - interval '1 minute' as is_alive, k.started_at, k.seen_at, l.lease_ends_at, k.daemon
     from workers k
     cross join lateral (
       select count(*)::integer as busy, min(f.lease_expires_at) as lease_ends_at
         from work_items w join foci f on f.id = w.focus_id
        where w.state in ('claimed', 'running') and f.lease_owner = k.id) l;
-comment on view v_workers is 'Every worker that has said in its heartbeat that it is there, idle ones too: concurrency (items it drives at once, at most), busy (those it drives), free, lease_ends_at (the soonest of its leases). is_alive: it was seen within a minute. A worker that stops removes its row; the sweep removes those of dead ones.';
+comment on view v_workers is 'Every worker that has said in its heartbeat that it is there, idle ones too: host (the machine''s name, or what WORK_LEDGER_HOST says; hosts of a faculty are such names), concurrency (items it drives at once, at most), busy (those it drives), free, lease_ends_at (the soonest of its leases). is_alive: it was seen within a minute. A worker that stops removes its row; the sweep removes those of dead ones.';
 comment on column v_workers.busy is 'Items that it drives.';
 comment on column v_workers.free is 'Items that it could drive beside them.';
 comment on column v_workers.is_alive is 'True: it was seen within a minute.';

@@ -63,7 +63,7 @@ async function play(call: Call, more: { tools?: Tool[]; code?: (code: Code) => P
   const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, cacheWriteTokens: 0, reasoningTokens: 0 };
   let asked = 0;
   const log = pino({ level: 'silent' });
-  const leases = new Leases({ db, workerId: 'w', treeId: null, concurrency: 1, leaseSeconds: 60, host: '', isAtWork: () => true, log });
+  const leases = new Leases({ db, workerId: 'w', treeId: null, concurrency: 1, leaseSeconds: 60, host: '', daemon: () => null, isAtWork: () => true, log });
   const run = async (given: Code): Promise<CodeResult> => ({ verdict: 'ok', returned: null, error: null, output: '', durationMs: 1, ...(await code?.(given)) });
   const runtime: Runtime = {
     db, leases, watchers: new Watchers(db, log), inputs: new StatedInputs(), log, waits: new Map(), tools: new Map(tools.map((tool) => [tool.name, tool])),
@@ -180,7 +180,7 @@ test('every argument of every function that takes text', async () => {
   await db.workMessage(item.id, odd, false);
   await db.workPause(item.id, odd);
   expect(await db.abilityInvoke('ledger_append', { entry_type: 'note', content: odd }, item.id)).toMatchObject({ entry_type: 'note' });
-  await db.leaseRenew({ workerId: odd, leases: [], host: odd, pid: 1, treeId: null, concurrency: 1 });
+  await db.leaseRenew({ workerId: odd, leases: [], host: odd, pid: 1, treeId: null, concurrency: 1, daemon: odd });
   await db.workerStop(odd);
   await db.sessionImport({ format: 'codex', sessionId: odd, prompt: odd, tools: [odd], exchanges: [{ text: odd, calls: [{ id: odd, name: odd, input: { [odd]: odd }, result: odd }], said: odd }], raw: [{ line: 1, reason: odd, content: odd }] });
   const session = await db.journal.sessionOpen(odd, odd);

@@ -50,7 +50,7 @@ async function onHost(): Promise<{ place: Workspace; remove(): Promise<void> }> 
 
 async function inContainer(): Promise<{ place: Workspace; remove(): Promise<void> }> {
   const id = randomUUID();
-  const place = new ContainerWorkspace(docker, id, { image, memoryBytes: 256 * 1024 * 1024, cpus: 1, sizeBytes: 64 * 1024 * 1024, seed: null });
+  const place = new ContainerWorkspace(docker, id, { image, memoryBytes: 256 * 1024 * 1024, cpus: 1, sizeBytes: 64 * 1024 * 1024, seed: null }, async () => {});
   return {
     place,
     remove: async () => {

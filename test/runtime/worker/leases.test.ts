@@ -25,7 +25,7 @@ afterAll(async () => {
 async function holding(leaseSeconds: number) {
   await db.facultySave({ name: 'talker', accepts: ['talk'] });
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });
-  const leases = new Leases({ db, workerId: 'worker', treeId: null, concurrency: 2, leaseSeconds, host: 'here', isAtWork: () => true, log: pino({ level: 'silent' }) });
+  const leases = new Leases({ db, workerId: 'worker', treeId: null, concurrency: 2, leaseSeconds, host: 'here', daemon: () => null, isAtWork: () => true, log: pino({ level: 'silent' }) });
   await leases.start();
   const claim = await db.focusClaim(item.id, leases.workerId, 3600);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);

@@ -1,6 +1,6 @@
 -- A worker that says how long it has driven an item goes on with the next iteration, without a job and without a claim.
 begin;
-select plan(14);
+select plan(15);
 
 set local work_ledger.now = '2026-11-22 12:00Z';
 select agent('{"max_turns": 50}');
@@ -55,13 +55,17 @@ select from lease_renew('keeper', '{}', '{}', p_tree_id => item());
 select ok(not goes_on(8, 0), 'nor does the worker that keeps the tree for itself');
 delete from workers where id = 'keeper';
 select said(), taken();
+select from faculty_save('{"name": "worker", "accepts": ["analyze"], "hosts": ["elsewhere"]}');
+select is(finished(9, 0) ->> 'next', null, 'a worker where the faculty does not want its work any more releases it');
+select agent('{"max_turns": 50}');
+select said(), taken();
 select work_pause(item());
-select is(finished(9, 0) ->> 'next', null, 'an item that is to pause is released');
+select is(finished(10, 0) ->> 'next', null, 'an item that is to pause is released');
 
 select work_resume(item());
 update foci set max_tokens = 1000 where id = focus();
 select drive(), answer('["so"]', p_more => '{"stop_reason": "max_tokens"}');
-select cmp_ok((finished(10, 0) #>> '{next,request,max_tokens}')::integer, '>', 1000, 'a response that was cut off has more room the next time');
+select cmp_ok((finished(11, 0) #>> '{next,request,max_tokens}')::integer, '>', 1000, 'a response that was cut off has more room the next time');
 
 select * from finish();
 rollback;

@@ -1,0 +1,29 @@
+-- Where the files of an item are: in a volume of one Docker daemon, which the worker names before it makes the volume.
+
+create or replace function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _fence(p_work_item_id, p_lease);
+begin
+  if coalesce(p_daemon, '') !~ '\S' then
+    perform _raise_invalid('a Docker daemon needs an id');
+  end if;
+  perform _check_key('the id of a Docker daemon', p_daemon);
+  if v_item.workspace_daemon is null then
+    update work_items
+       set workspace_daemon = p_daemon,
+           workspace_host = coalesce((select k.host from foci f join workers k on k.id = f.lease_owner where f.id = v_item.focus_id), '')
+     where id = v_item.id;
+  elsif v_item.workspace_daemon <> p_daemon then
+    return v_item.workspace_host;
+  end if;
+  return null;
+end
+$$;
+
+comment on function workspace_bind(uuid, uuid, text) is
+  'Says at which Docker daemon the files of a work item are about to be; a worker calls it before it makes their volume or uses it. From then on the item is driven only by workers of that daemon, those that name it in lease_renew(), in all its attempts; workspace_abandon() undoes it. p_daemon: what identifies the daemon. Returns null: they are there; else nothing is changed, and it returns the host where they are: the caller must not make another volume. Raises WL001, WL002, WL003, WL004, WL005.';

@@ -1,0 +1,38 @@
+-- Files that nobody will bring back: the host of their Docker daemon is gone.
+
+create or replace function workspace_abandon(p_work_item_id uuid)
+  returns work_items
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_item work_items := _open_item(p_work_item_id);
+begin
+  if v_item.workspace_daemon is null then
+    return v_item;
+  end if;
+  if _is_driven(v_item.id) then
+    raise exception using
+      errcode = 'WL008',
+      message = format('a worker drives work item %s where its files are', v_item.id),
+      hint = 'Pause it first, with work_pause(); the lease of a worker that died is over within seconds.';
+  end if;
+  insert into inbox (work_item_id, kind, content)
+  values (v_item.id, 'message', format(
+    'The files of your workspace are lost: they were on host "%s", which is given up. You go on with a new workspace, as at the very beginning. '
+    'Nothing that you wrote there counts as done: look at what is there before you rely on it, and do again what is still needed.', v_item.workspace_host));
+  update work_items
+     set workspace_daemon = null, workspace_host = null, is_stranded = false,
+         state = case when is_stranded and state = 'waiting' then 'queued' else state end,
+         state_reason = case when is_stranded and state = 'waiting' then null else state_reason end,
+         run_at = case when is_stranded and state = 'waiting' then _now() else run_at end
+   where id = v_item.id
+  returning * into v_item;
+  perform _enqueue(v_item.id);
+  return v_item;
+end
+$$;
+
+comment on function workspace_abandon(uuid) is
+  'Gives up the files of a work item that are at a Docker daemon which does not come back, and returns its row: it goes on wherever it may, with a new workspace, and its agent is told that the files are lost. Should the daemon come back, it keeps the old files for as long as others (engage.workspace_keep_hours). An item without such files is not changed. Raises WL001, WL003, WL008 (a worker drives it).';
