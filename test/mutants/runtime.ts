@@ -121,7 +121,8 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'sandbox/containerWorkspace.ts',
     from: '    await this.#bind();\n',
     to: '',
-    test: 'test/long/daemons.test.ts',
+    test: 'test/sandbox/containerWorkspace.test.ts',
+    title: 'no volume is made where it may not be',
   },
   {
     name: 'a job fails where the database is out of reach',

@@ -28,8 +28,8 @@ const opened: { id: string; workspace: ContainerWorkspace }[] = [];
 let workspace: ContainerWorkspace;
 let directory: string;
 
-function open(more: Partial<WorkspaceSettings> = {}, id = randomUUID(), daemon = docker): ContainerWorkspace {
-  const made = new ContainerWorkspace(daemon, id, { image, memoryBytes: 128 * MiB, cpus: 1, sizeBytes: 32 * MiB, seed: null, ...more }, async () => {});
+function open(more: Partial<WorkspaceSettings> = {}, id = randomUUID(), daemon = docker, bind = async (): Promise<void> => {}): ContainerWorkspace {
+  const made = new ContainerWorkspace(daemon, id, { image, memoryBytes: 128 * MiB, cpus: 1, sizeBytes: 32 * MiB, seed: null, ...more }, bind);
   opened.push({ id, workspace: made });
   return made;
 }
@@ -266,6 +266,19 @@ while True:
     await docker.getContainer(container!.Id).kill();
     await running;
     expect(await read('kept', own)).toBe('x');
+  });
+
+  test('no volume is made where it may not be', async () => {
+    const id = randomUUID();
+    let asked = 0;
+    const elsewhere = open({}, id, docker, async () => {
+      asked++;
+      throw new WorkspaceUnavailable('its files are elsewhere');
+    });
+    await expect(out('echo hello', elsewhere)).rejects.toThrow('its files are elsewhere');
+    await expect(out('echo hello', elsewhere)).rejects.toThrow('its files are elsewhere');
+    expect(asked).toBe(2);
+    expect(await listVolumes(docker)).not.toContain(id);
   });
 
   test('says what is missing: no image, no daemon', async () => {
