@@ -208,7 +208,9 @@ async function playByHand(forked: string): Promise<void> {
   await db.iterationFail(third, { class: 'rate_limited', message: 'too much', status: 429, retryAfterSeconds: 600, requestId: null });
   await client.query(`select context_compact('${item.id}', 'keep the figures')`);
   const last = await db.workSubmit({ workType: 'part', description: 'Held', faculty: 'lead' });
-  await db.focusClaim(last.id, 'w', 600);
+  const held = await db.focusClaim(last.id, 'w', 600);
+  if (held.kind !== 'claimed') throw new Error(held.kind);
+  await db.workspaceBind(held, 'daemon');
   await client.query(`select work_pause('${last.id}')`);
   const { rows: [fork] } = await client.query<{ id: string }>(`
     select (work_fork(t.id, p_faculty => 'coder')).id from turns t where t.work_item_id = '${forked}' and t.turn_type = 'normal' and t.status = 'completed' and t.depth = 1`);
@@ -216,5 +218,7 @@ async function playByHand(forked: string): Promise<void> {
   if (branch.kind !== 'claimed') throw new Error(branch.kind);
   await db.iterationBegin(branch);
   await db.leaseRenew({ workerId: 'w', leases: [branch], host: 'host', pid: 1, treeId: fork?.id ?? null, concurrency: 4, daemon: 'daemon' });
+  const far = await db.workSubmit({ workType: 'far', description: 'Far away', faculty: await db.facultySave({ name: 'far', hosts: ['far'] }) });
+  await db.focusClaim(far.id, 'w', 600);
   await db.facultySave({ name: 'coder', accepts: ['code'] });
 }

@@ -1,6 +1,8 @@
+import { hostname } from 'node:os';
+
 import { afterEach, expect, test, vi } from 'vitest';
 
-import { webFetchHeaders } from '../../runtime/config.ts';
+import { hostName, webFetchHeaders } from '../../runtime/config.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -12,4 +14,11 @@ test('headers for web_fetch come from the environment, and what is wrong with th
     vi.stubEnv('WORK_LEDGER_WEB_FETCH_HEADERS', wrong);
     expect(webFetchHeaders).toThrow(/^WORK_LEDGER_WEB_FETCH_HEADERS must be JSON such as (?!.*s3cret)/);
   }
+});
+
+test('a machine has the name that it is given, first by whoever asks, then by the environment, then by its system', () => {
+  vi.stubEnv('WORK_LEDGER_HOST', '');
+  expect(hostName()).toBe(hostname());
+  vi.stubEnv('WORK_LEDGER_HOST', 'gpu-1');
+  expect([hostName(), hostName('gpu-2')]).toEqual(['gpu-1', 'gpu-2']);
 });

@@ -99,14 +99,15 @@ begin
        and (w.run_at <= p_now or (w.state = 'waiting' and case
          when w.is_stranded then (_worker_for(w, _item_hosts(w))).id is not null
          else exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null) or exists (
-           select from approvals a join tool_calls k on k.id = a.tool_call_id where a.work_item_id = w.id and k.status = 'waiting' and a.decision is not null) end))
+           select from approvals a join tool_calls k on k.id = a.tool_call_id
+            where a.work_item_id = w.id and k.status = 'waiting' and a.decision is not null) end))
        and not exists (
          select
            from graphile_worker.jobs j
           where j.key = format('%s:%s:%s:%s', v_task, w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
             -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for (a worker
-            -- has begun or ceased to keep the tree, or the last one of a host is gone); for a time before the clock was set back, unless it failed and pauses; locked
-            -- by a dead worker, or for too long by a living one.
+            -- has begun or ceased to keep the tree, or the last one of a host is gone); for a time before the clock was set back,
+            -- unless it failed and pauses; locked by a dead worker, or for too long by a living one.
             and case when j.locked_by is null or j.locked_by = any (p_dead_workers)
                      then j.attempts < j.max_attempts and (j.run_at <= p_now + p_worker_timeout or j.last_error is not null)
                           and (j.task_identifier = any (v_tasks_at)

@@ -189,7 +189,8 @@ as $$
    where w.state = 'waiting' and w.run_at = 'infinity' and w.state_reason is not null and not w.is_stranded
   union all
   select 'error', 'hosts', w.id, w.state_reason,
-         'Start a worker there' || case when w.workspace_daemon is not null then '; or workspace_abandon() the files' else ', or name other hosts in the faculty' end || '.'
+         case when w.workspace_daemon is null then 'Start a worker there, or name other hosts in the faculty.'
+              else 'Start a worker there; if that host does not come back, workspace_abandon() the files.' end
     from work_items w
    where w.state = 'waiting' and w.is_stranded
   union all
