@@ -215,6 +215,7 @@ create table faculties (
   constraint faculties_pkey PRIMARY KEY (content_hash),
   constraint name_is_short CHECK (char_length(name) >= 1 AND char_length(name) <= 63),
 );
+CREATE INDEX faculties_hosts ON ledger.faculties USING btree (name) WHERE (is_current AND ((config -> 'hosts'::text) <> '[]'::jsonb));
 CREATE UNIQUE INDEX faculties_one_is_current ON ledger.faculties USING btree (name) WHERE is_current;
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.faculties FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table fences (
@@ -847,6 +848,9 @@ create table work_items (
   resolved_at timestamp with time zone,
   erased_at timestamp with time zone,
   erased_hash bytea,
+  workspace_daemon text,
+  workspace_host text,
+  is_stranded boolean not null default false,
   constraint children_know_their_root CHECK ((parent_id IS NULL) = (depth = 0) AND (parent_id IS NULL) = (root_id = id)),
   constraint depth_is_at_most_5 CHECK (depth >= 0 AND depth <= 5 OR depth > 5 AND work_type = 'ldg:task'::text),
   constraint description_is_at_most_64_kib CHECK (description ~ '\S'::text AND octet_length(description) <= 65536),
@@ -952,6 +956,7 @@ create table workers (
   role name not null default SESSION_USER,
   started_at timestamp with time zone not null default _now(),
   seen_at timestamp with time zone not null default _now(),
+  daemon text,
   constraint workers_pkey PRIMARY KEY (id),
 );
 CREATE INDEX workers_tree ON ledger.workers USING btree (tree_id) WHERE (tree_id IS NOT NULL);
@@ -1713,7 +1718,8 @@ create view v_workers with (security_invoker=true) as
     k.seen_at > (_now() - '00:01:00'::interval) AS is_alive,
     k.started_at,
     k.seen_at,
-    l.lease_ends_at
+    l.lease_ends_at,
+    k.daemon
    FROM workers k
      CROSS JOIN LATERAL ( SELECT count(*)::integer AS busy,
             min(f.lease_expires_at) AS lease_ends_at
@@ -2117,6 +2123,8 @@ create function _awareness_timed(p_work_item_id uuid, p_config jsonb, p_focus_id
   plpgsql volatile; -- body 0c075c7b, comment 9e13440c
 create function _awareness_told(p_work_item_id uuid, p_settings jsonb, p_focus_id uuid, p_since timestamp with time zone) returns TABLE(section integer, "position" bigint, line text, source text, age text, more text, work_item_id uuid, seq integer, path text)
   plpgsql volatile; -- body 5d2d065b, comment d87d2763
+create function _away(p_item work_items, p_worker_id text, OUT item work_items, OUT answer jsonb) returns record
+  plpgsql stable; -- body 75830153, comment 4bfddb10
 create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _block_of(p_turn turns) returns integer
@@ -2258,7 +2266,7 @@ create function _child_ended(p_child work_items) returns void
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
-  plpgsql volatile; -- body eeadd1e5, comment 5d2e0f10
+  plpgsql volatile; -- body 68f52495, comment 5d2e0f10
 create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
   plpgsql volatile; -- body 44f3e19e, comment 9fb088c3
 create function _code_check_child_work(p_input jsonb) returns jsonb
@@ -2346,7 +2354,7 @@ create function _doctor_settings() returns TABLE(severity text, code text, work_
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 1fbbc3dd, comment 8c02c3ab
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body c47a6fb4, comment ffe50067
+  sql stable; -- body f09f861a, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   plpgsql stable; -- body 876ff190, comment e36738ab
 create function _draft_step(p_item work_items, p_focus foci, p_head turns, p_since_iteration integer, p_lease uuid) returns void
@@ -2370,11 +2378,11 @@ create function _engine_message(p_head turns) returns text
 create function _engine_prompt(p_tools text[], p_awareness boolean DEFAULT true) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7b967d72
 create function _enqueue(p_work_item_id uuid) returns boolean
-  plpgsql volatile security definer; -- body a896e99a, comment 5fb011ab
+  plpgsql volatile security definer; -- body d6e029d0, comment 5fb011ab
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer; -- body 3d11fbb9, comment 5205068d
+  plpgsql volatile security definer; -- body 239b592a, comment 30179a28
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
 create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
@@ -2438,7 +2446,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body 037b4ba4, comment daa3a2db
+  sql immutable parallel safe; -- body d86c70d7, comment daa3a2db
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
@@ -2484,7 +2492,7 @@ create function _genai_blocks(p_content jsonb) returns SETOF jsonb
 create function _genai_part(p_block jsonb) returns jsonb
   sql immutable; -- body 86386be6, comment 99b685c1
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
-  plpgsql volatile; -- body 64eebe7b, comment 91c55fcd
+  plpgsql volatile; -- body 43b86cce, comment 20eea008
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
   sql stable; -- body 150fb43f, comment 96927880
 create function _has_javascript() returns boolean
@@ -2550,7 +2558,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body b72712eb, comment 49026c17
+  sql immutable; -- body e0f61aec, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -2589,6 +2597,8 @@ create function _is_watched(p_work_item_id uuid) returns boolean
   sql stable; -- body 4b642449, comment 9e9917c4
 create function _item_hash(p_salt uuid, p_item work_items) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 04e07735
+create function _item_hosts(p_item work_items) returns text[]
+  plpgsql stable; -- body bd7cc48f, comment e421f7a5
 create function _item_locked(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 68442a42, comment 5f23912d
 create function _item_model(p_work_item_id uuid) returns text
@@ -2609,12 +2619,16 @@ create function _iteration_spans(p_item work_items, p_focus foci, p_first intege
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body a8d30d05, comment 82b3068c
 create function _job_priority(p_priority integer) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 325739a5
-create function _job_task(p_tree_id uuid DEFAULT NULL::uuid) returns text
-  sql stable; -- body ff3e67c3, comment 721fe5d5
-create function _job_waiting(p_task text) returns integer
-  plpgsql volatile security definer; -- body 0eae1f0f, comment f76755d9
+create function _job_task(p_for text DEFAULT NULL::text) returns text
+  sql stable; -- body 23c5cd9e, comment 13b5566c
+create function _job_task_at(p_host text) returns text
+  sql stable; -- body 66866397, comment f9b96e07
+create function _job_task_for(p_item work_items) returns text
+  plpgsql stable; -- body d6f58862, comment 26bfd3d6
+create function _job_waiting(p_tasks text[]) returns integer
+  plpgsql volatile security definer; -- body 28a84502, comment d60e9c05
 create function _jobs_tidy(p_worker_timeout interval) returns void
-  plpgsql volatile security definer; -- body a8612c2d, comment d5451224
+  plpgsql volatile security definer; -- body fa046a58, comment d5451224
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb
@@ -2697,6 +2711,8 @@ create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) ret
   plpgsql volatile; -- body a602ac7d, comment 69d79c00
 create function _lease_end(p_item work_items) returns jsonb
   plpgsql volatile; -- body 899fab32, comment c64fde99
+create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
+  plpgsql volatile; -- body abea10fc, comment 92c2be62
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
   plpgsql volatile; -- body 806f2371, comment 4b053456
 create function _leases_begin_by_now() returns void
@@ -2739,6 +2755,8 @@ create function _max_result_chars(p_call tool_calls) returns integer
   sql stable; -- body 21d55d4d, comment 6bac9df2
 create function _may_begin(p_ability abilities, p_config jsonb) returns boolean
   plpgsql immutable; -- body e4c32c74, comment 907790fb
+create function _may_drive(p_item work_items, p_hosts text[], p_worker workers) returns boolean
+  sql immutable parallel safe; -- body b75c6f55, comment 52ac63e1
 create function _may_hold_secret(p_text text) returns boolean
   plpgsql immutable parallel safe; -- body 36bd6647, comment 61078c23
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
@@ -2842,7 +2860,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 57900ba1, comment 2217b3b2
+  sql immutable parallel safe; -- body 2b866fff, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -3246,7 +3264,7 @@ create function _warm_up() returns void
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
   plpgsql volatile; -- body 6ab728c3, comment 210fbd2f
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
-  sql stable; -- body c67cb9af, comment 6bbd87ad
+  sql stable; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
 create function _wire_name(p_name text) returns text
@@ -3275,6 +3293,10 @@ create function _work_sources() returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment d34a6a90
 create function _worked_by(p_work_item_id uuid) returns text
   sql stable; -- body 3e087065, comment dd1c9f39
+create function _worker_for(p_item work_items, p_hosts text[]) returns workers
+  sql stable; -- body 73f3316d, comment 4605c067
+create function _worker_tasks(p_worker workers) returns text[]
+  sql stable; -- body a623064b, comment 5ef9a7bc
 create function _works_for_all() returns boolean
   sql stable; -- body 1ee912fd, comment 39eb9e28
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
@@ -3326,7 +3348,7 @@ create function faculty_problems(p_config jsonb) returns TABLE(path text[], says
 create function faculty_save(p_config jsonb) returns faculties
   plpgsql volatile; -- body e3c5bbcf, comment 3a5820cf
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  plpgsql volatile; -- body c48aefa0, comment a49121d9
+  plpgsql volatile; -- body c48aefa0, comment 2a645bad
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body 560acc32, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
@@ -3371,8 +3393,8 @@ create function journal_summary_save(p_work_item_id uuid, p_summary text, p_mode
   plpgsql volatile; -- body 8f340f29, comment 4a5b1a54
 create function json_schema_errors(p_schema jsonb, p_value jsonb) returns jsonb
   sql immutable; -- body 6983df61, comment 651058f1
-create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text) returns SETOF uuid
-  plpgsql volatile; -- body e37b1c83, comment 5571b1cf
+create function lease_renew(p_worker_id text, p_work_item_ids uuid[], p_leases uuid[], p_host text DEFAULT ''::text, p_pid integer DEFAULT 0, p_tree_id uuid DEFAULT NULL::uuid, p_concurrency integer DEFAULT NULL::integer, p_version text DEFAULT NULL::text, p_daemon text DEFAULT NULL::text) returns SETOF uuid
+  plpgsql volatile; -- body f2fb0591, comment f20d7cc3
 create function ledger_append(p_work_item_id uuid, p_entry_type text, p_content text, p_data jsonb DEFAULT NULL::jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text, p_keep text[] DEFAULT NULL::text[]) returns work_ledger
   plpgsql volatile; -- body 96047691, comment 65f57333
 create function ledger_append_batch(p_work_item_id uuid, p_entries jsonb, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns SETOF work_ledger
@@ -3506,7 +3528,7 @@ create function work_ledger_build() returns text
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 22454d31, comment 9972cf97
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 0799fcaa, comment 6ce59b40
+  sql stable; -- body 5eed785a, comment 0a1223e6
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text
@@ -3532,10 +3554,14 @@ create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::tex
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 7d61e6f7, comment 8154331c
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body 663c7303, comment 93caaef8
+  plpgsql volatile; -- body 663c7303, comment 7ef8f99e
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void
   plpgsql volatile; -- body e7f9d6b4, comment cea21544
+create function workspace_abandon(p_work_item_id uuid) returns work_items
+  plpgsql volatile; -- body 069aff3b, comment 15659f20
+create function workspace_bind(p_work_item_id uuid, p_lease uuid, p_daemon text) returns text
+  plpgsql volatile; -- body 5417da2d, comment 763c03fa
 create function workspaces_over(p_work_items uuid[]) returns SETOF uuid
   sql stable; -- body 8f0e95b2, comment 760485e0
