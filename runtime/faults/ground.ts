@@ -72,8 +72,8 @@ const isRunning = async (pid: number): Promise<boolean> => isAlive(pid) && !/^\d
 
 /** A schema on a server of the user's. */
 export async function ownSchema(url: string): Promise<Ground> {
-  const address = new URL(url);
-  if (!/^postgres(ql)?:$/.test(address.protocol)) throw new UsageError('faults are played at the address of a database such as postgresql://user@host:5432/database, or without one on a server of their own');
+  const address = URL.canParse(url) ? new URL(url) : null;
+  if (address === null || !/^postgres(ql)?:$/.test(address.protocol)) throw new UsageError('faults are played at the address of a database such as postgresql://user@host:5432/database, or without one on a server of their own');
   const host = decodeURIComponent(address.hostname || 'localhost');
   const schema = `work_ledger_faults_${randomBytes(4).toString('hex')}`;
   const free = await withConnection({ connectionString: url }, async (client) => (await client.query(`select from pg_namespace where nspname = $1`, [schema])).rowCount === 0);

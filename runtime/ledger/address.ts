@@ -30,6 +30,39 @@ export function passwordsOf(address: string): string[] {
   return [...new Set(found.flatMap((one) => [one, decoded(one)]))].filter((one) => one !== '');
 }
 
+const wishes = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+
+/** What an address wants of the server that is taken, as libpq's target_session_attrs. */
+export type Wanted = (typeof wishes)[number];
+
+/** The servers of an address, in order, each with an address of its own, and what is wanted of the one that is taken. Null: it names one and wants nothing of it. */
+export function serversOf(address: string): { servers: { name: string; address: string }[]; wanted: Wanted } | null {
+  const [, head = '', authority = '', tail = ''] = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)([^]*)$/.exec(address) ?? [];
+  const given = new Map([...tail.matchAll(parameter)].map(([, , key = '', value = '']) => [decoded(key), decoded(value)]));
+  const wanted = given.get('target_session_attrs');
+  if (wanted !== undefined && !isWish(wanted)) throw new Error(`target_session_attrs of an address is one of ${wishes.join(', ')}`);
+  const hosts = (given.get('host') ?? authority).split(',');
+  if (hosts.length === 1 && wanted === undefined) return null;
+  const ports = (given.get('port') ?? '').split(',');
+  const rest = without(tail, ['target_session_attrs', ...(given.has('host') ? ['host', 'port'] : [])]);
+  const servers = hosts.map((host, n) => {
+    if (!given.has('host')) return { name: decoded(host), address: `${head}${host}${rest}` };
+    const port = (ports.length === 1 ? ports[0] : ports[n]) ?? '';
+    const at = new URLSearchParams({ host, ...(port !== '' && { port }) }).toString();
+    return { name: port === '' ? host : `${host}:${port}`, address: `${head}${authority}${rest}${rest.includes('?') ? '&' : '?'}${at}` };
+  });
+  return { servers, wanted: wanted ?? 'any' };
+}
+
+const isWish = (text: string): text is Wanted => (wishes as readonly string[]).includes(text);
+
+/** A part of an address with its parameters, but for some. */
+function without(tail: string, keys: readonly string[]): string {
+  const [path = '', query = ''] = tail.split(/\?(.*)/s);
+  const kept = query.split('&').filter((one) => one !== '' && !keys.includes(decoded(one.split('=')[0] ?? '')));
+  return kept.length === 0 ? path : `${path}?${kept.join('&')}`;
+}
+
 const isUrl = (address: string): boolean => /^(?:\w[\w+.-]*:\/)?\//.test(address) || address.startsWith('socket:');
 
 function decoded(text: string): string {

@@ -1,5 +1,5 @@
 // Single connections to the server. A connection without a listener for its errors ends the process when the server goes
-// away, so connections are made in this file only.
+// away, so single connections are made here only.
 
 import type pg from 'pg';
 

@@ -56,6 +56,14 @@ export function sqlState(error: unknown): string | null {
   return null;
 }
 
+/** What to say where the server takes no writes; null: that is not what is wrong. */
+export function noWritesWords(error: unknown): string | null {
+  if (sqlState(error) !== '25006') return null;
+  let said = error;
+  while (said instanceof Error && said.cause instanceof Error) said = said.cause;
+  return `${messageOf(said)}: this server only reads (a standby, or set so). Let DATABASE_URL name the primary, and WORK_LEDGER_READ_URL a standby for reading`;
+}
+
 /** The message of an error, or of anything else that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -6,7 +6,9 @@
 // There nothing outlives a transaction: each statement is sent as one with its settings, in one go, without waiting for answers
 // between; no statement is prepared under a name. Parameters at startup are left out everywhere, since poolers refuse them.
 
-import pg from 'pg';
+import type pg from 'pg';
+
+import { Client } from './servers.ts';
 
 type Ask = (query: string | pg.QueryConfig, values?: unknown[]) => Promise<pg.QueryResult>;
 type Callback = (error: unknown, result?: unknown) => void;
@@ -18,7 +20,7 @@ const IDLE_IN_TRANSACTION_MS = 60_000;
 /** So much later than the server should have ended a statement, its answer does not come any more. */
 const SILENCE_MS = 10_000;
 
-export class PinnedClient extends pg.Client {
+export class PinnedClient extends Client {
   /** Whether something stands between that gives each transaction to any of its connections. Known once it is connected. */
   isPooled = false;
 

@@ -15,7 +15,7 @@ import { keepEnvironment } from '../secrets/ofEnvironment.ts';
 import { passwordsOf } from './address.ts';
 import { checkLedger, OtherLedger } from './checkLedger.ts';
 import { pinnedDriver } from './driver.ts';
-import { errorCodes, LedgerError, sqlState } from './errors.ts';
+import { errorCodes, LedgerError, noWritesWords, sqlState } from './errors.ts';
 import type { ErrorCode } from './errors.ts';
 import { isConnectionLost } from './reachable.ts';
 
@@ -165,6 +165,8 @@ const refusal = (url: string, schema: string): Promise<OtherLedger | null> =>
 const isSomethingMissing = (error: unknown): boolean => ['42P01', '42703', '42883', '3F000'].includes(sqlState(error) ?? '');
 
 function translate(error: unknown): unknown {
+  const words = noWritesWords(error);
+  if (words !== null) return new Error(words, { cause: error });
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string' && cause.code in errorCodes) {
       const { detail, hint } = cause as { detail?: string; hint?: string };
