@@ -10,6 +10,8 @@ export type Settings = {
   databaseUrl?: string;
   /** Where its notifications are listened to, if not there. */
   listenUrl?: string;
+  /** Where it is read, if elsewhere: a standby of that database. */
+  readUrl?: string;
   schema?: string;
   json?: boolean;
 };

@@ -19,11 +19,11 @@ let addressFrom = 'DATABASE_URL';
 
 program.hook('preAction', async (_, called) => {
   const given = (name: string): boolean => called.getOptionValueSource(name) !== undefined && called.getOptionValue(name) !== '';
-  const isFromFlag = (name: string): boolean => called.getOptionValueSource(name) === 'cli';
+  const isFromFlag = (key: string): boolean => called.getOptionValueSource(key) === 'cli';
   if (isFromFlag('databaseUrl')) addressFrom = '--database-url';
-  if (isFromFlag('databaseUrl') || isFromFlag('listenUrl')) {
+  if (['databaseUrl', 'listenUrl', 'readUrl'].some(isFromFlag)) {
     // Every user of the machine can read the arguments of a process; a title takes their place.
-    process.title = ['work-ledger', ...process.argv.slice(2).map((word) => shownUrl(word.replace(/^--(?:database|listen)-url=/, '')))].join(' ');
+    process.title = ['work-ledger', ...process.argv.slice(2).map((word) => shownUrl(word.replace(/^--(?:database|listen|read)-url=/, '')))].join(' ');
   }
   const takes = new Set(called.options.map((option) => option.attributeName()));
   if (!takes.has('databaseUrl')) return;
@@ -32,9 +32,13 @@ program.hook('preAction', async (_, called) => {
   if (file.secrets) (await import('./secrets/ofEnvironment.ts')).keepNamed(file.secrets);
   if (file.databaseFrom !== undefined && !given('databaseUrl')) addressFrom = file.databaseFrom;
   const isWorker = takes.has('leaseSeconds');
-  for (const key of ['databaseUrl', 'listenUrl', 'schema', 'tools', 'host'] as const) {
+  for (const key of ['databaseUrl', 'listenUrl', 'readUrl', 'schema', 'tools', 'host'] as const) {
     if (takes.has(key) && (key !== 'host' || isWorker) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');
   }
+  // It belongs to the database that is named beside it: one that is named nearer is read where it is written.
+  const nearness = (key: string): number => (given(key) ? ['config', 'env', 'cli'].indexOf(called.getOptionValueSource(key) ?? '') : -1);
+  if (nearness('readUrl') < nearness('databaseUrl')) called.setOptionValue('readUrl', undefined);
+  if (given('readUrl')) addressFrom += ` or ${isFromFlag('readUrl') ? '--read-url' : called.getOptionValueSource('readUrl') === 'env' ? 'WORK_LEDGER_READ_URL' : 'read_url'}`;
   // Those of a file are saved; none of them is chosen for a task, as one of a flag is.
   if ((isWorker || called.name() === 'submit') && file.faculties && !given('faculty')) called.setOptionValueWithSource('facultiesOfFile', file.faculties, 'config');
 });

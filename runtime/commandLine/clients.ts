@@ -7,12 +7,12 @@ import type { ClientOptions } from '../commands/hook.ts';
 import type { McpHttpSettings } from '../commands/mcp.ts';
 import { print } from '../commands/output.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, integer, port, program, tokenFile } from './program.ts';
+import { command, ends, examples, integer, port, program, reads, tokenFile } from './program.ts';
 
 export function clientsCommands(): void {
   program.commandsGroup('Other agents:');
 
-  examples(command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP')
+  examples(reads(command('mcp', 'serve the ledger to an MCP client over stdio, or to clients on other machines over HTTP'))
     .option('--conversation <name>', 'what the session is found by (default: this directory); over HTTP each client has its own')
     .option('--work-item <id>', 'be that work item instead')
     .option('--http', 'over HTTP, with a token')

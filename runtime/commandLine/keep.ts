@@ -6,12 +6,12 @@ import type { EraseOptions, RetentionOptions } from '../commands/erase.ts';
 import type { RestoreOptions } from '../commands/restore.ts';
 import type { VerifyOptions } from '../commands/verify.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, program } from './program.ts';
+import { command, ends, examples, program, reads } from './program.ts';
 
 export function keepCommands(): void {
   program.commandsGroup('Keep and erase:');
 
-  examples(command('export <what>', 'every row of a work item and of everything below it, as JSON lines; what: its id, or a session')
+  examples(reads(command('export <what>', 'every row of a work item and of everything below it, as JSON lines; what: its id, or a session'))
     .action(ends(async (what: string, options: Settings) => (await import('../commands/erase.ts')).exportWork(what, options))), 'export ID > work.jsonl');
 
   examples(command('erase <what>', 'erase a finished work item, and everything below it, for good; what: its id, or a session')
@@ -33,7 +33,7 @@ export function keepCommands(): void {
     .option('--heads <file>', 'what "work-ledger heads" printed and was kept elsewhere; -: from stdin')
     .action(ends(async (id: string | undefined, options: VerifyOptions) => (await import('../commands/verify.ts')).verify(id, options))), 'verify', 'verify --heads heads-of-may.jsonl');
 
-  examples(command('heads [id]', 'the ends of the chains of hashes, as JSON lines: kept elsewhere, they show later that nothing was cut off')
+  examples(reads(command('heads [id]', 'the ends of the chains of hashes, as JSON lines: kept elsewhere, they show later that nothing was cut off'))
     .action(ends(async (id: string | undefined, options: Settings) => (await import('../commands/verify.ts')).heads(id, options))), 'heads', 'heads ID');
 
   examples(command('restore <file>', 'a ledger from a dump of pg_dump, in any format, into a schema that is free, under any name; needs psql, and pg_restore unless the dump is plain')

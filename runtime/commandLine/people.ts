@@ -1,7 +1,7 @@
 // What people say to work that is under way.
 
 import type { Settings } from '../config.ts';
-import { command, ends, examples, program } from './program.ts';
+import { command, ends, examples, program, reads } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 
@@ -12,7 +12,7 @@ export function peopleCommands(): void {
     .option('--interrupt', 'now: break off what is under way')
     .action(ends(async (id: string, text: string, options: Settings & { interrupt?: boolean }) => (await items()).message(id, text, options))), "message ID 'Leave the tests as they are'", "message ID 'Stop: that is the wrong table' --interrupt");
 
-  examples(command('approvals', 'tool calls that wait for a person').action(ends(async (options: Settings) => (await items()).approvals(options))), 'approvals');
+  examples(reads(command('approvals', 'tool calls that wait for a person')).action(ends(async (options: Settings) => (await items()).approvals(options))), 'approvals');
 
   examples(command('approve <call>', 'let a tool call run').action(ends(async (call: string, options: Settings) => (await items()).approve(call, options))), 'approve CALL');
 

@@ -54,6 +54,9 @@ export function command(name: string, description: string, parent: Command = pro
     .exitOverride();
 }
 
+/** A command that reads, and can do so elsewhere than where the ledger is written. */
+export const reads = (made: Command): Command => made.addOption(new Option('--read-url <url>', 'where the ledger is read, if elsewhere: a standby of the database').env('WORK_LEDGER_READ_URL'));
+
 /** Where agents are answered over HTTP: the token itself is never an argument, which everybody on the machine could read. */
 export const tokenFile = (): Option => new Option('--token-file <file>', 'where the token for MCP over HTTP is read from; else it is WORK_LEDGER_MCP_TOKEN').env('WORK_LEDGER_MCP_TOKEN_FILE');
 

@@ -10,7 +10,7 @@ import type { ListOptions } from '../commands/list.ts';
 import type { RunOptions } from '../commands/run.ts';
 import type { WorkOptions } from '../commands/work.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, integer, program } from './program.ts';
+import { command, ends, examples, integer, program, reads } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 
@@ -50,19 +50,19 @@ export function workCommands(): void {
     .option('--budget <resource=amount...>', 'what it and everything below it may use: tokens, money, seconds, calls, children')
     .action(ends(async (description: string, options: SubmitOptions) => (await items()).submit(description, options))), "submit 'Find why the import is slow' --type analyze", "submit 'Port the parser' --type task --budget tokens=200000 money=2");
 
-  examples(command('list', 'the newest work items, children below their parents').alias('ps')
+  examples(reads(command('list', 'the newest work items, children below their parents')).alias('ps')
     .option('--state <state...>', 'those in this state: queued, running, waiting, paused, completed, failed, dead, cancelled')
     .option('--limit <n>', 'at most this many', integer, 20)
     .option('--watch', 'again at every change, until Ctrl-C')
     .action(ends(async (options: ListOptions) => (await import('../commands/list.ts')).list(options))), 'list --state running waiting', 'list --watch');
 
-  examples(command('show [id]', 'a work item: its state, its calls, what failed; without an id the newest items').action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options))), 'show ID', 'show ID --json');
+  examples(reads(command('show [id]', 'a work item: its state, its calls, what failed; without an id the newest items')).action(ends(async (id: string | undefined, options: Settings) => id === undefined ? await (await import('../commands/list.ts')).list(options) : await (await items()).show(id, options))), 'show ID', 'show ID --json');
 
-  examples(command('logs <id>', 'what happened in a work item: what was said, called and entered; "tail" goes on with what comes')
+  examples(reads(command('logs <id>', 'what happened in a work item: what was said, called and entered; "tail" goes on with what comes'))
     .option('--limit <n>', 'the newest n lines', integer, 200)
     .action(ends(async (id: string, options: Settings & { limit?: number }) => (await import('../commands/logs.ts')).logs(id, options))), 'logs ID', 'logs ID --json | jq -r .[].name');
 
-  examples(command('tail <id>', 'the ledger of a work item as it grows, until it ends').action(ends(async (id: string, options: Settings) => (await items()).tail(id, options))), 'tail ID');
+  examples(reads(command('tail <id>', 'the ledger of a work item as it grows, until it ends')).action(ends(async (id: string, options: Settings) => (await items()).tail(id, options))), 'tail ID');
 
   examples(command('faculty <path...>', 'check faculty TOML files and save them').action(ends(async (paths: string[], options: Settings) => (await import('../commands/faculty.ts')).faculty(paths, options))), 'faculty engineer.toml', 'faculty faculties/');
 

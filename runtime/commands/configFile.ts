@@ -11,6 +11,7 @@ import { UsageError } from '../ledger/errors.ts';
 export type FileSettings = {
   databaseUrl?: string;
   listenUrl?: string;
+  readUrl?: string;
   schema?: string;
   /** The name of this machine, for workers. */
   host?: string;
@@ -29,7 +30,10 @@ const fileName = 'work-ledger.toml';
 export async function fileSettings({ isTyped }: { isTyped: boolean }): Promise<FileSettings> {
   const home = join(process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'work-ledger', fileName);
   const project = isTyped ? nearest(process.cwd()) : null;
-  return { ...(await settingsIn(home)), ...(project !== null && (await settingsIn(project))) };
+  const { readUrl, ...own } = await settingsIn(home);
+  const nearer: FileSettings = project === null ? {} : await settingsIn(project);
+  // A database that the project names is not the one that the person's standby follows.
+  return { ...own, ...(readUrl !== undefined && nearer.databaseUrl === undefined && { readUrl }), ...nearer };
 }
 
 function nearest(directory: string): string | null {
@@ -56,11 +60,12 @@ async function settingsIn(path: string): Promise<FileSettings> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
   }
-  const { database_url: databaseUrl, listen_url: listenUrl, schema, host, faculties, tools, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
+  const { database_url: databaseUrl, listen_url: listenUrl, read_url: readUrl, schema, host, faculties, tools, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
   const here = (names: readonly string[]): string[] => names.map((name) => resolve(dirname(path), name));
   return {
     ...(databaseUrl !== undefined && { databaseUrl, databaseFrom: `database_url in ${path}` }),
     ...(listenUrl !== undefined && { listenUrl }),
+    ...(readUrl !== undefined && { readUrl }),
     ...(schema !== undefined && { schema }),
     ...(host !== undefined && { host }),
     ...(faculties && { faculties: here(faculties) }),

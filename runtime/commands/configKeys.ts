@@ -7,7 +7,7 @@ import type { Position } from '../faculty/toml.ts';
 import { UsageError } from '../ledger/errors.ts';
 
 const paths = z.union([z.string().transform((one) => [one]), z.array(z.string())]).optional();
-const keys = z.strictObject({ database_url: z.string().min(1).optional(), listen_url: z.string().min(1).optional(), schema: z.string().min(1).optional(), host: z.string().min(1).optional(), faculties: paths, tools: paths, secrets: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).optional() });
+const keys = z.strictObject({ database_url: z.string().min(1).optional(), listen_url: z.string().min(1).optional(), read_url: z.string().min(1).optional(), schema: z.string().min(1).optional(), host: z.string().min(1).optional(), faculties: paths, tools: paths, secrets: z.array(z.string().regex(/^[A-Za-z_]\w*$/)).optional() });
 
 /** Throws UsageError with line and column. */
 export function configKeys(path: string, text: string): z.infer<typeof keys> {

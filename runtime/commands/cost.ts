@@ -5,12 +5,12 @@ import type { Cost, CostOfCut } from '../ledger/cost.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { idOf } from './ids.ts';
 import { cut, exit, print, tokensText, visible } from './output.ts';
-import { withLedger } from './withLedger.ts';
+import { withReader } from './withLedger.ts';
 
 export type CostOptions = Settings & { by?: 'tree' | 'item' | 'child' | 'faculty' | 'model' | 'day' | 'cache' };
 
 export const cost = (workItemId: string | undefined, options: CostOptions): Promise<number> =>
-  withLedger(options, async (db) => {
+  withReader(options, async (db) => {
     const item = workItemId === undefined ? null : idOf(workItemId);
     const by = options.by ?? (item === null ? 'tree' : 'child');
     if (by === 'child' && item === null) throw new UsageError('--by child needs a work item: work-ledger cost ID --by child');

@@ -15,10 +15,14 @@ import { messageOf } from '../ledger/errors.ts';
 import { hearing } from '../ledger/listener.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
 import { dockerProblems, hasOwnModel } from './needs.ts';
-import { exit, print } from './output.ts';
+import { exit, print, span } from './output.ts';
+import { openReader } from './withLedger.ts';
 
 type Severity = 'error' | 'warning' | 'fine';
 type Check = { check: string; severity: Severity; work_item_id?: string | null; detail: string; remedy?: string | null };
+
+/** A standby that shows nothing of the last minute: its primary was idle, or it does not follow. */
+const LATE_SECONDS = 60;
 
 export async function doctor(options: Settings): Promise<number> {
   const place = await findLedger(options);
@@ -36,6 +40,7 @@ export async function doctor(options: Settings): Promise<number> {
       { check: 'ledger', severity: 'fine', detail: `${await db.version()} in schema ${place.schema}` },
       ...found.map(({ code, says, ...rest }) => ({ check: code, detail: says, ...rest })),
       await lookAtPooler(place.url),
+      ...(options.readUrl ? [await lookAtReading(options, db)] : []),
       await lookAtDocker(await dockerProblems(needs)),
       ...(await lookAtWorkspaces(db)),
       ...(await lookAtCommands(needs)),
@@ -81,6 +86,24 @@ const lookAtDatabase = (url: string): Promise<{ name: string; isPooled: boolean 
     name: (await client.query<{ name: string }>(`select concat(current_database(), extract(epoch from pg_postmaster_start_time())) as name`)).rows[0]?.name ?? '',
     isPooled: client.isPooled,
   }));
+
+/** The standby on which the ledger is read. */
+async function lookAtReading(options: Settings, db: Db): Promise<Check> {
+  const check = 'reading';
+  try {
+    const read = await openReader(options, { db, url: '' }, 1);
+    try {
+      const { is_standby: isStandby, seconds } = await read.db.behind();
+      if (!isStandby) return { check, severity: 'warning', detail: 'WORK_LEDGER_READ_URL leads to a server that is no standby', remedy: 'name a standby, or leave it out' };
+      if (seconds === null || seconds >= LATE_SECONDS) return { check, severity: 'warning', detail: `the standby shows nothing newer than of ${seconds === null ? 'some time' : span(seconds)} ago`, remedy: 'look whether it is connected to the primary and replays (pg_stat_wal_receiver, pg_get_wal_replay_pause_state())' };
+      return { check, severity: 'fine', detail: 'a standby, which has what the primary sent' };
+    } finally {
+      await read.db.close();
+    }
+  } catch (error) {
+    return { check, severity: 'error', detail: messageOf(error), remedy: 'correct WORK_LEDGER_READ_URL' };
+  }
+}
 
 /** What commands of agents can reach on this machine, where they run beside the worker; and what cannot be kept from them. */
 async function lookAtCommands(faculties: readonly FacultyNeeds[]): Promise<Check[]> {

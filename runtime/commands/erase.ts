@@ -10,7 +10,7 @@ import type { ErasureLine, RetentionPolicy } from '../ledger/erasure.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { retain } from '../worker/retention.ts';
 import { exit, note, print } from './output.ts';
-import { withLedger } from './withLedger.ts';
+import { withLedger, withReader } from './withLedger.ts';
 
 export type EraseOptions = Settings & { dryRun?: boolean; yes?: boolean; withForks?: boolean; reason?: string };
 
@@ -65,7 +65,7 @@ function eraseText(lines: readonly ErasureLine[]): string {
 
 /** One JSON document a line: {relation, row}. */
 export const exportWork = (what: string, options: Settings): Promise<number> =>
-  withLedger(options, async (db) => {
+  withReader(options, async (db) => {
     for (const row of await db.workExport(await workOf(db, what))) process.stdout.write(`${JSON.stringify(row)}\n`);
     return exit.ok;
   });

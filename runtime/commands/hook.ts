@@ -10,7 +10,7 @@ import type { Settings } from '../config.ts';
 import { checkLedgerOn } from '../ledger/checkLedger.ts';
 import { findDatabase, schemaOn } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
-import { messageOf, UsageError } from '../ledger/errors.ts';
+import { messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
 import { oneConnection } from '../ledger/oneConnection.ts';
 import type { OneConnection } from '../ledger/oneConnection.ts';
 import { fileSettings } from './configFile.ts';
@@ -102,7 +102,7 @@ export async function hook(name: string, options: ClientOptions): Promise<number
       if (said !== '') process.stdout.write(`${said}\n`);
     });
   } catch (error) {
-    process.stderr.write(`work-ledger: ${messageOf(error)}\n`);
+    process.stderr.write(`work-ledger: ${noWritesWords(error) ?? messageOf(error)}\n`);
   }
   return 0;
 }

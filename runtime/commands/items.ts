@@ -12,7 +12,7 @@ import { follow } from './follow.ts';
 import { idOf } from './ids.ts';
 import { nowText, sayCost, Waits } from './now.ts';
 import { entryLine, exit, itemLine, itemText, note, print, StatusLine, visible, Words } from './output.ts';
-import { withLedger } from './withLedger.ts';
+import { withLedger, withReader } from './withLedger.ts';
 
 export type SubmitOptions = Settings & {
   type: string;
@@ -80,7 +80,7 @@ function parseParams(json: string): Record<string, unknown> {
 }
 
 export const show = (workItemId: string, options: Settings): Promise<number> =>
-  withLedger(options, async (db) => {
+  withReader(options, async (db) => {
     const item = await itemOf(db, workItemId);
     const calls = await db.toolCalls(item.id);
     const progress = await db.workProgress(item.id);
@@ -119,7 +119,7 @@ export const complete = (workItemId: string, summary: string, options: Settings 
   });
 
 export const ledger = (workItemId: string, options: Settings & { type?: string; last?: number; formatted?: boolean }): Promise<number> =>
-  withLedger(options, async (db) => {
+  withReader(options, async (db) => {
     if (options.formatted) {
       const formatted = await db.ledgerReadFormatted(idOf(workItemId));
       print({ text: formatted }, visible(formatted), options.json ?? false);
@@ -131,7 +131,7 @@ export const ledger = (workItemId: string, options: Settings & { type?: string; 
   });
 
 export const tail = (workItemId: string, options: Settings): Promise<number> =>
-  withLedger(options, async (db, url) => {
+  withReader(options, async (db, url) => {
     const item = await itemOf(db, workItemId);
     const interrupted = new AbortController();
     process.once('SIGINT', () => interrupted.abort());
@@ -171,7 +171,7 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
   });
 
 export const digest = (workItemId: string | undefined, options: Settings): Promise<number> =>
-  withLedger(options, async (db) => {
+  withReader(options, async (db) => {
     const digested = await db.awarenessDigest(workItemId === undefined ? null : idOf(workItemId));
     print({ text: digested }, visible(digested), options.json ?? false);
     return exit.ok;
@@ -206,7 +206,7 @@ export const pause = (workItemId: string, options: Settings & { reason?: string 
   });
 
 export const approvals = (options: Settings): Promise<number> =>
-  withLedger(options, async (db) => {
+  withReader(options, async (db) => {
     const waiting = await db.approvals();
     const lines = waiting.map((one) => `${one.tool_call_id}  ${one.risk}  ${one.tool_name} ${JSON.stringify(one.input).slice(0, 200)}  (work item ${one.work_item_id}, until ${one.expires_at})`);
     print(waiting, visible(lines.join('\n') || 'nothing waits for an approval'), options.json ?? false);

@@ -32,24 +32,31 @@ export async function mcp(options: McpOptions): Promise<number> {
   const { serveMcp } = await import('../mcp/stdio.ts');
   const refused = Promise.withResolvers<Error>();
   const why = await serveMcp(async () => {
-    const [{ openLedger }, { Updates: LedgerUpdates }, { untilRefused }] = await Promise.all([import('./withLedger.ts'), import('../mcp/updates.ts'), import('../ledger/refused.ts')]);
-    const { db, url } = await openLedger(options);
+    const [{ openLedger, openReader }, { Updates: LedgerUpdates }, { untilRefused }] = await Promise.all([import('./withLedger.ts'), import('../mcp/updates.ts'), import('../ledger/refused.ts')]);
+    const written = await openLedger(options);
+    const { db } = written;
     const over = new AbortController();
+    const read = await openReader(options, written).catch(async (error: unknown) => {
+      await db.close();
+      throw error;
+    });
     void untilRefused(db, over.signal).then(refused.resolve);
-    const updates = new LedgerUpdates(db, url);
+    const updates = new LedgerUpdates(read.db, read.url);
     try {
-      const seat = await seatAt(db, updates, options.workItem === undefined ? { conversation: options.conversation ?? process.cwd() } : { workItemId: (await import('./ids.ts')).idOf(options.workItem) });
+      const seat = await seatAt(db, updates, options.workItem === undefined ? { conversation: options.conversation ?? process.cwd() } : { workItemId: (await import('./ids.ts')).idOf(options.workItem) }, read.db);
       return {
         ...seat,
         async leave() {
           over.abort();
           await seat.leave();
           await updates.close();
+          if (read.db !== db) await read.db.close();
           await db.close();
         },
       };
     } catch (error) {
       over.abort();
+      if (read.db !== db) await read.db.close();
       await db.close();
       throw error;
     }
@@ -63,10 +70,14 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   if (options.conversation !== undefined || options.workItem !== undefined) throw new UsageError('over HTTP the address of each client says who it is: …/mcp?conversation=NAME or …/mcp?work_item=ID');
   const token = mcpToken(options.tokenFile);
   hideEnvironment();
-  const [{ createAdaptorServer }, { openLedger }, { untilRefused }] = await Promise.all([import('@hono/node-server'), import('./withLedger.ts'), import('../ledger/refused.ts')]);
+  const [{ createAdaptorServer }, { openLedger, openReader }, { untilRefused }] = await Promise.all([import('@hono/node-server'), import('./withLedger.ts'), import('../ledger/refused.ts')]);
   const ledger = await openLedger(options, HTTP_CONNECTIONS);
   const over = new AbortController();
-  const handler = await mcpHandler(ledger, token, hostnamesOf(options));
+  const read = await openReader(options, ledger, HTTP_CONNECTIONS).catch(async (error: unknown) => {
+    await ledger.db.close();
+    throw error;
+  });
+  const handler = await mcpHandler(ledger, read, token, hostnamesOf(options));
   const server = createAdaptorServer({ fetch: (request) => (new URL(request.url).pathname === '/mcp' ? handler.fetch(request) : new Response('not found', { status: 404 })) });
   try {
     await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, options.host, resolve));
@@ -88,15 +99,16 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
   return exit.ok;
 }
 
-/** What a web server mounts at /mcp. Closes the ledger with itself. */
-export async function mcpHandler({ db, url }: { db: Db; url: string }, token: string, hostnames: readonly string[] = []): Promise<Pick<McpHttp, 'fetch' | 'close'>> {
+/** What a web server mounts at /mcp. `read`: where resources come from, the same or a standby. Closes both with itself. */
+export async function mcpHandler({ db }: { db: Db }, read: { db: Db; url: string }, token: string, hostnames: readonly string[] = []): Promise<Pick<McpHttp, 'fetch' | 'close'>> {
   const [{ McpHttp: Handler }, { Updates: LedgerUpdates }] = await Promise.all([import('../mcp/http.ts'), import('../mcp/updates.ts')]);
-  const updates = new LedgerUpdates(db, url);
-  const handler = new Handler({ token, hostnames, seatFor: (identity) => seatAt(db, updates, identity) });
+  const updates = new LedgerUpdates(read.db, read.url);
+  const handler = new Handler({ token, hostnames, seatFor: (identity) => seatAt(db, updates, identity, read.db) });
   let closing: Promise<void> | null = null;
   const close = async (): Promise<void> => {
     await handler.close();
     await updates.close();
+    if (read.db !== db) await read.db.close();
     await db.close();
   };
   return { fetch: handler.fetch, close: () => (closing ??= close()) };
@@ -121,18 +133,18 @@ export function mcpToken(file?: string): string {
   return token;
 }
 
-/** The work item of a client, by its conversation if it has no other; a conversation that is new gets one. */
-export async function seatAt(db: Db, updates: Updates, identity: Identity): Promise<Seat> {
+/** The work item of a client, by its conversation if it has no other; a conversation that is new gets one. `reads`: where resources come from. */
+export async function seatAt(db: Db, updates: Updates, identity: Identity, reads = db): Promise<Seat> {
   if ('workItemId' in identity) {
     const { workItemId } = identity;
     if ((await db.workItem(workItemId)) === null) throw new UsageError(`there is no work item ${workItemId}`);
-    return { db, updates, workItemId, leave: async () => {} };
+    return { db, reads, updates, workItemId, leave: async () => {} };
   }
   const [{ promptOf }, { keepAlive }] = await Promise.all([import('./hook.ts'), import('../ledger/journal.ts')]);
   // Safe to call twice at once: a client starts its server and its first hook at the same moment.
   const workItemId = await db.journal.sessionOpen(identity.conversation, promptOf(identity.conversation));
   const stopKeepAlive = keepAlive(db, workItemId); // as long as the client has its server
-  return { db, updates, workItemId, leave: async () => stopKeepAlive() };
+  return { db, reads, updates, workItemId, leave: async () => stopKeepAlive() };
 }
 
 const isLoopback = (address: string): boolean => address === '::1' || address.startsWith('127.');

@@ -1,7 +1,7 @@
 // What went wrong, as a person is told: one line with what to do about it, never a stack.
 
 import { NoConnection } from '../ledger/connection.ts';
-import { LedgerError, messageOf, UsageError } from '../ledger/errors.ts';
+import { LedgerError, messageOf, noWritesWords, UsageError } from '../ledger/errors.ts';
 import { isConnectionLost, refusalOf } from '../ledger/reachable.ts';
 import { withoutSecrets } from '../secrets/known.ts';
 import { whereItIs } from './ids.ts';
@@ -24,5 +24,5 @@ function sentenceOf(error: unknown, addressFrom: string): string {
   if (typeof path === 'string' && code === 'ENOENT') return `there is no ${path}`;
   if (code === 'EISDIR') return typeof path === 'string' ? `${path} is a directory, not a file` : 'this is a directory, not a file';
   if (typeof path === 'string' && (code === 'EACCES' || code === 'EPERM')) return `${path} may not be read or written by you`;
-  return messageOf(refusalOf(error));
+  return noWritesWords(error) ?? messageOf(refusalOf(error));
 }

@@ -8,12 +8,12 @@ import { hrTime } from '../telemetry/spans.ts';
 import { isContentWanted } from '../telemetry/traces.ts';
 import { idOf } from './ids.ts';
 import { exit, note, print, visible } from './output.ts';
-import { withLedger } from './withLedger.ts';
+import { withReader } from './withLedger.ts';
 
 export type TraceOptions = Settings & { otlp?: string };
 
 export function trace(id: string, options: TraceOptions): Promise<number> {
-  return withLedger(options, async (db) => {
+  return withReader(options, async (db) => {
     const spans = await db.workTrace(idOf(id), isContentWanted());
     if (options.otlp === undefined) {
       print(spans, traceTree(spans).join('\n') || 'nothing has ended yet', options.json ?? false);

@@ -10,7 +10,7 @@ import { head } from '../ledger/evidence.ts';
 import type { Head } from '../ledger/evidence.ts';
 import { idOf } from './ids.ts';
 import { exit, note, print, visible } from './output.ts';
-import { withLedger } from './withLedger.ts';
+import { withLedger, withReader } from './withLedger.ts';
 
 export type VerifyOptions = Settings & { heads?: string };
 
@@ -33,7 +33,7 @@ export async function verify(id: string | undefined, options: VerifyOptions): Pr
 
 /** One JSON document a line. */
 export const heads = (id: string | undefined, options: Settings): Promise<number> =>
-  withLedger(options, async (db) => {
+  withReader(options, async (db) => {
     for (const one of await db.ledgerHead(id === undefined ? null : idOf(id))) process.stdout.write(`${JSON.stringify(one)}\n`);
     return exit.ok;
   });

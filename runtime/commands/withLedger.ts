@@ -7,7 +7,8 @@ import type { Place } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
-import { note } from './output.ts';
+import { checkStandby } from '../ledger/standby.ts';
+import { note, span } from './output.ts';
 
 /** Throws unless this program can work with the ledger there. An embedded database gets one from the first command that wants it. */
 export async function checkPlace({ url, schema, isEmbedded }: Place, check = (): Promise<void> => checkLedger(url, schema)): Promise<void> {
@@ -30,6 +31,30 @@ export async function openLedger(settings: Settings, maximumPoolSize = 3): Promi
   });
   return { db: await openChecked(url, schema, { maximumPoolSize }), url };
 }
+
+/** The settings of somebody who only reads. */
+export const forReading = <Given extends Settings>(settings: Given): Given => (settings.readUrl ? { ...settings, databaseUrl: settings.readUrl } : settings);
+
+/** Where the ledger is read that was opened for writing: there, unless the settings name a standby of it, which the caller closes. */
+export async function openReader(settings: Settings, written: { db: Db; url: string }, maximumPoolSize?: number): Promise<{ db: Db; url: string }> {
+  if (!settings.readUrl) return written;
+  const read = await openLedger(forReading(settings), maximumPoolSize);
+  try {
+    await checkStandby(read.db, written.db);
+    return read;
+  } catch (error) {
+    await read.db.close();
+    throw error;
+  }
+}
+
+/** Opens the ledger for the duration of one command that only reads, and says how old it is what a standby shows. */
+export const withReader = <T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> =>
+  withLedger(forReading(settings), async (db, url) => {
+    const { is_standby: isStandby, seconds } = await db.behind();
+    if (isStandby && (seconds === null || seconds >= 1)) note(`read on a standby: this is the ledger as it was ${seconds === null ? 'some time' : `up to ${span(seconds)}`} ago`);
+    return use(db, url);
+  });
 
 /** Opens the ledger for the duration of one command. */
 export async function withLedger<T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> {

@@ -7,7 +7,7 @@ import type { ItemInput } from '../ledger/consoleItem.ts';
 import type { LedgerInput } from '../ledger/consoleWork.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, messageOf, sqlState } from '../ledger/errors.ts';
-import { count } from './format.ts';
+import { count, lasting } from './format.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 
@@ -94,7 +94,11 @@ export const empty = (says: string | Html): Html => html`<p class="empty">${says
 
 const logo = html`<svg viewBox="0 0 18 18" aria-hidden="true"><rect class="f-out" x="1" y="1" width="16" height="3" rx="1"/><rect class="f-out" x="1" y="5.5" width="16" height="3" rx="1"/><rect class="f-stubs" x="1" y="10" width="16" height="2" rx="1"/><rect class="f-words" x="1" y="13.5" width="16" height="3.5" rx="1"/></svg>`;
 
-export type Shell = { version: string; schema: string; is_read_only: boolean; approvals: number; open: number; resumable: number };
+export type Shell = { version: string; schema: string; is_read_only: boolean; is_standby: boolean; seconds: number | null; approvals: number; open: number; resumable: number };
+
+/** What a standby shows is older than the time beside it. */
+const behindText = ({ is_standby: isStandby, seconds }: Shell): Html | string =>
+  !isStandby || seconds === 0 ? '' : html`<p class="behind">read on a standby, ${seconds === null ? 'behind' : `up to ${lasting(seconds)} behind`}</p>`;
 
 /** The frame around every page. */
 export function frame(title: string, section: Page['section'], shell: Shell, canAct: boolean, body: Html): Html {
@@ -114,7 +118,7 @@ ${link('/', 'now', 'Now', shell.approvals > 0 ? html`<span class="n due" title="
 ${link('/work', 'work', 'Work', some(shell.open))}
 ${link('/sessions', 'sessions', 'Sessions', some(shell.resumable))}
 ${link('/knowledge', 'knowledge', 'Knowledge', '')}
-</ul></div>
+</ul>${behindText(shell)}</div>
 <div class="foot"><p><a href="/knowledge"><kbd>/</kbd> search</a><br><a href="/keys"><kbd>?</kbd> keys</a></p>
 <p><span class="which">ledger ${shell.version} · ${shell.schema}<br></span>${canAct ? '' : html`<span class="strong">read-only</span><br>`}<span id="connection" role="status"><span class="faint">○</span> as of <time>${new Date().toTimeString().slice(0, 8)}</time></span></p></div>
 </nav>

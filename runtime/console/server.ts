@@ -13,9 +13,10 @@ import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { streamSSE } from 'hono/streaming';
 
-import { openChecked } from '../ledger/db.ts';
+import { openChecked, openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { untilRefused } from '../ledger/refused.ts';
+import { checkStandby, isCaughtUp } from '../ledger/standby.ts';
 import { actionAt } from './actions.ts';
 import { follow, Hints } from './events.ts';
 import { html } from './html.ts';
@@ -38,6 +39,8 @@ const MOST_BYTES = 512 * 1024 * 1024;
 
 export type ConsoleOptions = {
   url: string;
+  /** What is changed is changed there; `url` is read, and is a standby of it. Default: the same. */
+  primaryUrl?: string;
   schema: string;
   /** 0: any that is free. */
   port: number;
@@ -66,6 +69,7 @@ export type Console = {
 /** Serves the console until it is closed. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const db = await openChecked(options.url, options.schema, { maximumPoolSize: 6 });
+  const primary = options.primaryUrl === undefined ? null : new Primary(options.primaryUrl, db);
   const hints = new Hints(options.url);
   const over = new AbortController();
   let app = new Hono();
@@ -84,7 +88,7 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
   const token = randomBytes(24).toString('base64url');
   const hostnames = (options.hostnames ?? []).filter((name) => !isOwnAddress(name));
   const isOpen = !isOwnAddress(options.host) || hostnames.length > 0;
-  app = routes(db, hints, new Keys(token, port, hostnames), { ...options, hostnames, isOpen }, over.signal);
+  app = routes(db, primary, hints, new Keys(token, port, hostnames), { ...options, hostnames, isOpen }, over.signal);
   return {
     port,
     token,
@@ -98,9 +102,48 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
         if ('closeAllConnections' in server) server.closeAllConnections();
       });
       await hints.close();
+      await primary?.close();
       await db.close();
     },
   };
+}
+
+/** Where a console acts whose pages are read on a standby. It is connected to with the first action: until then, and when it is down, the pages do without it. */
+class Primary {
+  readonly #url: string;
+  readonly #standby: Db;
+  #opening: Promise<Db> | null = null;
+
+  constructor(url: string, standby: Db) {
+    this.#url = url;
+    this.#standby = standby;
+  }
+
+  /** Resolves when the standby shows what was done; else the page says how far it is behind. */
+  async act<T>(action: (db: Db) => Promise<T>): Promise<T> {
+    const db = await (this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    }));
+    const done = await action(db);
+    await isCaughtUp(this.#standby, db);
+    return done;
+  }
+
+  async close(): Promise<void> {
+    await this.#opening?.then((db) => db.close(), () => {});
+  }
+
+  async #open(): Promise<Db> {
+    const db = await openDb(this.#url, this.#standby.schema, { maximumPoolSize: 2 });
+    try {
+      await checkStandby(this.#standby, db);
+      return db;
+    } catch (error) {
+      await db.close();
+      throw error;
+    }
+  }
 }
 
 /** For a browser of this machine; one that listens everywhere is there on 127.0.0.1, too. */
@@ -119,7 +162,7 @@ function assets(): [string, string][] {
   ];
 }
 
-function routes(db: Db, hints: Hints, keysOf: Keys, options: Omit<ConsoleOptions, 'hostnames'> & { hostnames: readonly string[]; isOpen: boolean }, over: AbortSignal): Hono {
+function routes(db: Db, primary: Primary | null, hints: Hints, keysOf: Keys, options: Omit<ConsoleOptions, 'hostnames'> & { hostnames: readonly string[]; isOpen: boolean }, over: AbortSignal): Hono {
   const app = new Hono();
   const { mcp } = options;
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
@@ -131,7 +174,7 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: Omit<ConsoleOptions
 
   const shellOf = async () => {
     const shell = await db.console.shell();
-    return { ...shell, schema: options.schema, is_read_only: shell.is_read_only || (options.isReadOnly ?? false) };
+    return { ...shell, schema: options.schema, is_read_only: (shell.is_read_only && primary === null) || (options.isReadOnly ?? false) };
   };
   const viewOf = (c: Context, path: string, page: Page, query: URLSearchParams, shell: { is_read_only: boolean }, refused: View['refused'] = null): View => ({
     db, path, query, refused,
@@ -223,7 +266,7 @@ function routes(db: Db, hints: Hints, keysOf: Keys, options: Omit<ConsoleOptions
     if ((await shellOf()).is_read_only) return refuse('This console is read-only.', 403);
     if (!action) return refuse('There is no such form.', 404);
     try {
-      const to = (await action(db, fields)) ?? back();
+      const to = (await (primary ? primary.act((at) => action(at, fields)) : action(db, fields))) ?? back();
       const { pathname, search, hash } = new URL(to, 'http://127.0.0.1');
       const address = `${pathname.replace(/^\/+/, '/')}${search}${hash}`;
       return wantsJson ? c.json({ to: address }) : c.redirect(address, 303);

@@ -5,8 +5,9 @@ import { z } from 'zod';
 
 import { figure, newestFocus, number, text } from './consoleShapes.ts';
 import type { Calls } from './pool.ts';
+import { behind, behindColumns } from './standby.ts';
 
-const shell = z.object({ version: z.string(), is_read_only: z.boolean(), approvals: z.number(), open: z.number(), resumable: z.number() });
+const shell = z.object({ version: z.string(), is_read_only: z.boolean(), ...behind.shape, approvals: z.number(), open: z.number(), resumable: z.number() });
 const openCall = z.object({ id: z.string(), tool: z.string(), status: z.string(), label: text, started_at: text });
 export const underWay = z.object({
   work_item_id: z.string(), parent_id: text, root_id: z.string(), depth: z.number(), work_type: z.string(), description: z.string(), state: z.string(), state_reason: text, faculty: text,
@@ -37,7 +38,7 @@ const resumable = z.object({
 export function consoleWork({ rows, run, one, named, invoked }: Calls) {
   return {
     shell: () => one(() => sql.type(shell)`
-      select ${invoked('work_ledger_version', [])} as version, pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only,
+      select ${invoked('work_ledger_version', [])} as version, pg_is_in_recovery() or current_setting('transaction_read_only') = 'on' as is_read_only, ${behindColumns},
              (select count(*)::int from ${named('v_approvals')}) as approvals,
              (select count(*)::int from (select from ${named('work_items')} where resolved_at is null and state <> 'created' limit 1000) o) as open,
              (select count(*)::int from (select from ${named('work_items')} where state in ('paused', 'dead') limit 100) o) as resumable`),

@@ -13,6 +13,7 @@ import { journalQueries } from './journalQueries.ts';
 import { overview } from './overview.ts';
 import { openPool } from './pool.ts';
 import { reads } from './reads.ts';
+import { standby } from './standby.ts';
 import { submit } from './submit.ts';
 import { traces } from './traces.ts';
 import { upkeep } from './upkeep.ts';
@@ -39,6 +40,7 @@ export async function openChecked(url: string, schema: string, options: { maximu
     ...entries(calls),
     ...reads(calls),
     ...overview(calls),
+    ...standby(calls),
     ...traces(calls),
     ...upkeep(calls),
     ...costs(calls),

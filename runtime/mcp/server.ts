@@ -9,6 +9,7 @@ import { builtinAbilities, version } from '../../sql/extensionSource.ts';
 import type { BuiltinAbility } from '../../sql/extensionSource.ts';
 import type { Db } from '../ledger/db.ts';
 import { LedgerError, messageOf } from '../ledger/errors.ts';
+import { isCaughtUp } from '../ledger/standby.ts';
 import { withoutSecrets } from '../secrets/known.ts';
 import { awaitChildWork } from './awaitChildWork.ts';
 import type { Report } from './awaitChildWork.ts';
@@ -29,8 +30,8 @@ const resourceTemplates = [{ uriTemplate: `${LEDGER}/{work_item_id}`, name: 'led
 /** How long calls may go on when the server stops. */
 const GRACE_MS = 5000;
 
-/** A ledger, and the work item that stands for the client; call leave() when the client is gone. */
-export type Seat = { db: Db; updates: Updates; workItemId: string; leave(): Promise<void> };
+/** A ledger, where its resources are read (the same or a standby), and the work item that stands for the client; call leave() when the client is gone. */
+export type Seat = { db: Db; reads: Db; updates: Updates; workItemId: string; leave(): Promise<void> };
 
 /** What one client is served. The ledger is opened with the first list of tools or the first call; if that failed, again with the next. */
 export class Service {
@@ -133,11 +134,12 @@ export class Service {
   }
 
   async #read(uri: string): Promise<string> {
-    const { db, workItemId } = await this.#seat();
+    const { db, reads, workItemId } = await this.#seat();
     const subject = subjectOf(uri, workItemId);
-    if (subject.kind === 'digest') return String(await db.abilityInvoke('awareness_digest', {}, workItemId));
-    if ((await db.workItem(subject.workItemId)) === null) throw new ResourceNotFoundError(uri);
-    return db.ledgerReadFormatted(subject.workItemId);
+    const age = (await isCaughtUp(reads, db)) ? '' : '\n\n(Read on a standby that is behind: what was written just now may be missing.)';
+    if (subject.kind === 'digest') return `${String(await reads.abilityInvoke('awareness_digest', {}, workItemId))}${age}`;
+    if ((await reads.workItem(subject.workItemId)) === null) throw new ResourceNotFoundError(uri);
+    return `${await reads.ledgerReadFormatted(subject.workItemId)}${age}`;
   }
 
   /** A client that stays connected is told of changes: of the tools, and of the resources that it subscribes to. */

@@ -176,7 +176,7 @@ test('settings come from flags, then the environment, the project, the person', 
   const ran = await inProject('run', 'x', '--type', 'filed', '--scripted', await script([{ say: 'Filed.' }]));
   expect(ran.stderr + ran.stdout).toContain('outcome    Filed.');
   await writeFile(project, 'schema = "a"\ndatabase = "b"\n');
-  expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:2:1: unknown key database; there are database_url, listen_url, schema, faculties, tools, secrets\n` });
+  expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:2:1: unknown key database; there are database_url, listen_url, read_url, schema, host, faculties, tools, secrets\n` });
   await writeFile(project, 'tools = 3\n');
   expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:1:1: tools must be a list of paths\n` });
 });

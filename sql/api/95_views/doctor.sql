@@ -70,7 +70,9 @@ as $$
   select 'error', 'postgres', null::uuid, format('PostgreSQL %s is not supported', current_setting('server_version')), 'Use PostgreSQL 15 to 18.'
    where current_setting('server_version_num')::integer < 150000
   union all
-  select 'error', 'writable', null, 'this node takes no writes', 'Connect to the primary; on a standby only reading works.'
+  select 'error', 'writable', null,
+         'this node takes no writes: ' || case when pg_is_in_recovery() then 'it is a standby (in recovery)' else 'it is set to read only (default_transaction_read_only)' end,
+         'Connect to the primary; on a standby only reading works.'
    where pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on'
   union all
   select 'error', 'durability', null, format('%s is off: what is committed may be lost in a crash', s.name), format('Set %s = on.', s.name)
