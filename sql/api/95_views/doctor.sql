@@ -71,7 +71,8 @@ as $$
    where current_setting('server_version_num')::integer < 150000
   union all
   select 'error', 'writable', null,
-         'this node takes no writes: ' || case when pg_is_in_recovery() then 'it is a standby (in recovery)' else 'it is set to read only (default_transaction_read_only)' end,
+         'this node takes no writes: '
+           || case when pg_is_in_recovery() then 'it is a standby (in recovery)' else 'it is set to read only (default_transaction_read_only)' end,
          'Connect to the primary; on a standby only reading works.'
    where pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on'
   union all
