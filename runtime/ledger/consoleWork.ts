@@ -4,8 +4,8 @@ import { sql } from 'slonik';
 import { z } from 'zod';
 
 import { figure, newestFocus, number, text } from './consoleShapes.ts';
+import { behind, behindColumns } from './lag.ts';
 import type { Calls } from './pool.ts';
-import { behind, behindColumns } from './standby.ts';
 
 const shell = z.object({ version: z.string(), is_read_only: z.boolean(), ...behind.shape, approvals: z.number(), open: z.number(), resumable: z.number() });
 const openCall = z.object({ id: z.string(), tool: z.string(), status: z.string(), label: text, started_at: text });

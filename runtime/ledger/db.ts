@@ -10,10 +10,10 @@ import { erasure } from './erasure.ts';
 import { evidence } from './evidence.ts';
 import { iteration } from './iteration.ts';
 import { journalQueries } from './journalQueries.ts';
+import { lag } from './lag.ts';
 import { overview } from './overview.ts';
 import { openPool } from './pool.ts';
 import { reads } from './reads.ts';
-import { standby } from './standby.ts';
 import { submit } from './submit.ts';
 import { traces } from './traces.ts';
 import { upkeep } from './upkeep.ts';
@@ -40,7 +40,7 @@ export async function openChecked(url: string, schema: string, options: { maximu
     ...entries(calls),
     ...reads(calls),
     ...overview(calls),
-    ...standby(calls),
+    ...lag(calls),
     ...traces(calls),
     ...upkeep(calls),
     ...costs(calls),
