@@ -98,12 +98,9 @@ describe.skipIf(noDump !== null)('a dump', () => {
     { format: 'plain, compressed', form: 'extension', options: ['-Fp', '-Z1'] },
     { format: 'directory', form: 'extension', options: ['-Fd'] },
     { format: 'tar', form: 'script', options: ['-Ft', '-n', 'ledger'] },
-    { format: 'plain, rows alone, in Windows-1252', form: 'script', options: ['-Fp', '-a', '-n', 'ledger', '-E', 'WIN1252'] },
+    { format: 'plain, rows alone, in another encoding', form: 'script', options: ['-Fp', '-a', '-n', 'ledger', '-E', 'GB18030'] },
   ] as const)('in the format $format, of the $form, comes back beside it, and on a later PostgreSQL', async ({ format, form, options }) => {
     const database = await filled(form);
-    if (format.includes('1252')) { // which has no fox
-      await database.query(`set search_path to ledger, public; do $$ declare v_id uuid := (select id from work_items where work_type = 'foxes'); begin perform work_complete(v_id, 'Over'); perform count(*) from work_erase(v_id, 'Gone'); end $$`);
-    }
     const file = await dump(database, `dump of ${form}, ${format}`, ...options);
     for (const to of [database, await create(later)]) {
       const restored = await restoreLedger(file, to.url, 'again');
