@@ -2346,7 +2346,7 @@ create function _doctor_invariants() returns TABLE(severity text, code text, wor
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body bafd2d58, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 0a13aad5, comment 770e636f
+  sql stable; -- body 13d0acf4, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 178169d9, comment 6b5f3e1c
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
