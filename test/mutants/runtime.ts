@@ -1095,7 +1095,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'graphile-worker knows no address of several servers',
     file: 'runtime/worker/runner.ts',
-    from: 'new pg.Pool({ Client, connectionString',
+    from: 'new pg.Pool({ Client: PinnedClient, connectionString',
     to: 'new pg.Pool({ connectionString',
     test: 'test/long/failover.test.ts',
     title: 'the primary is killed',
