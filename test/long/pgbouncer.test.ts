@@ -84,6 +84,16 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     await plain.end();
   });
 
+  test('nothing is prepared under a name, whoever asks for it', async () => {
+    const client = await connect({ connectionString: through });
+    const asked = { name: 'asked', text: `select name from pg_prepared_statements where name = 'asked'` };
+    expect((await client.query(asked)).rows).toEqual([]);
+    await client.query('begin');
+    expect((await client.query(asked)).rows).toEqual([]);
+    await client.query('commit');
+    await client.end();
+  });
+
   test('an error ends its transaction alone, and is the one that was raised', async () => {
     await expect(db.ledgerAppend('00000000-0000-7000-8000-000000000000', 'note', 'x')).rejects.toMatchObject({ code: 'WL001' });
     await expect(db.pool.query(sql.unsafe`select 1 / 0`)).rejects.toMatchObject({ code: '22012' });

@@ -98,7 +98,7 @@ export const runtimeMutants: readonly Mutant[] = [
     from: 'const { name: _, ...unnamed } = asked;',
     to: 'const unnamed = asked;',
     test: 'test/long/pgbouncer.test.ts',
-    title: 'the main job',
+    title: 'nothing is prepared under a name',
   },
   {
     name: 'a worker listens through a pooler',
@@ -106,7 +106,7 @@ export const runtimeMutants: readonly Mutant[] = [
     from: 'if (made.isPooled && !addresses.has(url)) {',
     to: 'if (false) {',
     test: 'test/long/pgbouncer.test.ts',
-    title: 'where nothing can be listened to',
+    title: 'who listens behind it looks',
   },
   {
     name: 'jobs are listened for through a pooler',
