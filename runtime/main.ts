@@ -21,9 +21,9 @@ program.hook('preAction', async (_, called) => {
   const given = (name: string): boolean => called.getOptionValueSource(name) !== undefined && called.getOptionValue(name) !== '';
   const isFromFlag = (key: string): boolean => called.getOptionValueSource(key) === 'cli';
   if (isFromFlag('databaseUrl')) addressFrom = '--database-url';
-  if (['databaseUrl', 'listenUrl', 'readUrl'].some(isFromFlag)) {
+  if (['databaseUrl', 'listenUrl', 'readUrl', 'to', 'fetchFrom'].some(isFromFlag)) {
     // Every user of the machine can read the arguments of a process; a title takes their place.
-    process.title = ['work-ledger', ...process.argv.slice(2).map((word) => shownUrl(word.replace(/^--(?:database|listen|read)-url=/, '')))].join(' ');
+    process.title = ['work-ledger', ...process.argv.slice(2).map((word) => shownUrl(word.replace(/^--(?:(?:database|listen|read)-url|to|fetch-from)=/, '')))].join(' ');
   }
   const takes = new Set(called.options.map((option) => option.attributeName()));
   if (!takes.has('databaseUrl')) return;

@@ -17,7 +17,8 @@ const installed = (major: number): string => `/usr/lib/postgresql/${major}`;
 /** Null: it can be started here; else why not. */
 export const noDebian = (major: number): string | null => (existsSync(join(installed(major), 'bin', 'initdb')) ? null : `there is no ${installed(major)} (apt-get install postgresql-${major})`);
 
-export async function startDebian(major: number): Promise<DebianServer> {
+/** `settings`: of the server, each such as wal_level=logical. */
+export async function startDebian(major: number, settings: readonly string[] = []): Promise<DebianServer> {
   const root = await mkdtemp(join(tmpdir(), `wl-pg${major}-`));
   await chmod(root, 0o755);
   const [home, share] = [join(root, installed(major)), join(root, 'usr/share/postgresql', String(major))];
@@ -38,7 +39,7 @@ export async function startDebian(major: number): Promise<DebianServer> {
   await mkdir(data);
   if (isRoot) await execute('chown', ['postgres', root, data]);
   await run('initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C.UTF-8', '--no-sync');
-  await run('pg_ctl', '-D', data, '-w', '-l', join(root, 'log'), '-o', `-c listen_addresses='' -c unix_socket_directories='${root}' -c fsync=off`, 'start');
+  await run('pg_ctl', '-D', data, '-w', '-l', join(root, 'log'), '-o', `-c listen_addresses='' -c unix_socket_directories='${root}' -c fsync=off${settings.map((one) => ` -c ${one}`).join('')}`, 'start');
   return {
     serverUrl: `postgresql://postgres@${encodeURIComponent(root)}/`,
     extensionDir: join(share, 'extension'),

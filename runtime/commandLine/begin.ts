@@ -7,6 +7,7 @@ import { sandboxImage } from '../../sandbox/image.ts';
 import type { ConsoleSettings } from '../commands/console.ts';
 import type { FaultsOptions } from '../commands/faults.ts';
 import type { InstallOptions } from '../commands/install.ts';
+import type { MoveOptions } from '../commands/move.ts';
 import { exit, note, print } from '../commands/output.ts';
 import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
@@ -52,6 +53,16 @@ export function beginCommands(): void {
     .option('--print', 'print what is missing as a script for psql, for somebody with more rights; change nothing')
     .option('--owner <role>', 'with --print: the role that the ledger is to belong to (default: the role that runs the script)')
     .action(ends(async (options: InstallOptions) => (await import('../commands/install.ts')).install(options))), 'install', 'install --schema agents', 'install --print --schema agents --owner app > install.sql');
+
+  examples(command('move', 'take the ledger to another server or database while work goes on; repeat it if it was interrupted')
+    .addOption(new Option('--to <url>', 'the database that it moves to, directly, not by a pooler').env('WORK_LEDGER_MOVE_TO'))
+    .option('--fetch-from <url>', 'the ledger\'s database as the other server reaches it (default: its address here)')
+    .option('--pause <command>', 'run before writers are refused, such as PAUSE of a pooler')
+    .option('--switch <command>', 'run when the other ledger can be written: what makes clients go there')
+    .option('--resume <command>', 'run after that, and after a move that failed, such as RESUME of a pooler')
+    .option('--compare-later', 'open the other ledger first, and compare the rows as they were then: a shorter pause, where there are millions of them')
+    .option('--undo', 'take back a move that is not over; without --to if the other server is gone for good')
+    .action(ends(async (options: MoveOptions) => (await import('../commands/move.ts')).move(options))), 'move --to postgresql://owner@db2.example/app', 'move --to postgresql://owner@db2.example/app --undo');
 
   examples(command('javascript', 'put the functions that need a JavaScript engine into the ledger, where the database has plv8 or PL/JS').action(ends(async (options: Settings) => (await import('../commands/javascript.ts')).javascript(options))), 'javascript');
 

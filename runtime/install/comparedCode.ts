@@ -45,7 +45,7 @@ async function definitions(client: pg.Client, schema: string, renamed: (text: st
     union all
     select format('trigger %I on %s', t.tgname, t.tgrelid::regclass), concat_ws(E'\\n', pg_get_triggerdef(t.oid), t.tgenabled)
       from pg_trigger t join pg_class c on c.oid = t.tgrelid
-     where c.relnamespace = to_regnamespace(quote_ident($1)) and not t.tgisinternal
+     where c.relnamespace = to_regnamespace(quote_ident($1)) and not t.tgisinternal and t.tgfoid is distinct from to_regprocedure(quote_ident($1) || '._refuse_moved()')
     union all
     select 'view ' || c.oid::regclass, replace(pg_get_viewdef(c.oid), '::text AS text', '::text') from pg_class c where c.relnamespace = to_regnamespace(quote_ident($1)) and c.relkind = 'v'`, [schema]);
   return new Map(rows.map(({ name, definition }) => [renamed(name), renamed(definition)]));

@@ -72,8 +72,8 @@ async function readyQueue(url: string, { queue }: Standing): Promise<boolean> {
 const LOCK_TIMEOUT_MS = 500;
 const PATIENCE_MS = 60_000;
 
-/** Repeats `use` as long as it cannot get a lock. */
-async function patiently<T>(url: string, use: () => Promise<T>): Promise<T> {
+/** Repeats `use` as long as it cannot get a lock, for a minute. */
+export async function patiently<T>(url: string, use: () => Promise<T>): Promise<T> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     try {

@@ -1,5 +1,5 @@
 // The ledger from TypeScript: one function for each SQL function that the runtime calls, by stage. No other folder queries a
-// ledger in SQL; install/ creates it.
+// ledger in SQL; install/ creates it, move/ takes it to another server.
 
 import { checkLedger } from './checkLedger.ts';
 import { consoleCalls } from './console.ts';

@@ -11,6 +11,7 @@ export const errorCodes = {
   WL008: 'wrong state',
   WL009: 'no room',
   WL010: 'version not served',
+  WL011: 'ledger moved',
 } as const;
 
 export type ErrorCode = keyof typeof errorCodes;
@@ -35,9 +36,9 @@ export class UsageError extends Error {
   override name = 'UsageError';
 }
 
-/** True if this worker no longer drives the work item: finished, cancelled or taken over. */
+/** True if this worker no longer drives the work item: finished, cancelled, taken over, or on another server by now. */
 export function isLeaseLost(error: unknown): boolean {
-  return error instanceof LedgerError && (error.code === 'WL003' || error.code === 'WL004' || error.code === 'WL005');
+  return error instanceof LedgerError && ['WL003', 'WL004', 'WL005', 'WL011'].includes(error.code);
 }
 
 /** What the database cannot store: bytes, escapes, depth (in JavaScript a RangeError), size. */

@@ -11,7 +11,7 @@ import type { Calls } from './pool.ts';
 const programVersion = version();
 
 export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
-  /** Never repeated: a late heartbeat proves nothing. Refused with WL010 when the ledger was upgraded and does not serve this version any more. */
+  /** Never repeated: a late heartbeat proves nothing. Refused with WL010 when the ledger was upgraded and does not serve this version any more, with WL011 when it was moved. */
   leaseRenew: ({ workerId, leases, host, pid, treeId, concurrency, daemon }: { workerId: string; leases: readonly Lease[]; host: string; pid: number; treeId: string | null; concurrency: number; daemon: string | null }) =>
     once.values('lease_renew', [
       workerId, sql.array(leases.map((held) => held.work_item_id), 'uuid'), sql.array(leases.map((held) => held.lease), 'uuid'), host, pid, treeId, concurrency, programVersion, daemon,

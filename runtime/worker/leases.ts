@@ -1,7 +1,7 @@
 // The leases that this process holds: one heartbeat for all of them, and an abort signal for each.
 // The heartbeat is for a runner that takes jobs: if it takes none any more, the heartbeat stops, and others take over.
 // A worker that cannot renew for two thirds of a lease fences itself: it stops before another worker may start. One that the ledger does
-// not serve any more, because it was upgraded, is told so in answer to its heartbeat.
+// not serve any more, because it was upgraded or moved, is told so in answer to its heartbeat.
 
 import type { Logger } from 'pino';
 
@@ -135,7 +135,7 @@ export class Leases {
       }
     } catch (error) {
       this.#log.warn({ err: error }, 'heartbeat failed');
-      if (sqlState(error) === 'WL010') this.#onRefused(refusalOf(error));
+      if (['WL010', 'WL011'].includes(sqlState(error) ?? '')) this.#onRefused(refusalOf(error));
     }
   }
 }

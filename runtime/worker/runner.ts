@@ -33,7 +33,7 @@ export type RunnerOptions = {
   host: string;
   /** The work item at the root of the only tree that it works on; null: it takes whatever is queued. */
   treeId: string | null;
-  /** Called when the ledger no longer serves this version. */
+  /** Called when the ledger no longer serves this version, or is moved. */
   onRefused: (why: unknown) => void;
   /** Everything that an iteration needs except the leases. */
   runtime: Omit<Runtime, 'leases'>;

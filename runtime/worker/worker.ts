@@ -64,7 +64,7 @@ type DockerDaemon = { ping(): Promise<unknown>; getContainer(id: string): object
 export type Worker = {
   /** Its own connections, also for queries of the program that started it. */
   db: Db;
-  /** Resolves when it has stopped: with the reason if it did so by itself, because the ledger was upgraded to a version that does not serve it. */
+  /** Resolves when it has stopped: with the reason if it did so by itself, because the ledger was upgraded to a version that does not serve it, or moved to another server. */
   ended: Promise<Error | null>;
   stop(): Promise<void>;
 };
@@ -152,7 +152,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   // Gives back what it holds at once: nobody knows what its calls do there.
   const leave = async (why: unknown): Promise<void> => {
     const reason = new OtherLedger(messageOf(why));
-    log.error({ err: reason }, 'the ledger was upgraded and does not serve this worker any more: stopping');
+    log.error({ err: reason }, 'the ledger does not serve this worker any more: stopping');
     await stop(reason, 0);
   };
   void refused.promise.then(leave);

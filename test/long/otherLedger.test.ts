@@ -45,7 +45,7 @@ test('every command ends over an older ledger, with what to do', async () => {
   const faculty = join(directory, 'a.toml');
   await writeFile(faculty, '[faculty]\nname = "a"\n');
   const commands = [
-    ['up'], ['install'], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'],
+    ['up'], ['install'], ['move', '--to', database.url.replace(/[^/]*$/, 'postgres')], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'],
     ['list'], ['logs', id], ['sql'], ['complete', id, 'x'], ['ledger', 'append', id, 'note', 'x'], ['cost'], ['trace', id],
     ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['abandon-files', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['javascript'],
     ['replay', recorded, '--schema', 'work_ledger'], ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ...['team', 'context', ...needsDocker].map((scene) => ['demo', '--scene', scene]),

@@ -26,6 +26,28 @@ export const sqlMutants: readonly Mutant[] = [
     to: `    perform 1;`,
     test: 'test/sql/work_ledger_serves/states_a_range_of_versions.test.sql',
   },
+  // Moves
+  {
+    name: 'who sets session_replication_role passes for replication',
+    file: 'sql/api/00_ground/moved.sql',
+    from: `current_setting('session_replication_role') = 'replica' and exists (select from pg_stat_subscription where pid = pg_backend_pid())`,
+    to: `current_setting('session_replication_role') = 'replica'`,
+    test: 'test/sql/moved/lets_nobody_pass_but_replication.test.sql',
+  },
+  {
+    name: 'a target is written before all has come',
+    file: 'sql/api/00_ground/moved.sql',
+    from: 'elsif not _is_replicating() then',
+    to: 'elsif false then',
+    test: 'test/sql/moved/refuses_every_writer.test.sql',
+  },
+  {
+    name: 'a source is written after the move',
+    file: 'sql/api/00_ground/moved.sql',
+    from: `if tg_argv[0] = 'to' then`,
+    to: `if tg_argv[0] = 'to' then return null; elsif false then`,
+    test: 'test/sql/moved/refuses_every_writer.test.sql',
+  },
   // Who may write, and what is never changed
   {
     name: 'between iterations whoever has no lease may write',
@@ -172,7 +194,7 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'an entry takes a number that was not given out',
     file: 'sql/api/00_ground/append_only.sql',
-    from: 'if new.seq not between 1 and coalesce(v_count, new.seq) then',
+    from: 'if new.seq not between 1 and coalesce(v_count, new.seq) and not _is_replicating() then',
     to: 'if false then',
     test: 'test/sql/ledger_append/is_the_only_way_to_a_number.test.sql',
   },

@@ -54,7 +54,7 @@ create or replace function _refuse_rewrite()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if _is_erasing() then
+  if _is_erasing() or _is_replicating() then
     return new;
   end if;
   if tg_table_name = 'work_items' then
@@ -81,7 +81,7 @@ begin
 end
 $$;
 
-comment on function _refuse_rewrite() is 'Trigger: a settled tool call, a settled turn (except archived_at) and the final state of a work item are written once; a journal entry can only lose its content. An erasing function may take the words away. Raises WL003, WL007.';
+comment on function _refuse_rewrite() is 'Trigger: a settled tool call, a settled turn (except archived_at) and the final state of a work item are written once; a journal entry can only lose its content. An erasing function may take the words away, and what replication brings was decided where it comes from. Raises WL003, WL007.';
 
 create or replace function _refuse_entry()
   returns trigger
@@ -109,13 +109,13 @@ begin
       schema = tg_table_schema, table = tg_table_name, constraint = v_broken;
   end if;
   -- Only the newest number that the counter gave out is free: the primary key refuses the others up to it. Restoring a dump
-  -- may insert entries before the fence of their item; those pass.
+  -- may insert entries before the fence of their item; those pass, as do those that replication brings before the counter.
   select f.ledger_count, f.salt, case when f.salt is not null and new.link = '' then
            -- In this form, without a sequential scan, nothing is as good as the primary key, also while the table is new and has no statistics.
            (select l.link from work_ledger l where l.work_item_id = new.work_item_id and l.seq < new.seq order by l.seq desc limit 1) end
     into v_count, v_salt, v_previous
     from fences f where f.work_item_id = new.work_item_id;
-  if new.seq not between 1 and coalesce(v_count, new.seq) then
+  if new.seq not between 1 and coalesce(v_count, new.seq) and not _is_replicating() then
     raise exception using
       errcode = 'WL002',
       message = format('entry %s of work item %s does not come next: its ledger has %s', new.seq, new.work_item_id, v_count),

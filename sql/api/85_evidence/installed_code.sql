@@ -21,6 +21,7 @@ as $$
         from pg_trigger t
         join pg_class c on c.oid = t.tgrelid
        where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and not t.tgisinternal
+         and t.tgfoid <> '_refuse_moved()'::regprocedure -- they come and go with a move, and can do nothing but refuse
       union all
       -- In a dump a constant gets the name that PostgreSQL would give it.
       select 'view', c.oid::regclass::text, r.xmin, replace(pg_get_viewdef(c.oid), '::text AS text', '::text')

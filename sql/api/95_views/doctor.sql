@@ -50,7 +50,8 @@ as $$
     (20, 'vacuum', 'what is deleted and updated is cleaned up'),
     (21, 'transactions', 'no transaction is open for long'),
     (22, 'indexes', 'every index is there and usable'),
-    (23, 'listener', 'workers hear at once of what concerns them'))
+    (23, 'listener', 'workers hear at once of what concerns them'),
+    (24, 'move', 'this ledger is not under way to another server'))
   select coalesce(f.severity, 'fine'), c.code, f.work_item_id,
          case when f.code is null then c.is_fine when f.nth = 20 and f.n > 20 then format('%s, and %s more like it', f.says, f.n - 20) else f.says end, f.remedy
     from checked c
@@ -59,7 +60,7 @@ as $$
 $$;
 
 comment on function work_ledger_doctor() is
-  'What would lose, stall or slow work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, hosts, waiting, cooldowns, invariants, tools, settings; what sessions begin with: isolation, sessions; and what slows work down: vacuum, transactions, indexes, listener. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
+  'What would lose, stall or slow work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, hosts, waiting, cooldowns, invariants, tools, settings; what sessions begin with: isolation, sessions; and what slows work down: vacuum, transactions, indexes, listener; and move. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
 
 create or replace function _doctor_server()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)
@@ -92,7 +93,20 @@ as $$
          format('grant select on all tables in schema %I to %I;', _ledger_schema(), current_user)
     from pg_class c
    where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind = 'r' and not has_table_privilege(c.oid, 'select')
-  having count(*) > 0;
+  having count(*) > 0
+  union all
+  select 'error', 'move', null,
+         format(case m.direction when 'to' then 'this ledger is moved to %s: nothing more is written here'
+                                 else 'this ledger is being moved here from %s' end, m.address),
+         case m.direction when 'to' then 'Use that address.' else 'Use that address until "work-ledger move" says that it is over.' end
+    from _moved() m
+  union all
+  select 'warning', 'move', null, 'a move to another server was broken off, and this server keeps all of its log since then',
+         'Repeat "work-ledger move", or add --undo.'
+    from pg_publication_rel r
+    join pg_publication p on p.oid = r.prpubid
+    join pg_replication_slots s on s.slot_name = p.pubname and s.database = current_database()
+   where r.prrelid = 'work_items'::regclass and p.pubname ~ '^work_ledger_move_' and not s.active;
 $$;
 
 comment on function _doctor_server() is 'Findings of work_ledger_doctor() on the server.';

@@ -1,0 +1,203 @@
+// Moves a ledger to another server while work goes on: rows are copied and followed by logical replication; then writers wait for
+// seconds, in which every row is compared, and go on at the target.
+//
+// What has been reached is read from what is there, so that a command that was killed is repeated, or undone:
+//
+//   source                               target                                   what a repeated move does
+//   written                              nothing, or a copy, which is fenced      begins, with an empty copy
+//   written, publication                 copy, fenced, subscription               waits until all is copied, then fences the source
+//   fenced, publication                  copy, fenced, subscription or not        waits, compares, decides
+//   fenced                               copy, fenced                             opens the target
+//   fenced                               written                                  it is over
+//
+// Dropping the publication is the decision: one transaction at the source, which undoing needs as well. Until then the target cannot be
+// opened, from then on nothing opens the source. Between the two nobody can write at all.
+
+import { atFailpoints } from '../failpoint.ts';
+import { patiently } from '../install/installLedger.ts';
+import { isOurs, NoLedger, otherLedger, standing } from '../ledger/checkLedger.ts';
+import { messageOf, sqlState, UsageError } from '../ledger/errors.ts';
+import { fenceOf, fenceSql, inTransaction, isPublished, openEnd, subscriptionOn, unfenceSql } from './ends.ts';
+import type { End, Fence } from './ends.ts';
+import { missing } from './needs.ts';
+import { caughtUp, copied, dropSlot, subscribe, unsubscribe } from './replication.ts';
+import { compareRows, copySequences, emptyLedger } from './rows.ts';
+
+export type MoveOrder = {
+  source: string;
+  target: string;
+  schema: string;
+  /** The source's address as the target's server reaches it. */
+  fetchFrom: string;
+  /** What holds clients up before the source refuses them; what changes the address; and what lets them go on, there or, if the move fails, here. */
+  pause: () => Promise<void>;
+  switchAddress: () => Promise<void>;
+  resume: () => Promise<void>;
+  /** The target is opened first, and compared as it was then, so that nobody waits for it. */
+  comparesLater: boolean;
+  say: (text: string) => void;
+};
+
+/** `seconds`: how long nobody could write. Null and no rows: it was over before. */
+export type Moved = { from: string; to: string; rows: number | null; seconds: number | null };
+
+export async function moveLedger(order: MoveOrder): Promise<Moved> {
+  const source = await openEnd(order.source, order.schema, '');
+  try {
+    const target = await openEnd(order.target, order.schema, '--to');
+    try {
+      if (source.name === target.name) throw new UsageError('a ledger is moved to another server or database, and --to is where it is');
+      await alone(source);
+      return await carry(order, source, target);
+    } finally {
+      await target.client.end().catch(() => {});
+    }
+  } finally {
+    await source.client.end().catch(() => {});
+  }
+}
+
+async function carry(order: MoveOrder, source: End, target: End): Promise<Moved> {
+  const [fence, isUndecided] = [await sourceFence(source, target), await isPublished(source)];
+  if (fence === null) {
+    await begin(order, source, target, isUndecided);
+    order.say('all tables are copied, and the target follows');
+  }
+  const since = performance.now();
+  const isOver = fence !== null && !isUndecided;
+  let rows = isOver ? null : await handOver(order, source, target, fence === null);
+  const asItWas = order.comparesLater && !isOver ? await snapshotOf(order) : null;
+  try {
+    await open(source, target);
+    await order.switchAddress();
+    await order.resume();
+    const seconds = isOver ? null : Math.round((performance.now() - since) / 100) / 10;
+    await atFailpoints('move_tidy', () => tidy(source, target));
+    if (asItWas !== null) rows = await sameRows(source, asItWas, 'the target, which is written by now, lacks rows of the source, which still has them');
+    return { from: source.address, to: target.address, rows, seconds };
+  } finally {
+    await asItWas?.client.end().catch(() => {});
+  }
+}
+
+/** How many there are; throws if they are not the same at both ends. */
+async function sameRows(source: End, target: End, otherwise: string): Promise<number> {
+  const { rows, differing } = await compareRows(source, target);
+  if (differing.length > 0) throw new Error(`${otherwise}: ${differing.join(', ')}`);
+  return rows;
+}
+
+/** The target as it is now, whatever is written to it later. */
+async function snapshotOf(order: MoveOrder): Promise<End> {
+  const target = await openEnd(order.target, order.schema, '--to');
+  await target.client.query('begin isolation level repeatable read read only; select from pg_class limit 1');
+  return target;
+}
+
+/** One command at a time moves a ledger; the lock goes with its connection, which also decides. */
+async function alone({ client, schema }: End): Promise<void> {
+  try {
+    await client.query(`set lock_timeout = '10s'`);
+    await client.query(`select pg_advisory_lock(hashtextextended('work_ledger move ' || $1::text, 0))`, [schema]);
+    await client.query('set lock_timeout = 0');
+  } catch (error) {
+    throw sqlState(error) === '55P03' ? new Error('another "work-ledger move" of this ledger is at work', { cause: error }) : error;
+  }
+}
+
+/** Null: the source is written. Throws if it, or the target, is on the way elsewhere. */
+async function sourceFence(source: End, target: End): Promise<Fence> {
+  const found = await standing(source.url, source.schema);
+  if (found.ledger === null) throw new NoLedger(`there is no ledger in schema "${source.schema}" of ${source.address}`);
+  if (!isOurs(found)) throw otherLedger(found, source.schema);
+  const fence = await fenceOf(source);
+  if (fence?.direction === 'from') throw new Error(`this ledger is being moved here from ${fence.address}: that move is repeated or undone there`);
+  if (fence !== null && fence.peer !== target.name) throw new Error(`this ledger is moved to ${fence.address}, not to ${target.address}`);
+  const theirs = await fenceOf(target);
+  if (theirs !== null && (theirs.direction === 'to' || theirs.peer !== source.name)) throw new Error(`the ledger at the target ${theirs.direction === 'to' ? 'was moved to' : 'is being moved there from'} ${theirs.address}: move to where there is none`);
+  return fence;
+}
+
+/** Copies everything, and follows. */
+async function begin(order: MoveOrder, source: End, target: End, isUndecided: boolean): Promise<void> {
+  if (!isUndecided || (await subscriptionOn(target, source.name)) !== 'there') {
+    const lacking = await missing(source, target, await standing(target.url, target.schema));
+    if (lacking.length > 0) throw new UsageError(`the move cannot begin: ${lacking.join('; ')}`);
+    await unsubscribe(source, target);
+    const isCopy = (await fenceOf(target)) !== null;
+    await atFailpoints('move_prepare', () => patiently(target.url, () => emptyLedger(source, target, isCopy)));
+    await atFailpoints('move_subscribe', () => subscribe(source, target, order.fetchFrom));
+  }
+  await copied(source, target, order.say);
+}
+
+/** From the fence at the source to the decision, while nobody can write; how many rows there are, null if that is for later. If it fails before that, the source is written again. */
+async function handOver(order: MoveOrder, source: End, target: End, isWritten: boolean): Promise<number | null> {
+  try {
+    if (isWritten) {
+      await order.pause();
+      await atFailpoints('move_fence', () => patiently(source.url, () => inTransaction(source, fenceSql(source, 'to', target))));
+    }
+    order.say('writers wait');
+    if ((await subscriptionOn(target, source.name)) === 'there') await caughtUp(source);
+    const rows = await atFailpoints('move_compare', async () =>
+      order.comparesLater ? null : sameRows(source, target, 'the target does not have the rows of the source ("work-ledger move --undo", then begin anew)'));
+    await copySequences(source, target);
+    await atFailpoints('move_unsubscribe', () => unsubscribe(source, target));
+    await atFailpoints('move_decide', () => inTransaction(source, `drop publication ${source.name}`));
+    return rows;
+  } catch (error) {
+    await giveBack(order, source).catch((also: unknown) => order.say(`the source may still refuse writers (${messageOf(also)}): repeat the command, or undo it`));
+    throw error;
+  }
+}
+
+/** Nothing where it is decided already: the publication is gone. */
+async function giveBack(order: MoveOrder, source: End): Promise<void> {
+  if (!(await isPublished(source))) return;
+  if ((await fenceOf(source)) !== null) await patiently(source.url, () => inTransaction(source, unfenceSql(source)));
+  order.say('the source is written again: repeat the command, or undo it');
+  await order.resume();
+}
+
+/** The target is written from now on, if it is still the copy that this move made. */
+async function open(source: End, target: End): Promise<void> {
+  await atFailpoints('move_open', async () => {
+    const fence = await fenceOf(target);
+    if (fence?.direction === 'from' && fence.peer === source.name) await patiently(target.url, () => inTransaction(target, unfenceSql(target)));
+  });
+}
+
+/** Nothing is lost if it is not done. Jobs are not moved: they only say "look at this item", and a sweep enqueues what is due. */
+async function tidy(source: End, target: End): Promise<void> {
+  await unsubscribe(source, target);
+  await dropSlot(source);
+  for (let enqueued = 1; enqueued > 0;) {
+    const { rows: [swept] } = await target.client.query<{ enqueued: number }>(`select (${target.quoted}.work_sweep() ->> 'enqueued')::integer as enqueued`);
+    enqueued = swept?.enqueued ?? 0;
+  }
+}
+
+/** Takes back a move that is not decided; false: there is none. `target`: null where its server is gone for good. */
+export async function undoMove(order: Pick<MoveOrder, 'source' | 'schema' | 'resume'> & { target: string | null }): Promise<boolean> {
+  const source = await openEnd(order.source, order.schema, '');
+  try {
+    await alone(source);
+    const [fence, isUndecided] = [await fenceOf(source), await isPublished(source)];
+    if (fence?.direction === 'to' && !isUndecided) throw new Error(`this ledger was moved to ${fence.address}, where work goes on: move it back from there, to a database of its own`);
+    const target = order.target === null ? null : await openEnd(order.target, order.schema, '--to');
+    try {
+      const isFollowed = target !== null && (await subscriptionOn(target, source.name)) !== 'none';
+      // First the source, where people wait. What is left after that is found by whoever repeats this, or the move.
+      if (isUndecided) await atFailpoints('undo_source', () => patiently(source.url, () => inTransaction(source, [`drop publication ${source.name}`, ...(fence === null ? [] : [unfenceSql(source)])].join(';\n'))));
+      if (isUndecided) await order.resume();
+      if (target !== null) await atFailpoints('undo_target', () => unsubscribe(source, target));
+      await dropSlot(source);
+      return isUndecided || isFollowed;
+    } finally {
+      await target?.client.end().catch(() => {});
+    }
+  } finally {
+    await source.client.end().catch(() => {});
+  }
+}
