@@ -92,7 +92,7 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       }
       expect(await rowsOf(database, 'ledger')).toEqual(before);
 
-      expect(await installLedger(database.url, 'ledger')).toEqual({ schema: 'ledger', form, version: version(), changed: true, upgradedFrom: earlier });
+      expect(await installLedger(database.url, 'ledger')).toEqual({ schema: 'ledger', form, version: version(), changed: true, upgradedFrom: earlier, renamedFrom: null });
       expect(difference(fresh.get(form) ?? [], await catalogOf(database))).toEqual([]);
       carriedOver(before, await rowsOf(database, 'ledger'));
       expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: false, upgradedFrom: null });
@@ -125,7 +125,7 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       await client.connect();
       await client.query(releasedScript(earlier, 'ledger').replace(/create schema if not exists \w+;/, ''));
       await client.end();
-      expect(await installLedger(url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier });
+      expect(await installLedger(url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier, renamedFrom: null });
       expect(difference(fresh.get('script') ?? [], (await catalogOf(database)).map((line) => line.replaceAll(owner, 'postgres')))).toEqual([]);
       await database.query(`drop owned by ${owner}; drop role ${owner}`);
       await database.drop();
@@ -193,7 +193,7 @@ describe('an upgrade', () => {
     }
     expect(difference(before, await catalogOf(database))).toEqual([]);
     await database.query('drop event trigger dies; drop schema death cascade');
-    expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier });
+    expect(await installLedger(database.url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: earlier, renamedFrom: null });
     await database.drop();
   });
 
