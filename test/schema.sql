@@ -2278,7 +2278,7 @@ create function _code_ledger_read(p_input jsonb) returns text
 create function _code_note() returns void
   sql volatile; -- body cc69f9ec, comment e6c990c4
 create function _code_now() returns TABLE(kind text, name text, digest text, is_new boolean)
-  sql stable; -- body 23955b8b, comment 2b4a1182
+  sql stable; -- body 542de3b2, comment 2b4a1182
 create function _code_problems() returns TABLE(place text, problem text)
   sql stable; -- body b864053b, comment bfcf11b6
 create function _code_spawn_child_work(p_input jsonb) returns text
@@ -2346,7 +2346,7 @@ create function _doctor_invariants() returns TABLE(severity text, code text, wor
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body bafd2d58, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 13d0acf4, comment 770e636f
+  sql stable; -- body fe248b68, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 178169d9, comment 6b5f3e1c
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2585,6 +2585,8 @@ create function _is_on_host(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 5e8e8659, comment 2b7b8061
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body ee598f1d, comment 9cdb5566
+create function _is_replicating() returns boolean
+  sql stable; -- body d96e8fa3, comment d6a41e16
 create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq integer DEFAULT 2147483647) returns boolean
   sql stable parallel safe; -- body d41d8cd9, comment dad2eac3
 create function _is_told_over(p_work_item_id uuid) returns boolean
@@ -2775,6 +2777,8 @@ create function _metrics_of_turns(p_from timestamp with time zone, p_until times
   sql stable; -- body b38a5c73, comment 36c80f7d
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
+create function _moved() returns TABLE(direction text, peer text, address text)
+  sql stable; -- body 8475c491, comment f8267634
 create function _ms(p_at timestamp with time zone) returns bigint
   sql immutable parallel safe; -- body d41d8cd9, comment 342f759f
 create function _names(p_names jsonb) returns text[]
@@ -2920,13 +2924,15 @@ create function _redacts(p_row json) returns boolean
 create function _refuse_change() returns trigger
   plpgsql volatile; -- body 6d879eb8, comment 19ee18f3
 create function _refuse_entry() returns trigger
-  plpgsql volatile set enable_seqscan=off; -- body a6e0ad5d, comment 5a354aa9
+  plpgsql volatile set enable_seqscan=off; -- body 485e2e73, comment 5a354aa9
 create function _refuse_erased(p_work_item_id uuid) returns void
   plpgsql stable; -- body 83e9bb5a, comment b0673bec
 create function _refuse_erasing() returns trigger
   plpgsql volatile; -- body 2941c0d6, comment d765fa44
+create function _refuse_moved() returns trigger
+  plpgsql volatile; -- body 53560570, comment 819117d2
 create function _refuse_rewrite() returns trigger
-  plpgsql volatile; -- body 51a98421, comment deb598bb
+  plpgsql volatile; -- body c3d84bae, comment e6ebdf3a
 create function _relative_prices(p_model text, OUT cache_read numeric, OUT cache_write numeric, OUT output numeric) returns record
   sql stable; -- body 71a6c387, comment 7dddecb8
 create function _relevance_query(p_work_item_id uuid) returns tsquery
@@ -3528,7 +3534,7 @@ create function work_ledger_build() returns text
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 22454d31, comment 9972cf97
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 5eed785a, comment 0a1223e6
+  sql stable; -- body 7df37136, comment f98107fd
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text
