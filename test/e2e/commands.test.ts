@@ -151,7 +151,7 @@ test('settings come from flags, then the environment, the project, the person', 
   const project = join(directory, 'work-ledger.toml');
   await mkdir(join(person, '..'), { recursive: true });
   await mkdir(join(directory, 'src'));
-  await writeFile(join(directory, 'src', 'f.toml'), '[faculty]\nname = "of the file"\naccepts = ["filed"]\n[faculty.engage]\nworkspace = "none"\n');
+  await writeFile(join(directory, 'src', 'f.toml'), '[faculty]\nname = "of the file"\naccepts = ["filed"]\nhosts = ["there"]\n[faculty.engage]\nworkspace = "none"\n');
   const asPerson = (env: NodeJS.ProcessEnv, ...args: string[]) => cliWith({ HOME: own, DATABASE_URL: '', ...env }, ...args);
   // Which schema was looked for tells what counted.
   const wanted = async (env: NodeJS.ProcessEnv, ...args: string[]): Promise<string> => {
@@ -172,7 +172,7 @@ test('settings come from flags, then the environment, the project, the person', 
   await rm(person);
 
   const inProject = (...args: string[]) => cliWith({ HOME: own }, ...args);
-  await writeFile(project, 'faculties = "src/f.toml"\n');
+  await writeFile(project, 'faculties = "src/f.toml"\nhost = "there"\n');
   const ran = await inProject('run', 'x', '--type', 'filed', '--scripted', await script([{ say: 'Filed.' }]));
   expect(ran.stderr + ran.stdout).toContain('outcome    Filed.');
   await writeFile(project, 'schema = "a"\ndatabase = "b"\n');
