@@ -20,6 +20,10 @@ if (noPgbouncer !== null) console.log(`Tests behind a pooler are skipped: ${noPg
 export type Pgbouncer = {
   /** The address of a database of the server, by the pooler. */
   through(url: string): string;
+  /** A shell command that tells it something, for instance PAUSE. */
+  tell(command: string): string;
+  /** A shell command that makes it lead to another database from now on, of another server, too, where clients ask for one of that name. */
+  lead(name: string, to: string): string;
   log(): Promise<string>;
   stop(): Promise<void>;
 };
@@ -30,29 +34,34 @@ export async function startPgbouncer(url: string, options: { poolSize: number; m
   const directory = await mkdtemp(join(tmpdir(), 'wl-pgbouncer-'));
   const { uid, gid } = await stat(join(socketDir, '.s.PGSQL.5432'));
   const port = await freePort();
-  await writeFile(join(directory, 'pgbouncer.ini'), `
-[databases]
+  const ini = join(directory, 'pgbouncer.ini');
+  await writeFile(ini, `[databases]
 * = host=${socketDir} port=5432 user=postgres
 [pgbouncer]
 listen_addr = 127.0.0.1
 listen_port = ${port}
 unix_socket_dir =
 auth_type = any
+admin_users = postgres
 pool_mode = ${options.mode ?? 'transaction'}
 default_pool_size = ${options.poolSize}
 max_client_conn = 500
 logfile = ${join(directory, 'log')}
 `);
-  for (const path of [directory, join(directory, 'pgbouncer.ini')]) await chown(path, uid, gid);
-  const child = spawn(program, ['-q', join(directory, 'pgbouncer.ini')], { stdio: 'ignore', ...(process.getuid?.() === 0 && { uid, gid }) });
+  for (const path of [directory, ini]) await chown(path, uid, gid);
+  const child = spawn(program, ['-q', ini], { cwd: '/', stdio: 'ignore', ...(process.getuid?.() === 0 && { uid, gid }) });
   const log = (): Promise<string> => readFile(join(directory, 'log'), 'utf8').catch(() => '');
   await until(async () => {
     if (child.exitCode !== null) throw new Error(`PgBouncer ended: ${await log()}`);
     return answers(port);
   });
+  const at = (database: string): string => `postgresql://postgres@127.0.0.1:${port}/${database}`;
+  const tell = (command: string): string => `psql -qX -v ON_ERROR_STOP=1 '${at('pgbouncer')}' -c '${command}'`;
   return {
-    through: (to) => `postgresql://postgres@127.0.0.1:${port}${new URL(to).pathname}`,
+    through: (to) => at(new URL(to).pathname.slice(1)),
     log,
+    tell,
+    lead: (name, to) => `sed -i -e '/^${name} = /d' -e '1a ${name} = host=${decodeURIComponent(new URL(to).hostname)} dbname=${new URL(to).pathname.slice(1)} user=postgres' '${ini}' && ${tell('RELOAD')}`,
     async stop() {
       child.kill('SIGTERM');
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

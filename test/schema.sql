@@ -3262,7 +3262,7 @@ create function _value_text(p_value jsonb) returns text
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
-  plpgsql volatile; -- body 9e94f642, comment 446b9332
+  plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_settle(p_item work_items) returns timestamp with time zone
   plpgsql volatile; -- body d240959b, comment 2d8630f3
 create function _warm_up() returns void

@@ -1,10 +1,12 @@
 // A ledger moves to another server while work goes on: nothing that was acknowledged is lost or doubled, and at no moment is it written
 // at both. The command is killed between any two steps, and repeated or undone.
 
+import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
@@ -15,7 +17,7 @@ import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { noDebian, startDebian } from '../debian.ts';
 import { ask, faultsOf, leftOvers, moved, pair, startMove, startSource, startTarget, writing } from '../moving.ts';
 import type { OwnServer, Server } from '../moving.ts';
-import { noPooler, startPooler } from '../pooler.ts';
+import { noPgbouncer, startPgbouncer } from '../pgbouncer.ts';
 import { startWorkerProcess, until } from '../workerProcess.ts';
 
 const APPENDS = 3000;
@@ -318,15 +320,17 @@ describe.skipIf(noDebian(15) !== null)('PostgreSQL 15', () => {
 });
 if (noDebian(15) !== null) console.log(`move.test.ts leaves PostgreSQL 15 out: ${noDebian(15)}`);
 
-describe.skipIf(noPooler !== null)('PgBouncer', () => {
+describe.skipIf(noPgbouncer !== null)('PgBouncer', () => {
   test('keeps the address: clients wait for a moment, and are told of nothing', async () => {
     const { source, target } = await pair(from, to);
-    const pooler = await startPooler(source);
+    const pooler = await startPgbouncer(source, { poolSize: 20 });
+    await promisify(execFile)('sh', ['-c', pooler.lead('app', source)]);
+    const app = pooler.through(source).replace(/[^/]*$/, 'app');
     try {
       const item = await submitted(source, 'Behind a pooler');
       const ready = join(directory, 'ready4');
-      const clients = startClients(item, async () => pooler.url);
-      const move = startMove(source, ['--to', target, '--pause', `${waitsFor(ready)}; ${pooler.admin('PAUSE app')}`, '--switch', pooler.switchTo(target), '--resume', pooler.admin('RESUME app'), '--compare-later']);
+      const clients = startClients(item, async () => app);
+      const move = startMove(source, ['--to', target, '--pause', `${waitsFor(ready)}; ${pooler.tell('PAUSE app')}`, '--switch', pooler.lead('app', target), '--resume', pooler.tell('RESUME app'), '--compare-later']);
       clients.allow(1500);
       await move.says('all tables are copied');
       await clients.reached(1500);
@@ -348,4 +352,3 @@ describe.skipIf(noPooler !== null)('PgBouncer', () => {
     }
   });
 });
-if (noPooler !== null) console.log(`move.test.ts leaves PgBouncer out: ${noPooler}`);

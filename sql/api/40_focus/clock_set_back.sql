@@ -42,7 +42,8 @@ declare
        and w.id >= coalesce(p_from, '00000000-0000-0000-0000-000000000000')
      order by w.id
      limit 1001);
-  v_locked uuid[] := array(select e.work_item_id from fences e where e.work_item_id = any (v_found[:1000]) order by e.work_item_id for no key update skip locked);
+  v_locked uuid[] := array(
+    select e.work_item_id from fences e where e.work_item_id = any (v_found[:1000]) order by e.work_item_id for no key update skip locked);
   -- A time that was moved may still be in the future: nothing but its place in the order tells it from one that was not.
   v_rest uuid := (select id from unnest(v_found) id where id <> all (v_locked) order by id limit 1);
   v_moved uuid[] := array(select id from unnest(v_locked) id where id < v_rest or v_rest is null);
