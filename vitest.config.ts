@@ -3,12 +3,12 @@ import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
 /** What plays many cases, or for long: behind `make test-long`, so that `make test` stays short. */
-const long = ['test/long/**/*.test.ts', 'test/model/**/*.test.ts', 'test/console/browser*.test.ts'];
+const long = ['test/long/**/*.test.ts', 'test/model/**/*.test.ts', 'test/console/browser*.test.ts', 'test/sandbox/{codeSandbox,containerWorkspace}.test.ts'];
 
 /** Small files that take long begin first, so that none is left over at the end: vitest goes by the size of those that it has not run yet. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isFirst = ({ moduleId }: TestSpecification): number => Number(/test\/(sql|docs|e2e\/(commands|crash|run|traces))\.test\.ts$/.test(moduleId));
+    const isFirst = ({ moduleId }: TestSpecification): number => Number(/test\/(sql|docs|e2e\/(commands|cli|crash|modelFailures)|faults\/storm|long\/(everyAbility|everyFunction|move|upgrade)|model\/model)\.test\.ts$/.test(moduleId));
     // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's, not an array's
     return (await super.sort(files)).toSorted((a, b) => isFirst(b) - isFirst(a));
   }

@@ -24,7 +24,7 @@ const token = 'conformance-'.repeat(4);
 
 const [noPrompts, noTasks] = ['the server offers no prompts', 'the server does not offer the tasks extension'];
 const [onlyText, asksNothing] = ['the abilities of a ledger answer with text', 'no ability asks anything of its client'];
-const ownResources = "the reference server's own resources are asked for; test/e2e/mcpHttp.test.ts has ours";
+const ownResources = "the reference server's own resources are asked for; test/long/mcpHttp.test.ts has ours";
 
 /** Scenarios, and by scenario/check single checks, that need what this server does not offer. */
 const leftOut: Record<string, Record<string, string>> = {
@@ -32,8 +32,8 @@ const leftOut: Record<string, Record<string, string>> = {
     'completion-complete': 'the server completes no arguments',
     'logging-set-level': 'the server sends no log messages',
     'tools-call-with-logging': 'the server sends no log messages',
-    'tools-call-with-progress': "the reference server's own tool reports; test/e2e/mcpHttp.test.ts has await_child_work",
-    'server-sse-polling': "the reference server's own tool breaks its stream off; test/e2e/mcpHttp.test.ts has one that broke",
+    'tools-call-with-progress': "the reference server's own tool reports; test/long/mcpHttp.test.ts has await_child_work",
+    'server-sse-polling': "the reference server's own tool breaks its stream off; test/long/mcpHttp.test.ts has one that broke",
     ...reasons(onlyText, 'tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource', 'tools-call-mixed-content'),
     ...reasons(asksNothing, 'tools-call-sampling', 'tools-call-elicitation', 'elicitation-sep1034-defaults', 'elicitation-sep1330-enums'),
     ...reasons(ownResources, 'resources-read-text', 'resources-read-binary', 'resources-templates-read', 'resources-subscribe', 'resources-unsubscribe'),
@@ -41,7 +41,7 @@ const leftOut: Record<string, Record<string, string>> = {
   },
   '2026-07-28': {
     'completion-complete': 'the server completes no arguments',
-    'tools-call-with-progress': "the reference server's own tool reports; test/e2e/mcpHttp.test.ts has await_child_work",
+    'tools-call-with-progress': "the reference server's own tool reports; test/long/mcpHttp.test.ts has await_child_work",
     'http-custom-header-server-validation': 'no ability wants an argument in a header',
     ...reasons(onlyText, 'tools-call-image', 'tools-call-audio', 'tools-call-embedded-resource', 'tools-call-mixed-content'),
     ...reasons(ownResources, 'resources-read-text', 'resources-read-binary', 'resources-templates-read'),

@@ -551,7 +551,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/ledger/pool.ts',
     from: 'return withoutKnown(storableText(value));',
     to: 'return storableText(value);',
-    test: 'test/e2e/redaction.test.ts',
+    test: 'test/long/redaction.test.ts',
     title: 'secrets are in no row',
   },
   {
@@ -575,7 +575,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/focus/statedInputs.ts',
     from: 'return { call: { ...call, input: kept.stated } };',
     to: 'return { call };',
-    test: 'test/e2e/redaction.test.ts',
+    test: 'test/long/redaction.test.ts',
     title: 'secrets are in no row',
   },
   {
@@ -583,7 +583,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/focus/statedInputs.ts',
     from: 'if (kept?.stored !== stored) return',
     to: 'if (kept === undefined) return { call };\n    if (kept.stored !== stored) return',
-    test: 'test/e2e/redaction.test.ts',
+    test: 'test/long/redaction.test.ts',
     title: 'where the worker that heard',
   },
   {
@@ -689,7 +689,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/access.ts',
     from: '!timingSafeEqual(digest(given), expected)',
     to: 'digest(given).length !== expected.length',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'only who has the token',
   },
   {
@@ -697,7 +697,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/access.ts',
     from: 'originValidationResponse(request, names) ??',
     to: '',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'no page of another site',
   },
   {
@@ -705,7 +705,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/access.ts',
     from: 'hostHeaderValidationResponse(request, names) ??',
     to: '',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'no page of another site',
   },
   {
@@ -713,7 +713,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/body.ts',
     from: 'depthOf(bytes) > MAX_DEPTH',
     to: 'depthOf(bytes) < 0',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'what is no request is refused',
   },
   {
@@ -721,7 +721,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/body.ts',
     from: 'const MAX_BYTES = 4 * 1024 * 1024;',
     to: 'const MAX_BYTES = 4 * 1024 ** 3;',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'what is no request is refused',
   },
   {
@@ -729,7 +729,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/body.ts',
     from: '{ fatal: true }',
     to: '{ fatal: false }',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'what is no request is refused',
   },
   {
@@ -769,7 +769,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/server.ts',
     from: '    this.#stopping.abort();\n',
     to: '',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'a server that stops ends what waits',
   },
   {
@@ -777,7 +777,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/updates.ts',
     from: 'if (this.#watched.size === 0) void this.close();',
     to: '',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'hears of the digest',
   },
   {
@@ -785,7 +785,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/updates.ts',
     from: 'withoutAges(await this.#db.awarenessDigest(workItemId))',
     to: '`${await this.#db.awarenessDigest(workItemId)} ${performance.now()}`',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'hears of the digest',
   },
   {
@@ -793,7 +793,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/mcp/sentEvents.ts',
     from: 'events.slice(at + 1)',
     to: 'events',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'a stream that broke off',
   },
   {
@@ -913,7 +913,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/console/safety.ts',
     from: "hostnames.includes(host.replace(/:\\d+$/, '').toLowerCase())",
     to: 'hostnames.length > 0',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'the console is reached under the names',
   },
   {
@@ -921,7 +921,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/console/server.ts',
     from: ' || hostnames.length > 0;',
     to: ';',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'the console is reached under the names',
   },
   {
@@ -929,7 +929,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/console/safety.ts',
     from: ' && this.#hostnames.includes(url.hostname)',
     to: '',
-    test: 'test/e2e/mcpHttp.test.ts',
+    test: 'test/long/mcpHttp.test.ts',
     title: 'the console is reached under the names',
   },
   {

@@ -13,7 +13,7 @@ import { startWorker } from '../../runtime/worker/worker.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { until } from '../workerProcess.ts';
-import { setSqlFailpoints } from './sqlFailpoints.ts';
+import { setSqlFailpoints } from '../faults/sqlFailpoints.ts';
 
 let database: TestDatabase;
 let db: Db;
