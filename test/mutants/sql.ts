@@ -672,15 +672,15 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'the jobs of a worker that is gone stay locked for hours',
     file: 'sql/api/40_focus/work_sweep.sql',
-    from: 'j.locked_at < _now() - p_worker_timeout and not exists',
-    to: 'false and not exists',
+    from: 'and j.locked_at < _now() - p_worker_timeout and',
+    to: 'and false and',
     test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
   },
   {
     name: 'jobs of a worker that lives are unlocked under its hands',
     file: 'sql/api/40_focus/work_sweep.sql',
-    from: 'and not exists (select from workers k where k.id = j.locked_by))',
-    to: ')',
+    from: 'and j.locked_by <> all (array(select k.id from workers k))',
+    to: '',
     test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
   },
   {

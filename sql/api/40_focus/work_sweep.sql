@@ -190,6 +190,7 @@ create or replace function _jobs_tidy(p_worker_timeout interval)
 as $$
 declare
   v_ids bigint[];
+  v_lost bigint[];
 begin
   if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
     return;
@@ -202,16 +203,15 @@ begin
   insert into sweep_walks (walk, job_id) values ('jobs', v_ids[1000]) on conflict (walk) do update set job_id = excluded.job_id;
   perform graphile_worker.complete_jobs(_dead_jobs(v_ids));
   -- A job whose row was locked when its worker signed off.
-  update graphile_worker._private_jobs
-     set locked_at = null, locked_by = null
-   where id in (
-     select p.id
-       from graphile_worker._private_jobs p
-      where p.id in (
-        select j.id from graphile_worker.jobs j
-         where j.id = any (v_ids) and (j.task_identifier = _job_task() or starts_with(j.task_identifier, _job_task() || '/'))
-           and j.locked_at < _now() - p_worker_timeout and not exists (select from workers k where k.id = j.locked_by))
-        for no key update skip locked);
+  v_lost := array(
+    select j.id from graphile_worker.jobs j
+     where j.id = any (v_ids) and j.locked_at < _now() - p_worker_timeout and j.locked_by <> all (array(select k.id from workers k))
+       and (j.task_identifier = _job_task() or starts_with(j.task_identifier, _job_task() || '/')));
+  if v_lost <> '{}' then
+    update graphile_worker._private_jobs
+       set locked_at = null, locked_by = null
+     where id in (select p.id from graphile_worker._private_jobs p where p.id = any (v_lost) order by p.id for no key update skip locked);
+  end if;
   -- Task identifiers of trees that are no longer kept: graphile-worker stores a row for each.
   delete from graphile_worker._private_tasks t
    where starts_with(t.identifier, _job_task() || '/')
