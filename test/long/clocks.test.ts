@@ -34,8 +34,6 @@ describe.skipIf(!hasFakeClock)('clocks that jump', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'wl-clocks-'));
     server = await startThrowaway({ isDurable: false });
-    // Its timer asks for the time in the middle of everything, which libfaketime does not survive.
-    await query('alter system set client_connection_check_interval = 0');
     serverClock = await fakeClock(join(server.dataDir, 'clock'));
     await restartUnder(serverClock, server);
     await installLedger(server.url, 'work_ledger');
