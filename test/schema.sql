@@ -2172,7 +2172,7 @@ create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released js
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
-  sql volatile; -- body 2046b576, comment c78201cc
+  sql volatile set plan_cache_mode=force_generic_plan; -- body 2046b576, comment c78201cc
 create function _cache_outcome(p_turn turns, p_before turns, OUT cache text, OUT seconds_since numeric) returns record
   sql stable; -- body 5f4d873e, comment d5e07307
 create function _cache_seconds(p_cache_write numeric) returns integer
@@ -2820,7 +2820,7 @@ create function _one_line(p_text text, p_max_chars integer) returns text
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9c4e67b8
 create function _open_call(p_call tool_calls) returns json
-  sql stable; -- body ccabfde1, comment bae85494
+  sql stable set plan_cache_mode=force_generic_plan; -- body ccabfde1, comment bae85494
 create function _open_calls(p_turn_id uuid) returns json
   sql stable; -- body 042077f0, comment 106a430a
 create function _open_calls_shown(p_turn_id uuid) returns jsonb
@@ -3166,7 +3166,7 @@ create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uui
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _tokens_new(p_turns uuid[]) returns bigint
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f9bdb545, comment 12ed4aef
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan; -- body f9bdb545, comment 12ed4aef
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7e6949ea, comment b27760e7
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text

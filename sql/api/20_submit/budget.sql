@@ -54,6 +54,7 @@ create or replace function _budgets_above(p_work_item_ids uuid[])
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan -- one plan is as good for any argument, and planning took longer than running
 as $$
   with recursive line as (
     select id, parent_id from work_items where id = any (p_work_item_ids) and exists (select from budgets)
