@@ -3272,7 +3272,7 @@ create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_leas
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan; -- body 4ed16b93, comment 46a0d8eb
 create function _wire_name(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9461b8aa
 create function _with_breakpoint(p_blocks text) returns text
