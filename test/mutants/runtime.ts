@@ -365,7 +365,7 @@ export const runtimeMutants: readonly Mutant[] = [
     from: 'or row_security_active(c.oid) and not exists (',
     to: 'or false and not exists (',
     test: 'test/long/rights.test.ts',
-    title: 'is told that the jobs are not its own',
+    title: 'is told', // and what is before it, whose ledger it needs
   },
   {
     name: 'nobody notices that a schema was renamed',
