@@ -28,7 +28,7 @@ export async function startDebian(major: number, settings: readonly string[] = [
   await cp(`/usr/share/postgresql/${major}`, share, { recursive: true });
   await rm(join(share, 'extension'), { recursive: true });
   await mkdir(join(share, 'extension'));
-  for (const name of ['plpgsql.control', 'plpgsql--1.0.sql']) await cp(`/usr/share/postgresql/${major}/extension/${name}`, join(share, 'extension', name));
+  for (const name of ['plpgsql.control', 'plpgsql--1.0.sql', 'postgres_fdw.control', 'postgres_fdw--1.0.sql', 'postgres_fdw--1.0--1.1.sql']) await cp(`/usr/share/postgresql/${major}/extension/${name}`, join(share, 'extension', name));
 
   const isRoot = process.getuid?.() === 0; // which PostgreSQL refuses
   const run = (program: string, ...args: string[]) => {

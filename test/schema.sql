@@ -1042,6 +1042,9 @@ create view v_approvals with (security_invoker=true) as
      JOIN tool_calls k ON k.id = a.tool_call_id
      JOIN work_items w ON w.id = a.work_item_id
   WHERE a.decision IS NULL AND k.status = 'waiting'::text AND a.expires_at > _now() AND w.resolved_at IS NULL;
+create view v_awareness with (security_invoker=true) as
+ SELECT work_ledger_version() AS version,
+    awareness_digest() AS digest;
 create view v_awareness_shown with (security_invoker=true) as
  SELECT f.work_item_id AS reader_id,
     f.attempt,
@@ -1340,6 +1343,16 @@ create view v_ledger with (security_invoker=true) as
           WHERE r.work_item_id = l.work_item_id AND r.retracts = l.seq) AS retracted_by
    FROM work_ledger l
      JOIN work_items w ON w.id = l.work_item_id;
+create view v_ledger_links with (security_invoker=true) as
+ SELECT substr(c.relname::text COLLATE "default", length('linked_'::text) + 1) AS name,
+    s.srvname::text COLLATE "default" AS server,
+    ( SELECT o.option_value
+           FROM pg_options_to_table(t.ftoptions) o(option_name, option_value)
+          WHERE o.option_name = 'schema_name'::text) AS ledger_schema
+   FROM pg_foreign_table t
+     JOIN pg_class c ON c.oid = t.ftrelid
+     JOIN pg_foreign_server s ON s.oid = t.ftserver
+  WHERE c.relnamespace = quote_ident(_ledger_schema())::regnamespace::oid AND starts_with(c.relname::text, 'linked_'::text);
 create view v_metrics with (security_invoker=true) as
  SELECT name,
     type,
@@ -2747,6 +2760,8 @@ create function _lines(p_texts text[]) returns text[]
   sql immutable parallel safe; -- body 1b742637, comment 46e5a33f
 create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start integer, OUT line_end integer) returns record
   sql immutable; -- body cf9640b9, comment 30c9896d
+create function _linked_digest(p_name text, OUT digest text, OUT problem text) returns record
+  plpgsql volatile; -- body 7e51d527, comment cc479820
 create function _list(p_items text[], p_max integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c8ea6917
 create function _listed(p_list jsonb) returns text
@@ -2864,7 +2879,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body 2b866fff, comment 2217b3b2
+  sql immutable parallel safe; -- body f280a378, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -2994,9 +3009,9 @@ create function _roles_apply_queue(p_role name) returns void
 create function _roles_definer(p_is_definer boolean) returns void
   plpgsql volatile; -- body b9aa788d, comment c4fb4230
 create function _roles_own(p_role name) returns void
-  plpgsql volatile; -- body 3d4c2c34, comment 89c04f86
+  plpgsql volatile; -- body 0c69e05e, comment c5a2ed02
 create function _roles_revoke() returns void
-  plpgsql volatile; -- body 15c79189, comment c605087d
+  plpgsql volatile; -- body 439600d1, comment c605087d
 create function _round_hash(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 53b493fc, comment a05ef9c7
 create function _runs_behind(p_call tool_calls) returns uuid[]
@@ -3315,6 +3330,8 @@ create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) re
   plpgsql stable; -- body 03a8e469, comment c83752b2
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid) returns text
   plpgsql volatile; -- body af7a1632, comment 82e68817
+create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) returns text
+  plpgsql volatile; -- body f6a8b41e, comment 03944d48
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   plpgsql volatile; -- body 4e9a8c37, comment 43804190
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -3415,6 +3432,8 @@ create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABL
   plpgsql stable; -- body 1168de0c, comment 00d62653
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
+create function ledger_link(p_name text, p_server text, p_schema text DEFAULT 'work_ledger'::text) returns void
+  plpgsql volatile; -- body c976af3c, comment 028c181c
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
   plpgsql stable; -- body 62aa78fe, comment 16bc046b
 create function ledger_read_formatted(p_work_item_id uuid) returns text
@@ -3425,6 +3444,8 @@ create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text
   plpgsql volatile; -- body 1b8e6a36, comment 42ef43b4
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body a9362aa3, comment 4f09e171
+create function ledger_unlink(p_name text) returns void
+  plpgsql volatile; -- body 6ebecede, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   plpgsql stable; -- body 511c309e, comment fbfaba54
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone

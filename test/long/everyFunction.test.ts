@@ -51,6 +51,9 @@ async function ledgerAtWork(): Promise<Record<string, string>> {
     select ability_register('look', 'Looks.', '{"type": "object", "properties": {"at": {"type": "string"}}}', 'pure', 'safe', p_touches => '[{"key": "at", "action": "read"}]');
     select ability_register('erase', 'Erases.', '{"type": "object"}', 'unsafe', 'dangerous');
     select ability_register('execute_code', 'Runs.', '{"type": "object"}', 'idempotent', 'safe');
+    create extension postgres_fdw schema public;
+    create server linked_server foreign data wrapper postgres_fdw options (host '/nowhere', connect_timeout '2');
+    create user mapping for current_user server linked_server;
     create function public.sum_up(p jsonb) returns text language sql as $$ select 'x' $$;
     select model_save('claude-opus-4-5', 200000);
     select faculty_save('{"name": "worker", "accepts": ["work"], "engage": {"tools": ["look", "erase"], "require_approval": "dangerous", "code_execution": true}, "budget": {"calls": 100}}');
@@ -106,7 +109,7 @@ function plausible(): Record<string, string> {
     ...of(['iteration_begin', 'iteration_finish', 'iteration_fail', 'iteration_release', 'turn_record', 'context_compact'], { ...lease('asked'), p_turn_id: id('askedTurn') }),
     ...of(['tool_call_begin', 'tool_call_settle', 'tool_call_suspend', 'tool_call_nested', 'tool_call_execute', 'tool_hook_record'], { ...lease('calling') }),
     ...of(['hook_record'], lease('hooked')), ...of(['tool_call_execute'], { p_tool_call_id: id('append') }), ...of(['tool_call_approve', 'tool_call_reject'], { p_tool_call_id: id('erase') }), ...of(['tool_call_suspend'], { p_tool_call_id: id('code') }),
-    ...of(['awareness_digest', 'context_window', 'work_approaching_limit', 'recall_block', 'artifact_read'], { p_work_item_id: id('over') }),
+    ...of(['awareness_digest', 'awareness_digest_across', 'context_window', 'work_approaching_limit', 'recall_block', 'artifact_read'], { p_work_item_id: id('over') }),
     ...of(['turn_tree'], { p_work_item_id: id('over'), p_around: id('overTurn') }), p_a: id('over'), p_b: id('calling'), 'context_timeline.p_after': id('overTurn'),
     ...of(['journal_log', 'journal_read', 'journal_page', 'journal_export', 'journal_resume', 'journal_session_begin', 'journal_session_status', 'checkpoint_create', 'checkpoint_latest', 'resumption_context', 'journal_summary', 'export_for_resumption'], { p_work_item_id: id('journal'), p_session_id: id('journal') }),
     p_response: json(response({ type: 'text', text: 'x' }, { type: 'tool_use', id: 't9', name: 'look', input: { at: 'b' } })), p_result: json(hookResult), p_run: json(run), p_name: quoted('look'),
@@ -120,7 +123,7 @@ function plausible(): Record<string, string> {
     p_message_id: id('overMessage'), 'artifact_read.p_handle': id('handle'), p_config: json({ name: 'w2', accepts: ['a'], engage: { tools: ['look'], max_turns: 3, system_prompt: 'x', ledger_nudge_interval: 2 }, awareness: { enabled: true, max_running: 3 }, hooks: { timeout: 3 }, budget: { calls: 3 }, orient: { command: 'true' } }),
     ...of(['summary_record'], { ...lease('summarized'), p_turn_id: id('summarizedTurn') }), ...of(['await_child_work', 'check_child_work', 'spawn_child_work'], { p_work_item_id: id('calling') }), ...of(['work_complete', 'work_fail'], lease('asked')),
     p_lints: json([{ line: 1, message: 'x', severity: 'warning' }]), 'ability_invoke.p_name': quoted('ldg:task:get'), 'ability_invoke.p_input': json({ taskId: 'x' }), 'ability_register.p_name': quoted('look2'), 'model_save.p_name': quoted('claude-opus-4-5'), p_block: '1', p_handle: quoted('0123456789abcdef'),
-    p_heads: json([{ work_item_id: known['over'], ledger_count: 1, ledger_link: 'x', seal_count: 1, seal_link: null }]), 'work_erase.p_work_item_id': id('over'), 'ledger_retract.p_seq': '1', 'work_ledger_serves.p_version': 'work_ledger_version()', 'retention_policy_save.p_age': quoted('1 day'), 'retention_policy_save.p_state': quoted('completed'), 'retention_policy_save.p_keep': quoted('ledger'),
+    p_heads: json([{ work_item_id: known['over'], ledger_count: 1, ledger_link: 'x', seal_count: 1, seal_link: null }]), 'work_erase.p_work_item_id': id('over'), 'ledger_retract.p_seq': '1', p_server: quoted('linked_server'), 'ledger_link.p_schema': quoted('elsewhere'), 'ledger_link.p_name': quoted('shop'), 'work_ledger_serves.p_version': 'work_ledger_version()', 'retention_policy_save.p_age': quoted('1 day'), 'retention_policy_save.p_state': quoted('completed'), 'retention_policy_save.p_keep': quoted('ledger'),
     p_ordinal: '0', p_seconds: '10', p_limit: '5', p_last_n: '3', p_importance: quoted('normal'), p_text: quoted('text'), p_leases: 'array[gen_random_uuid()]', 'lease_renew.p_work_item_ids': 'array[gen_random_uuid()]', 'ledger_count.p_item': `(select w from work_items w where w.id = ${id('free')})`, p_host: quoted('h'), p_daemon: quoted('d'), p_pid: '1', p_lease_seconds: '30', p_types: `array['finding']`, p_idempotency_key: quoted('key'), p_dedup_key: quoted('dk'), p_external_id: quoted('ext'),
   };
 }

@@ -11,6 +11,37 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/long/standby.test.ts',
     title: 'follows what happens on the primary',
   },
+  // Links to other ledgers
+  {
+    name: 'a ledger of another version is told of',
+    file: 'sql/api/95_views/links.sql',
+    from: 'if v_version is distinct from work_ledger_version() then',
+    to: 'if false then',
+    test: 'test/long/links.test.ts',
+    title: 'of another version is refused',
+  },
+  {
+    name: 'a server that is cut off holds up every digest',
+    file: 'sql/api/95_views/links.sql',
+    from: `elsif not exists (select from pg_options_to_table(v_server.srvoptions) where option_name = 'connect_timeout') then`,
+    to: 'elsif false then',
+    test: 'test/sql/awareness_digest_across/tells_of_linked_ledgers_or_why_not.test.sql',
+  },
+  {
+    name: 'a linked ledger that does not answer takes the digest with it',
+    file: 'sql/api/95_views/links.sql',
+    from: 'exception when others then',
+    to: `exception when assert_failure then`,
+    test: 'test/sql/awareness_digest_across/tells_of_linked_ledgers_or_why_not.test.sql',
+  },
+  {
+    name: 'links stay behind when roles get the ledger',
+    file: 'sql/api/98_roles/roles_privileges.sql',
+    from: `c.relkind in ('r', 'v', 'S', 'c', 'f')`,
+    to: `c.relkind in ('r', 'v', 'S', 'c')`,
+    test: 'test/long/links.test.ts',
+    title: 'with roles',
+  },
   // Versions
   {
     name: 'a ledger serves programs that are newer',

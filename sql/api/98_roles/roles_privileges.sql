@@ -103,9 +103,11 @@ declare
 begin
   for v_alter in
     select format('alter %s %s owner to %I',
-                  case c.relkind when 'v' then 'view' when 'S' then 'sequence' when 'c' then 'type' else 'table' end, c.oid::regclass, p_role)
+                  case c.relkind when 'v' then 'view' when 'S' then 'sequence' when 'c' then 'type' when 'f' then 'foreign table' else 'table' end,
+                  c.oid::regclass, p_role)
       from pg_class c
-     where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind in ('r', 'v', 'S', 'c') and c.relowner <> quote_ident(p_role)::regrole
+     where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and c.relkind in ('r', 'v', 'S', 'c', 'f')
+       and c.relowner <> quote_ident(p_role)::regrole
        -- The sequence of an identity column follows its table.
        and not exists (select from pg_depend d where d.objid = c.oid and d.deptype = 'i' and c.relkind = 'S')
     union all
@@ -121,7 +123,7 @@ begin
 end
 $$;
 
-comment on function _roles_own(name) is 'Makes a role the owner of this ledger''s tables, views, types and functions.';
+comment on function _roles_own(name) is 'Makes a role the owner of this ledger''s tables, links, views, types and functions.';
 
 create or replace function _roles_definer(p_is_definer boolean)
   returns void
@@ -157,7 +159,7 @@ begin
   for v_grantee in
     select distinct case a.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(a.grantee)) end
       from (select relacl as acl, relowner as owner from pg_class
-             where relnamespace = quote_ident(_ledger_schema())::regnamespace and relkind in ('r', 'v', 'S')
+             where relnamespace = quote_ident(_ledger_schema())::regnamespace and relkind in ('r', 'v', 'S', 'f')
             union all
             select proacl, proowner from pg_proc where pronamespace = quote_ident(_ledger_schema())::regnamespace) o
       cross join lateral aclexplode(o.acl) a

@@ -1,0 +1,136 @@
+-- Other ledgers, in this database, in others or on other servers, that a reader may ask about. A link is a foreign table that reads
+-- v_awareness there, so that a digest is one query, made there with the rights of the user mapping. Nothing of a link is in our tables.
+
+create or replace view v_awareness with (security_invoker = true) as
+  select work_ledger_version() as version, awareness_digest() as digest;
+comment on view v_awareness is 'What goes on in this ledger, as awareness_digest() tells it without a work item: one row, which ledgers that are linked to this one read.';
+comment on column v_awareness.version is 'The version of this ledger.';
+comment on column v_awareness.digest is 'The digest with the default limits.';
+
+create or replace view v_ledger_links with (security_invoker = true) as
+  select substr(c.relname::text collate "default", length('linked_') + 1) as name, s.srvname::text collate "default" as server,
+         (select o.option_value from pg_options_to_table(t.ftoptions) o where o.option_name = 'schema_name') as ledger_schema
+    from pg_foreign_table t
+    join pg_class c on c.oid = t.ftrelid
+    join pg_foreign_server s on s.oid = t.ftserver
+   where c.relnamespace = quote_ident(_ledger_schema())::regnamespace and starts_with(c.relname::text, 'linked_');
+comment on view v_ledger_links is 'The ledgers that awareness_digest_across() tells of besides this one, made by ledger_link().';
+comment on column v_ledger_links.name is 'What readers are told that it is called.';
+comment on column v_ledger_links.server is 'The foreign server (postgres_fdw) where it is.';
+comment on column v_ledger_links.ledger_schema is 'Its schema there.';
+
+create or replace function ledger_link(
+  p_name text,
+  p_server text,
+  p_schema text default 'work_ledger')
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_server pg_foreign_server;
+  v_problem text;
+begin
+  if coalesce(p_name, '') !~ '^[a-z_][a-z0-9_]{0,49}$' then
+    perform _raise_invalid('p_name names a linked ledger: lower-case letters, digits and _, 50 characters at most');
+  elsif coalesce(p_schema, '') = '' then
+    perform _raise_invalid('p_schema is the schema of the linked ledger');
+  elsif exists (select from v_ledger_links where name = p_name) then
+    perform _raise_invalid(format('a ledger is linked as "%s" already', p_name), 'ledger_unlink() drops that link.');
+  end if;
+  select s.* into v_server
+    from pg_foreign_server s
+    join pg_foreign_data_wrapper w on w.oid = s.srvfdw
+   where s.srvname = left(p_server, 64) and w.fdwname = 'postgres_fdw';
+  if not found then
+    perform _raise_invalid('p_server names no server of postgres_fdw', 'create extension postgres_fdw; create server …; create user mapping …');
+  elsif not has_server_privilege(v_server.oid, 'usage') then
+    perform _raise_invalid(format('role "%s" may not use server "%s"', current_user, p_server),
+                           format('grant usage on foreign server %I to %I;', p_server, current_user));
+  elsif not exists (select from pg_options_to_table(v_server.srvoptions) where option_name = 'connect_timeout') then
+    -- One that is cut off would hold up every reader for minutes.
+    perform _raise_invalid(format('server "%s" has no connect_timeout', p_server), format('alter server %I options (add connect_timeout ''3'');', p_server));
+  end if;
+  -- Its name is an argument.
+  execute format(
+    'create foreign table %I.%I (version text, digest text) server %I options (schema_name %L, table_name %L, updatable %L, truncatable %L)',
+    _ledger_schema(), 'linked_' || p_name, p_server, p_schema, 'v_awareness', 'false', 'false');
+  v_problem := (_linked_digest(p_name)).problem;
+  if v_problem is not null then
+    perform _raise_invalid(v_problem);
+  end if;
+end
+$$;
+
+comment on function ledger_link(text, text, text) is
+  'Links another ledger, which awareness_digest_across() tells of from then on: select ledger_link(''shop'', ''shop_server''). p_name: what readers are told that it is called. p_server: a foreign server of postgres_fdw, with connect_timeout among its options; it may lead to this database, too. p_schema: the ledger''s schema there. It is read at once, with the user mapping of the role that reads: the ledger''s owner where work_roles_create() made roles, else who calls. That user needs to be a reader there and nothing more; its password is in the user mapping and nowhere else. Raises WL002, also if the ledger does not answer or is of another version: then there is no link.';
+
+create or replace function ledger_unlink(p_name text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if not exists (select from v_ledger_links where name = p_name) then
+    perform _raise_invalid('no ledger is linked as p_name', 'select * from v_ledger_links');
+  end if;
+  -- Its name is an argument.
+  execute format('drop foreign table %I.%I', _ledger_schema(), 'linked_' || p_name);
+end
+$$;
+
+comment on function ledger_unlink(text) is
+  'Drops the link to a ledger, see ledger_link(). The server and its user mappings stay. Raises WL002.';
+
+create or replace function awareness_digest_across(p_work_item_id uuid default null)
+  returns text
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_digest text := awareness_digest(p_work_item_id);
+  v_name text;
+  v_linked record;
+begin
+  for v_name in select name from v_ledger_links order by name loop
+    v_linked := _linked_digest(v_name);
+    v_digest := v_digest || E'\n\n' || coalesce(v_linked.problem, _digest_fenced(format('Ledger "%s"', v_name), v_linked.digest));
+  end loop;
+  return v_digest;
+end
+$$;
+
+comment on function awareness_digest_across(uuid) is
+  'awareness_digest(), and after it that of each linked ledger (ledger_link(), v_ledger_links) with its default limits, between markers. One that does not answer, refuses or is of another version is a sentence that says so; the rest is told all the same. Each costs a query there, one after the other, and up to its server''s connect_timeout if it is not there. Agents are told of other ledgers only by tools of yours that call this. Raises WL001.';
+
+create or replace function _linked_digest(p_name text, out digest text, out problem text)
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_version text;
+  v_state text;
+  v_says text;
+  v_detail text;
+begin
+  -- Its name is an argument.
+  execute format('select version, digest from %I.%I', _ledger_schema(), 'linked_' || p_name) into v_version, digest;
+  if v_version is distinct from work_ledger_version() then
+    digest := null;
+    problem := format('Ledger "%s" is not told of: it is of version %s, this one of %s; they are told of each other when both are of one version.',
+                      p_name, v_version, work_ledger_version());
+  end if;
+exception when others then
+  get stacked diagnostics v_state = returned_sqlstate, v_says = message_text, v_detail = pg_exception_detail;
+  digest := null;
+  problem := format('Ledger "%s" is not told of: %s.', p_name, case v_state
+    when '42P01' then 'there is no ledger of this version in that schema'
+    else _one_line(rtrim(v_says || coalesce(' (' || nullif(v_detail, '') || ')', ''), '.'), 400) end);
+end
+$$;
+
+comment on function _linked_digest(text) is 'The digest of a linked ledger, or in a sentence why there is none.';
