@@ -49,6 +49,9 @@ const api = (): string => sources(sqlFiles('api/'));
 /** Refuses a database that is not in UTF8. For itself, before anything else: the rest is Unicode, which such a database cannot even read. */
 export const encodingCheck = (): string => read('schema/000_encoding.sql');
 
+/** Refuses a schema that Citus distributes: the one that comes first in the search path, or one that is to be made. */
+export const distributionCheck = (): string => read('schema/001_distributed.sql');
+
 /** The names of the ledger's tables. */
 export const tables = (): string[] => inPackage()?.tables ?? sqlFiles('schema/').flatMap((file) => [...read(file).matchAll(/^create table (\w+)/gm)].map((found) => found[1] ?? ''));
 

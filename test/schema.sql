@@ -2359,7 +2359,7 @@ create function _doctor_invariants() returns TABLE(severity text, code text, wor
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body bafd2d58, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body fe248b68, comment 770e636f
+  sql stable; -- body 5e760b39, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 178169d9, comment 6b5f3e1c
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2584,6 +2584,8 @@ create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bce0ab47, comment af5a9e24
 create function _is_chained() returns boolean
   sql stable; -- body 34abbc26, comment 9fc3276a
+create function _is_distributed() returns boolean
+  plpgsql stable; -- body e123187c, comment d066b71c
 create function _is_driven(p_work_item_id uuid) returns boolean
   sql stable; -- body 7c9ceaae, comment 5e889e23
 create function _is_erasing() returns boolean

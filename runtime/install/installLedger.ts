@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import type pg from 'pg';
 
-import { encodingCheck, plainScript, version } from '../../sql/extensionSource.ts';
+import { distributionCheck, encodingCheck, plainScript, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { sqlState } from '../ledger/errors.ts';
 import { checkLedger, isInstallable, isMadeByUs, isOurs, isUpgradable, ledgerOn, otherLedger, QUEUE_MIGRATION, queueOn, standing } from '../ledger/checkLedger.ts';
@@ -58,6 +58,7 @@ export async function readyToInstall(url: string, schema: string): Promise<void>
 const checkInstallable = (url: string, schema: string, found: Standing | null): Promise<void> =>
   withConnection({ connectionString: url }, async (client) => {
     if (found?.ledger === null) await client.query(encodingCheck());
+    if (found !== null) await client.query(`begin; set local search_path to ${client.escapeIdentifier(schema)}; ${distributionCheck()}; rollback`);
     await checkRights(client, schema, found);
   });
 

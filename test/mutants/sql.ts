@@ -42,6 +42,22 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/long/links.test.ts',
     title: 'with roles',
   },
+  // Citus
+  {
+    name: 'a ledger is installed where Citus distributes it',
+    file: 'sql/schema/001_distributed.sql',
+    from: 'if v_is_distributed then',
+    to: 'if false then',
+    test: 'test/runtime/install/distributed.test.ts',
+    title: 'a schema that is distributed',
+  },
+  {
+    name: 'the doctor does not see that a ledger was distributed',
+    file: 'sql/api/95_views/doctor.sql',
+    from: '   where _is_distributed()',
+    to: '   where false',
+    test: 'test/sql/work_ledger_doctor/names_a_distributed_schema.test.sql',
+  },
   // Versions
   {
     name: 'a ledger serves programs that are newer',

@@ -71,6 +71,12 @@ as $$
   select 'error', 'postgres', null::uuid, format('PostgreSQL %s is not supported', current_setting('server_version')), 'Use PostgreSQL 15 to 18.'
    where current_setting('server_version_num')::integer < 150000
   union all
+  select 'error', 'postgres', null,
+         format('schema "%s" is distributed by Citus, which refuses what an iteration asks and leaves shards without the triggers of an append-only ledger',
+                _ledger_schema()),
+         'undistribute_table() or citus_schema_undistribute(); "work-ledger move" takes a ledger to another server.'
+   where _is_distributed()
+  union all
   select 'error', 'writable', null,
          'this node takes no writes: '
            || case when pg_is_in_recovery() then 'it is a standby (in recovery)' else 'it is set to read only (default_transaction_read_only)' end,
@@ -110,6 +116,29 @@ as $$
 $$;
 
 comment on function _doctor_server() is 'Findings of work_ledger_doctor() on the server.';
+
+create or replace function _is_distributed()
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_schema regnamespace := quote_ident(_ledger_schema())::regnamespace;
+  v_found boolean := false;
+begin
+  -- Its catalogs are there only with Citus; the second since Citus 12.
+  if to_regclass('pg_catalog.pg_dist_partition') is not null then
+    execute 'select exists (select from pg_dist_partition p join pg_class c on c.oid = p.logicalrelid where c.relnamespace = $1)' into v_found using v_schema;
+  end if;
+  if not v_found and to_regclass('pg_catalog.pg_dist_schema') is not null then
+    execute 'select exists (select from pg_dist_schema where schemaid = $1)' into v_found using v_schema;
+  end if;
+  return v_found;
+end
+$$;
+
+comment on function _is_distributed() is 'Whether Citus distributes the schema of this ledger, or a table in it.';
 
 create or replace function _doctor_workers()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)
