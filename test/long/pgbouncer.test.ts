@@ -168,22 +168,76 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     expect(await interrupted(through)).toContain('WORK_LEDGER_LISTEN_URL names the server itself');
   });
 
-  test('a worker that is told where the server itself is listens there: for jobs, and for what concerns its work', async () => {
-    const told = `${through}?application_name=told`; // another spelling: nobody else is told
-    listenAt(told, database.url);
-    const listening = async (): Promise<string[]> =>
-      (await database.query<{ name: string }>(`select application_name as name from pg_stat_activity where datname = current_database() and query ilike 'listen%' order by 1`)).map(({ name }) => name);
+  /** Who listens while `work` is done. */
+  async function listening(work: Promise<unknown>): Promise<string[]> {
     let most: string[] = [];
     const over = new AbortController();
     const watching = until(async () => {
-      const now = await listening();
+      const now = (await database.query<{ name: string }>(`select application_name as name from pg_stat_activity where datname = current_database() and query ilike 'listen%' order by 1`)).map(({ name }) => name);
       if (now.length > most.length) most = now;
       return over.signal.aborted;
     });
-    expect(await interrupted(told)).toContain('two of them to the server itself, where notifications are listened to');
-    over.abort();
+    await work.finally(() => over.abort());
     await watching;
-    expect(most).toEqual(['work-ledger jobs', 'work-ledger listener']);
+    return most;
+  }
+
+  test('a worker that is told where the server itself is listens there: for jobs, and for what concerns its work', async () => {
+    const told = `${through}?application_name=told`; // another spelling: nobody else is told
+    listenAt(told, database.url);
+    const work = interrupted(told);
+    expect(await listening(work)).toEqual(['work-ledger jobs', 'work-ledger listener']);
+    expect(await work).toContain('two of them to the server itself, where notifications are listened to');
+  });
+
+  test('one in session mode is treated like it, and is where notifications are listened to for whoever names it', async () => {
+    const inSessions = await startPgbouncer(database.url, { poolSize: 40, mode: 'session' });
+    try {
+      const url = inSessions.through(database.url);
+      const own = await openDb(url, 'ledger');
+      expect(await Promise.all(Array.from({ length: 10 }, () => own.pool.one(whatIsSet)))).toEqual(Array.from({ length: 10 }, () => pinned));
+      await own.close();
+      const untold = interrupted(url);
+      expect(await listening(untold)).toEqual([]);
+      expect(await untold).toContain('WORK_LEDGER_LISTEN_URL names the server itself');
+      const told = `${url}?application_name=in-sessions`;
+      listenAt(told, url);
+      expect(await interrupted(told)).toContain('two of them to the server itself, where notifications are listened to');
+      const heard = new Set<string>();
+      const listener = listen(told, ['work_ledger'], { onNotification: (_, payload) => heard.add(payload) });
+      await until(async () => {
+        await database.query(`select pg_notify('work_ledger', 'heard')`);
+        return heard.has('heard');
+      });
+      await listener.close();
+      expect(await inSessions.log()).not.toMatch(/prepared statement|unsupported startup parameter/);
+    } finally {
+      await inSessions.stop();
+    }
+  });
+
+  test('of an address that names two of them, one may go: work goes on by the other', async () => {
+    const [first, second] = await Promise.all([1, 2].map(() => startPgbouncer(database.url, { poolSize: 3 }))) as [Pgbouncer, Pgbouncer];
+    const [at, other] = [first, second].map((one) => new URL(one.through(database.url)).host);
+    const both = `postgresql://postgres@${at},${other}${new URL(database.url).pathname}?target_session_attrs=read-write`;
+    const model = await startScriptedModel(scriptOf([1, 2, 3, 4, 5, 6].map((n) => ({ content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'note', content: `${n}` } }], delayMs: 200 }))));
+    try {
+      expect(await withConnection({ connectionString: both }, async (client) => client.isPooled)).toBe(true);
+      await db.facultySave({ name: 'talker', accepts: ['talk'], awareness: { enabled: false } });
+      const log: string[] = [];
+      const worker = await startWorker({ url: both, schema: 'ledger', tools: [], docker: null, leaseSeconds: 3, log: pino({ level: 'info' }, { write: (line) => log.push(line) }), model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+      const item = await db.workSubmit({ workType: 'talk', description: 'x' });
+      await until(async () => (await db.ledgerRead(item.id, null, null)).length >= 2);
+      await first.stop();
+      await until(async () => (await db.workItem(item.id))?.state === 'completed');
+      expect((await db.ledgerRead(item.id, null, null)).map(({ seq, content }) => [seq, content])).toEqual([1, 2, 3, 4, 5, 6].map((n) => [n, `${n}`]));
+      expect(log.join('')).toContain('to a pooler, through which nothing can be listened to');
+      expect(await second.log()).toContain('login attempt');
+      await worker.stop();
+    } finally {
+      await model.close();
+      await second.stop();
+    }
   });
 
   test('who listens behind it looks every two seconds instead, until it is closed', async () => {
