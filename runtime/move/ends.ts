@@ -8,7 +8,7 @@ import type pg from 'pg';
 import { tables } from '../../sql/extensionSource.ts';
 import { shownUrl } from '../ledger/address.ts';
 import { connect, NoConnection } from '../ledger/connection.ts';
-import { UsageError } from '../ledger/errors.ts';
+import { sqlState, UsageError } from '../ledger/errors.ts';
 
 export type End = {
   client: pg.Client;
@@ -42,7 +42,10 @@ export async function openEnd(url: string, schema: string, option: string): Prom
   await client.query(`
     set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0; set search_path = pg_catalog; set timezone = 'UTC'; set datestyle = 'ISO'; set intervalstyle = 'postgres';
     set bytea_output = 'hex'; set extra_float_digits = 1; set default_transaction_isolation = 'read committed'`);
-  const { rows: [found] } = await client.query<{ system: string; database: string }>('select system_identifier::text as system, current_database()::text as database from pg_control_system()');
+  const { rows: [found] } = await client.query<{ system: string; database: string }>('select system_identifier::text as system, current_database()::text as database from pg_control_system()').catch(async (error: unknown) => {
+    await client.end();
+    throw sqlState(error) === '42501' ? new UsageError(`the server at ${addressOf(url)} does not tell role ${client.user ?? ''} which server it is: grant execute on function pg_control_system() to it`) : error;
+  });
   const identity = createHash('sha256').update(JSON.stringify([found?.system, found?.database, schema])).digest('hex').slice(0, 12);
   return { client, url, schema, quoted: client.escapeIdentifier(schema), address: addressOf(url), name: `work_ledger_move_${identity}` };
 }

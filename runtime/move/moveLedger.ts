@@ -121,7 +121,7 @@ async function sourceFence(source: End, target: End): Promise<Fence> {
 /** Copies everything, and follows. */
 async function begin(order: MoveOrder, source: End, target: End, isUndecided: boolean): Promise<void> {
   if (!isUndecided || (await subscriptionOn(target, source.name)) !== 'there') {
-    const lacking = await missing(source, target, await standing(target.url, target.schema));
+    const lacking = await missing(source, target, await standing(target.url, target.schema), order.fetchFrom);
     if (lacking.length > 0) throw new UsageError(`the move cannot begin: ${lacking.join('; ')}`);
     await unsubscribe(source, target);
     const isCopy = (await fenceOf(target)) !== null;

@@ -18,7 +18,7 @@ export async function subscribe(source: End, target: End, fetchFrom: string): Pr
   try {
     await target.client.query(`create subscription ${name} connection ${target.client.escapeLiteral(fetchFrom)} publication ${name} with (slot_name = '${name}')`);
   } catch (error) {
-    if (!['08006', '08001', '42501'].includes(sqlState(error) ?? '')) throw error;
+    if (!['08006', '08001', '2F003', '42501'].includes(sqlState(error) ?? '')) throw error;
     throw new Error(`the target's server does not get the rows from ${withoutPassword(fetchFrom).address}: ${(error as Error).message}. --fetch-from says how it reaches the source`, { cause: error });
   }
 }

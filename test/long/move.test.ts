@@ -277,6 +277,43 @@ test('nobody has to be a superuser, and the password stays between the servers',
   for (const said of [lost.stdout, lost.stderr, ended.stderr, again.stdout, again.stderr, await from.log()]) expect(said).not.toMatch(/open(%20| )sesame/);
 });
 
+/** As managed servers let members of a role of theirs use slots, who have no attribute: the server's functions ask for that instead. */
+const slotsForMembers = `
+  create function public.is_member() returns boolean language plpgsql as $$ begin
+    if not pg_has_role(session_user, 'rds_replication', 'usage') then raise insufficient_privilege using message = 'no member'; end if;
+    return true; end $$;
+  alter function pg_catalog.pg_create_physical_replication_slot rename to server_makes_slot;
+  alter function pg_catalog.pg_drop_replication_slot rename to server_drops_slot;
+  create function pg_catalog.pg_create_physical_replication_slot(name, boolean, boolean, out slot_name name, out lsn pg_lsn) language sql security definer
+    as $$ select made.* from server_makes_slot($1, $2, $3) made where public.is_member() $$;
+  create function pg_catalog.pg_drop_replication_slot(name) returns void language sql security definer as $$ select server_drops_slot($1) where public.is_member() $$`;
+
+test('a role that may replicate as a managed server lets it, without the attribute, moves a ledger; what it lacks is said as it is granted there', async () => {
+  for (const server of [from, to]) {
+    await ask(server.url('postgres'), `create role managed login password 'open sesame'`);
+    await server.askPassword('managed');
+  }
+  await ask(from.url('postgres'), `create role rds_replication; create role copier login replication password 'open sesame'; grant managed to copier; grant pg_signal_backend to managed`);
+  await from.askPassword('copier');
+  const { source, target } = await pair(from, to, 'managed');
+  const [mine, theirs, copied] = [source.replace('postgres@', 'managed:open%20sesame@'), target.replace('postgres@', 'managed:open%20sesame@'), source.replace('postgres@', 'copier:open%20sesame@')] as [string, string, string];
+  await ask(source, `drop schema work_ledger, graphile_worker cascade; set allow_system_table_mods = on; ${slotsForMembers}`);
+  await installLedger(mine, 'work_ledger');
+  const item = await submitted(mine, 'On a managed server');
+  await ask(source, 'revoke execute on function pg_control_system() from public');
+  expect((await moved(mine, '--to', theirs)).stderr).toMatch(/^error: the server at .* does not tell role managed which server it is: grant execute on function pg_control_system\(\) to it\n$/);
+  await ask(source, 'grant execute on function pg_control_system() to managed');
+  expect((await moved(mine, '--to', theirs)).stderr).toBe('error: the move cannot begin: the source lets role managed not replicate: grant rds_replication to managed; the target lets role managed make no subscription: grant pg_create_subscription to managed\n');
+  await ask(source, 'grant rds_replication to managed');
+  await ask(target, 'grant pg_create_subscription to managed');
+  expect((await moved(mine, '--to', theirs, '--fetch-from', source.replace('postgres@', 'copier@'))).stderr).toBe('error: the move cannot begin: the target lets no role but a superuser subscribe without a password: name one in the source\'s address (--fetch-from)\n');
+  expect(await leftOvers(source, target)).toEqual([]);
+  const ended = await moved(mine, '--to', theirs, '--fetch-from', copied);
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+  expect(await writing(theirs, item)).toBe('written');
+  expect(await leftOvers(source, target)).toEqual(['trigger']);
+});
+
 test('ledgers that are extensions, at both ends', async () => {
   const { source, target } = await pair(from, to);
   await ask(source, 'drop schema work_ledger cascade; create extension work_ledger');
@@ -313,6 +350,13 @@ describe.skipIf(noDebian(15) !== null)('PostgreSQL 15', () => {
         expect(await writing(target, item)).toBe('written');
         expect(await faultsOf(target)).toEqual([]);
       }
+      // There only a superuser subscribes, and on a managed server whom that calls one.
+      await ask(debian.url('postgres'), 'create role subscriber login');
+      const { source, target } = await pair(from, debian);
+      const says = async (): Promise<string> => (await moved(source, '--to', target.replace('postgres@', 'subscriber@'))).stderr;
+      expect(await says()).toMatch(/the target lets role subscriber make no subscription: before PostgreSQL 16 that takes a superuser/);
+      await ask(target, 'create role rds_superuser');
+      expect(await says()).toMatch(/the target lets role subscriber make no subscription: grant rds_superuser to subscriber/);
     } finally {
       await debian.stop();
     }

@@ -4,6 +4,22 @@ import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
   {
+    name: 'a move begins without the right to replicate',
+    file: 'runtime/move/needs.ts',
+    from: `if (refusal?.code !== '42501') return []; // others`,
+    to: `if (refusal?.code !== 'none') return []; // others`,
+    test: 'test/e2e/move.test.ts',
+    title: 'everything that is missing',
+  },
+  {
+    name: 'a move begins without a password that only a superuser does without',
+    file: 'runtime/move/needs.ts',
+    from: `if (refusal?.code === '2F003') {`,
+    to: `if (refusal?.code === 'none') {`,
+    test: 'test/long/move.test.ts',
+    title: 'managed server',
+  },
+  {
     name: 'a move begins whatever it lacks',
     file: 'runtime/move/moveLedger.ts',
     from: 'if (lacking.length > 0) throw',
