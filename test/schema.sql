@@ -2345,7 +2345,7 @@ create function _count(p_what text, p_count text) returns integer
 create function _cut_figures(p_cut elisions, p_model text) returns jsonb
   sql stable; -- body 5156983b, comment 9554a0d6
 create function _dead_jobs(p_ids bigint[] DEFAULT NULL::bigint[]) returns bigint[]
-  plpgsql stable security definer; -- body 8f4cf5ff, comment 2bdf6a47
+  plpgsql stable security definer; -- body ff2a0873, comment 2bdf6a47
 create function _digest_chars(p_message messages) returns integer
   sql immutable; -- body 38886fbf, comment 4f8e835a
 create function _digest_fenced(p_says text, p_digest text) returns text
@@ -2395,7 +2395,7 @@ create function _enqueue(p_work_item_id uuid) returns boolean
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
 create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer; -- body 239b592a, comment 30179a28
+  plpgsql volatile security definer; -- body 1900d240, comment 30179a28
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
 create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
@@ -2642,10 +2642,12 @@ create function _job_task_at(p_host text) returns text
   sql stable; -- body 66866397, comment f9b96e07
 create function _job_task_for(p_item work_items) returns text
   plpgsql stable; -- body d6f58862, comment 26bfd3d6
+create function _job_tasks() returns text[]
+  plpgsql stable; -- body ebbc8cfa, comment f1f20a43
 create function _job_waiting(p_tasks text[]) returns integer
   plpgsql volatile security definer; -- body 28a84502, comment d60e9c05
 create function _jobs_tidy(p_worker_timeout interval) returns void
-  plpgsql volatile security definer; -- body 8a4db47c, comment d5451224
+  plpgsql volatile security definer; -- body 6780c907, comment d5451224
 create function _journal_alive(p_work_item_id uuid, p_seconds integer DEFAULT 300) returns timestamp with time zone
   plpgsql volatile; -- body 2e37dbe9, comment 06e107cf
 create function _journal_keys() returns jsonb

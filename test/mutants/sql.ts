@@ -661,8 +661,8 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'jobs of other ledgers are swept',
-    file: 'sql/api/40_focus/work_sweep.sql',
-    from: `and (task_identifier = _job_task() or starts_with(task_identifier, _job_task() || '/'))`,
+    file: 'sql/api/40_focus/jobs_tidy.sql',
+    from: "where t.identifier = v_task or starts_with(t.identifier, v_task || '/')",
     to: '',
     test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
   },
@@ -718,14 +718,14 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'the jobs of a worker that is gone stay locked for hours',
-    file: 'sql/api/40_focus/work_sweep.sql',
+    file: 'sql/api/40_focus/jobs_tidy.sql',
     from: 'and j.locked_at < _now() - p_worker_timeout and',
     to: 'and false and',
     test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
   },
   {
     name: 'jobs of a worker that lives are unlocked under its hands',
-    file: 'sql/api/40_focus/work_sweep.sql',
+    file: 'sql/api/40_focus/jobs_tidy.sql',
     from: 'and j.locked_by <> all (array(select k.id from workers k))',
     to: '',
     test: 'test/sql/work_sweep/sweeps_jobs_that_nobody_runs.test.sql',
@@ -733,9 +733,23 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a job for a time before the clock was set back counts as one that will run',
     file: 'sql/api/40_focus/work_sweep.sql',
-    from: ' and (j.run_at <= p_now + p_worker_timeout or j.last_error is not null)',
+    from: ' and j.run_at <= p_now + greatest(p_worker_timeout, make_interval(secs => exp(least(j.attempts, 10))))',
     to: '',
     test: 'test/sql/work_sweep/follows_a_clock_that_was_set_back.test.sql',
+  },
+  {
+    name: 'a job that failed counts as one that will run, however late',
+    file: 'sql/api/40_focus/work_sweep.sql',
+    from: 'and j.run_at <= p_now + greatest(p_worker_timeout, make_interval(secs => exp(least(j.attempts, 10))))',
+    to: 'and (j.run_at <= p_now + p_worker_timeout or j.last_error is not null)',
+    test: 'test/sql/work_sweep/leaves_a_job_its_pause_after_a_failure.test.sql',
+  },
+  {
+    name: 'a job that failed loses its pause',
+    file: 'sql/api/40_focus/work_sweep.sql',
+    from: 'greatest(p_worker_timeout, make_interval(secs => exp(least(j.attempts, 10))))',
+    to: 'p_worker_timeout',
+    test: 'test/sql/work_sweep/leaves_a_job_its_pause_after_a_failure.test.sql',
   },
   {
     name: 'a clock that is set back gives a budget its seconds back',

@@ -91,7 +91,8 @@ begin
   end if;
   v_ids := _sweep_items('due', p_now) || _sweep_items('waiting', p_now) || array(select id from work_items where root_id = any (p_dead_trees));
   with looked_at as materialized (
-    select w.id, w.state, w.faculty, w.work_type, w.focus_id, f.faculty as focus_faculty
+    select w.id, w.root_id, w.state, w.faculty, w.work_type, w.focus_id, f.faculty as focus_faculty,
+           format('%s:%s:%s:%s', v_task, w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1) as job_key
       from work_items w
       left join foci f on f.id = w.focus_id
      where w.id = any (v_ids) and w.state in ('queued', 'claimed', 'running', 'waiting') and f.lease_owner is null
@@ -101,21 +102,29 @@ begin
          else exists (select from inbox i where i.work_item_id = w.id and i.consumed_at is null) or exists (
            select from approvals a join tool_calls k on k.id = a.tool_call_id
             where a.work_item_id = w.id and k.status = 'waiting' and a.decision is not null) end))
-       and not exists (
-         select
-           from graphile_worker.jobs j
-          where j.key = format('%s:%s:%s:%s', v_task, w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1)
-            -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for (a worker
-            -- has begun or ceased to keep the tree, or the last one of a host is gone); for a time before the clock was set back,
-            -- unless it failed and pauses; locked by a dead worker, or for too long by a living one.
-            and case when j.locked_by is null or j.locked_by = any (p_dead_workers)
-                     then j.attempts < j.max_attempts and (j.run_at <= p_now + p_worker_timeout or j.last_error is not null)
-                          and (j.task_identifier = any (v_tasks_at)
-                            or j.task_identifier = concat_ws('/', v_task, (select k.tree_id from workers k where k.tree_id = w.root_id limit 1))) -- _job_task()
-                     else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
+  ),
+  -- By their keys at once: an array that is made here is taken for short, so the index is read, however many jobs there are.
+  jobs as materialized (
+    select j.* from graphile_worker.jobs j where j.key = any (array(select l.job_key from looked_at l))
+  ),
+  forgotten as materialized (
+    select l.*
+      from looked_at l
+     where not exists (
+       select
+         from jobs j
+        where j.key = l.job_key
+          -- Jobs that will not run do not count: out of attempts; under a task identifier that no worker looks for (a worker
+          -- has begun or ceased to keep the tree, or the last one of a host is gone); for a time before the clock was set back,
+          -- later than graphile-worker pauses after a failure; locked by a dead worker, or for too long by a living one.
+          and case when j.locked_by is null or j.locked_by = any (p_dead_workers)
+                   then j.attempts < j.max_attempts and j.run_at <= p_now + greatest(p_worker_timeout, make_interval(secs => exp(least(j.attempts, 10))))
+                        and (j.task_identifier = any (v_tasks_at)
+                          or j.task_identifier = concat_ws('/', v_task, (select k.tree_id from workers k where k.tree_id = l.root_id limit 1))) -- _job_task()
+                   else j.locked_at > p_now - p_worker_timeout and exists (select from workers k where k.id = j.locked_by) end)
   )
   select array_agg(l.id) into v_ids
-    from looked_at l
+    from forgotten l
     cross join lateral (select coalesce(l.focus_faculty, (_faculty_for(l.faculty, l.work_type)).name) as name) f
    where (l.focus_id is not null or f.name is not null) and (l.state <> 'queued' or f.name <> all (v_full));
   select count(*) filter (where _enqueue(i.id)) into v_count from (select unnest(v_ids) as id order by id) i;
@@ -155,76 +164,6 @@ end
 $$;
 
 comment on function _sweep_items(text, timestamptz) is 'The next 1,000 unfinished work items by run_at, after the last the first again; so a sweep costs the same however many there are. p_walk: due: those whose time has come; waiting: the others, among which are those that wait for something that may have come.';
-
-create or replace function _dead_jobs(p_ids bigint[] default null)
-  returns bigint[]
-  language plpgsql
-  stable
-  security definer -- as in _enqueue(): reads graphile-worker's jobs
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
-    return '{}';
-  end if;
-  return array(
-    select id from graphile_worker.jobs
-     where (p_ids is null or id = any (p_ids))
-       and (task_identifier = _job_task() or starts_with(task_identifier, _job_task() || '/'))
-       and locked_at is null and attempts >= max_attempts
-     order by id
-     limit 1000);
-end
-$$;
-
-comment on function _dead_jobs(bigint[]) is 'Unlocked jobs of this ledger that have no attempts left, at most 1,000, of all jobs or of these: a dead worker left them behind after another job had taken over their key.';
-
-revoke execute on function _dead_jobs(bigint[]) from public;
-
-create or replace function _jobs_tidy(p_worker_timeout interval)
-  returns void
-  language plpgsql
-  volatile
-  security definer -- as in _enqueue(): writes graphile-worker's tables
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_ids bigint[];
-  v_lost bigint[];
-begin
-  if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
-    return;
-  end if;
-  v_ids := array(
-    select id from graphile_worker.jobs
-     where id > coalesce((select s.job_id from sweep_walks s where s.walk = 'jobs'), 0)
-     order by id
-     limit 1000);
-  insert into sweep_walks (walk, job_id) values ('jobs', v_ids[1000]) on conflict (walk) do update set job_id = excluded.job_id;
-  perform graphile_worker.complete_jobs(_dead_jobs(v_ids));
-  -- A job whose row was locked when its worker signed off.
-  v_lost := array(
-    select j.id from graphile_worker.jobs j
-     where j.id = any (v_ids) and j.locked_at < _now() - p_worker_timeout and j.locked_by <> all (array(select k.id from workers k))
-       and (j.task_identifier = _job_task() or starts_with(j.task_identifier, _job_task() || '/')));
-  if v_lost <> '{}' then
-    update graphile_worker._private_jobs
-       set locked_at = null, locked_by = null
-     where id in (select p.id from graphile_worker._private_jobs p where p.id = any (v_lost) order by p.id for no key update skip locked);
-  end if;
-  -- Task identifiers of trees that are no longer kept: graphile-worker stores a row for each.
-  delete from graphile_worker._private_tasks t
-   where starts_with(t.identifier, _job_task() || '/')
-     -- Those of hosts are few and stay: a worker that starts on such a host just now has read the row's id, and reads it only once.
-     and not starts_with(t.identifier, _job_task('host:'))
-     and not exists (select from workers k where k.tree_id is not null and t.identifier = _job_task(k.tree_id::text))
-     and not exists (select from graphile_worker.jobs j where j.task_identifier = t.identifier);
-end
-$$;
-
-comment on function _jobs_tidy(interval) is 'Tidies what graphile-worker itself would not, or only after hours: of the next 1,000 jobs deletes those that will not run, and unlocks those that a worker has held for p_worker_timeout that is not there any more; deletes task identifiers no longer in use.';
-
-revoke execute on function _jobs_tidy(interval) from public;
 
 create or replace function _calls_give_up(p_after interval)
   returns integer
