@@ -26,7 +26,7 @@ export const iteration: Question = {
     await server.admin.query('create extension pg_stat_statements');
     const peers = peersOf(options);
     if (peers.includes(dbos)) await installPeers();
-    const waited = countRoundTrips();
+    const sent = countRoundTrips();
     const [rounds, steps, first] = quick ? [3, 40, 20] : [5, 400, 200];
     const variants: Record<string, () => Promise<Turn>> = {};
     const stored = [];
@@ -39,7 +39,7 @@ export const iteration: Question = {
       }
       say(peer.name);
       stored.push(lineOf(peer.name, `bytes stored a step, of ${first}`, [await storedBy(server, peer, url, first)]));
-      variants[peer.name] = () => turn(server, peer, url, steps, waited);
+      variants[peer.name] = () => turn(server, peer, url, steps, sent);
     }
     const turns = await takeTurns(rounds, variants);
     const of = plainInsert.name;
@@ -70,21 +70,22 @@ async function storedBy({ admin }: Server, peer: Peer, url: string, steps: numbe
   return ((await size()) - before) / steps;
 }
 
-async function turn({ admin, cpu }: Server, peer: Peer, url: string, steps: number, waited: () => number): Promise<Turn> {
-  const counted = async () => (await admin.query<{ calls: number; ms: number; wal: number }>(`
-    select coalesce(sum(s.calls), 0)::float8 as calls, coalesce(sum(s.total_exec_time), 0) as ms, (pg_current_wal_insert_lsn() - '0/0')::float8 as wal
-      from pg_stat_statements s join pg_database d on d.oid = s.dbid where d.datname = $1`, [nameOf(url)])).rows[0] ?? { calls: 0, ms: 0, wal: 0 };
+async function turn({ admin, cpu }: Server, peer: Peer, url: string, steps: number, sent: ReturnType<typeof countRoundTrips>): Promise<Turn> {
+  const counted = async () => (await admin.query<{ ms: number; wal: number }>(`
+    select coalesce(sum(s.total_exec_time), 0) as ms, (pg_current_wal_insert_lsn() - '0/0')::float8 as wal
+      from pg_stat_statements s join pg_database d on d.oid = s.dbid where d.datname = $1`, [nameOf(url)])).rows[0] ?? { ms: 0, wal: 0 };
   const contender = await peer.open(url);
   try {
     await contender.work(Math.ceil(steps / 10)); // connections, plans, code
-    const [before, cpuBefore, waitedBefore, clientBefore] = [await counted(), await cpu(), waited(), process.cpuUsage()];
+    const [before, cpuBefore, sentBefore, clientBefore] = [await counted(), await cpu(), sent(), process.cpuUsage()];
     const startedAt = performance.now();
     await contender.work(steps);
     const ms = (performance.now() - startedAt) / steps;
-    const [client, waitedMs] = [process.cpuUsage(clientBefore), waited() - waitedBefore];
+    const [client, answered] = [process.cpuUsage(clientBefore), sent()];
+    const waitedMs = answered.ms - sentBefore.ms;
     const [after, cpuAfter] = [await counted(), await cpu()];
     return {
-      ms, waitedMs: waitedMs > 0 ? waitedMs / steps : null, serverMs: (after.ms - before.ms) / steps, statements: (after.calls - before.calls) / steps, walBytes: (after.wal - before.wal) / steps,
+      ms, waitedMs: waitedMs > 0 ? waitedMs / steps : null, serverMs: (after.ms - before.ms) / steps, statements: (answered.statements - sentBefore.statements) / steps, walBytes: (after.wal - before.wal) / steps,
       clientMs: (client.user + client.system) / 1000 / steps, cpu: cpuBefore === null || cpuAfter === null ? null : (cpuAfter - cpuBefore) / steps,
     };
   } finally {

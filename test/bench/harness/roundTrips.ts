@@ -1,5 +1,5 @@
-// How long this process has waited for answers of the server, commits and all: of whoever sends statements through pg, the project's own
-// or the one beside the other engines. What is asked side by side counts side by side.
+// The statements that this process has sent, and how long it has waited for their answers, commits and all: of whoever sends them through
+// pg, the project's own or the one beside the other engines. What is asked side by side counts side by side.
 
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,12 +9,13 @@ import type pg from 'pg';
 type Query = (this: pg.Client, ...args: unknown[]) => unknown;
 type Answered = (...answer: unknown[]) => void;
 
-/** Milliseconds until now, of all statements that were answered. Once called it goes on counting. */
-export function countRoundTrips(): () => number {
-  let total = 0;
+/** Until now: statements, and milliseconds of those that were answered. Once called it goes on counting. */
+export function countRoundTrips(): () => { statements: number; ms: number } {
+  let [statements, ms] = [0, 0];
   const counting = (query: Query): Query => function (...args) {
     const startedAt = performance.now();
-    const add = (): void => void (total += performance.now() - startedAt);
+    statements += 1;
+    const add = (): void => void (ms += performance.now() - startedAt);
     const last = args.at(-1);
     if (typeof last === 'function') {
       args[args.length - 1] = (...answer: unknown[]) => {
@@ -31,5 +32,5 @@ export function countRoundTrips(): () => number {
     const face = Client.prototype as unknown as { query: Query };
     face.query = counting(face.query);
   }
-  return () => total;
+  return () => ({ statements, ms });
 }
