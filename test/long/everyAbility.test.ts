@@ -109,7 +109,9 @@ const said = (sql: string): Promise<Answer> => client.query(`rollback; begin; ${
   return words === null ? { code: null, words: '' } : { code: /\((\w{5})\)$/m.exec(words)?.[1] ?? 'none', words };
 }, (error: pg.DatabaseError) => ({ code: error.code ?? 'none', words: error.message }));
 
-const json = (input: string): string => `replace(${pg.escapeLiteral(input)}, '${LONG}', repeat('x', 10485760))::jsonb`;
+/** Made of long pieces: repeat() copies a single letter at a time. */
+const long = `repeat(repeat('x', 10240), 1024)`;
+const json = (input: string): string => `${input.includes(LONG) ? `replace(${pg.escapeLiteral(input)}, '${LONG}', ${long})` : pg.escapeLiteral(input)}::jsonb`;
 
 function byName(ability: string, input: string, { item, lease }: { item: string | null; lease: string | null } = world): Promise<Answer> {
   const ids = [item, lease].map((id) => (id === null ? 'null' : pg.escapeLiteral(id)));

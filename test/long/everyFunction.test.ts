@@ -12,6 +12,8 @@ import type { TestDatabase } from '../database.ts';
 /** No answer takes a tenth of it; a call that hangs ends by it. */
 const FUSE_SECONDS = 60;
 const TEN_MB = 10 * 1024 * 1024;
+/** Made of long pieces: repeat() copies a single letter at a time. */
+const long = `repeat(repeat('x', 10240), ${TEN_MB / 10_240})`;
 
 let database: TestDatabase;
 let client: pg.Client;
@@ -128,7 +130,7 @@ function plausible(): Record<string, string> {
   };
 }
 
-const texts = [`''`, `' '`, `E'a\\nb'`, `'infinity'`, `repeat('x', 300)`, `repeat('x', ${TEN_MB})`, `repeat(md5('x') || ' ', ${TEN_MB / 32})`, `'..'`, `'"'`, `'\\'`];
+const texts = [`''`, `' '`, `E'a\\nb'`, `'infinity'`, `repeat('x', 300)`, long, `repeat(md5('x') || ' ', ${TEN_MB / 32})`, `'..'`, `'"'`, `'\\'`];
 const numbers = ['0', '-1', '1', '2147483647', '-2147483648'];
 const bad: Record<string, string[]> = {
   text: texts, integer: numbers, boolean: ['true', 'false'],
@@ -136,9 +138,9 @@ const bad: Record<string, string[]> = {
   work_items: ['(select w from work_items w limit 1)'],
   uuid: ['gen_random_uuid()', `'00000000-0000-0000-0000-000000000000'`],
   'timestamp with time zone': [`'infinity'`, `'-infinity'`, `'294276-12-31'`, `'4713-01-01 BC'`, 'now()'], interval: [`'0'`, `'-1 day'`, `'178000000 years'`, `'-178000000 years'`, `'-1000 years'`],
-  'text[]': [`'{}'`, 'array[null]::text[]', `array['']`, `array[['a', 'b'], ['c', 'd']]`, `array[repeat('x', ${TEN_MB})]`, `array_fill('x'::text, array[1000])`], 'uuid[]': [`'{}'`, 'array[null]::uuid[]', 'array[gen_random_uuid()]', 'array[[gen_random_uuid()]]'],
+  'text[]': [`'{}'`, 'array[null]::text[]', `array['']`, `array[['a', 'b'], ['c', 'd']]`, `array[${long}]`, `array_fill('x'::text, array[1000])`], 'uuid[]': [`'{}'`, 'array[null]::uuid[]', 'array[gen_random_uuid()]', 'array[[gen_random_uuid()]]'],
   regprocedure: [`'pg_catalog.now()'`, '0', `'public.sum_up(jsonb)'`, '999999999'],
-  jsonb: [...oddValues.map(quoted), `to_jsonb(repeat('x', ${TEN_MB}))`, `jsonb_build_object(repeat('k', 1000000), 1)`, quoted('['.repeat(1000) + ']'.repeat(1000)), quoted('{"a":'.repeat(1000) + '1' + '}'.repeat(1000)), quoted('[[[]]]'), quoted('{"": null}')],
+  jsonb: [...oddValues.map(quoted), `to_jsonb(${long})`, `jsonb_build_object(repeat('k', 1000000), 1)`, quoted('['.repeat(1000) + ']'.repeat(1000)), quoted('{"a":'.repeat(1000) + '1' + '}'.repeat(1000)), quoted('[[[]]]'), quoted('{"": null}')],
 };
 bad['json'] = [...(bad['jsonb'] ?? []), ...[String.raw`"\u0000"`, String.raw`{"a\u0000": "\ud800"}`, String.raw`["\udc00"]`, '1e1000000'].map(quoted)];
 bad['double precision'] ??= numbers;
