@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches Claude Code's program from the npm registry into DIR and prints its path; WORK_LEDGER_CLAUDE then names it for
-# test/e2e/claudeCode.test.ts. It is Anthropic's own, for tests only: 200 MB, so no dependency.
+# test/long/claudeCode.test.ts. It is Anthropic's own, for tests only: 200 MB, so no dependency.
 set -euo pipefail
 case "$(uname -s)-$(uname -m)" in
   Linux-x86_64) platform=linux-x64 ;;
