@@ -46,7 +46,7 @@ const measure = ({ quick, say }: Options): Promise<Line[]> => withServer(async (
       data jsonb, created_at timestamptz not null default now(), primary key (work_item_id, seq));
     create table bench_keyed (like bench_plain including all);
     alter table bench_keyed add foreign key (work_item_id) references work_items (id)`);
-  const [rounds, seconds] = quick ? [3, 1] : [9, 4];
+  const [rounds, seconds] = quick ? [5, 1] : [9, 4];
   const lines: Line[] = [];
   for (const [clients, variants] of quick ? [[16, essential] as const] : [[1, own] as const, [16, together] as const]) {
     say(`append: ${clients} clients`);

@@ -68,9 +68,10 @@ export function judge(question: string, lines: readonly Line[]): Judged[] {
   return goals.filter((goal) => goal.question === question).flatMap((goal) => {
     const lineOf = (wanted: string): Line | undefined => lines.find(({ name, unit, at }) => name === wanted && unit === goal.unit && at === goal.at);
     const line = lineOf(goal.name);
+    const ratio = line?.against?.find(({ of }) => of === goal.of);
     const value = goal.of === undefined ? line?.median
-      : goal.by === 'cpu' ? (line?.cpu ?? Number.NaN) / (lineOf(goal.of)?.cpu ?? Number.NaN)
-      : line?.against?.find(({ of }) => of === goal.of)?.median;
+      : goal.by === 'cpu' ? ratio?.cpu ?? (line?.cpu ?? Number.NaN) / (lineOf(goal.of)?.cpu ?? Number.NaN) // where the rounds were not kept
+      : ratio?.median;
     if (value === undefined || Number.isNaN(value)) return [];
     const share = goal.atLeast !== undefined ? value / goal.atLeast : (goal.atMost ?? Number.NaN) / value;
     return [{ goal, value, isMet: share >= 1, isFarOff: goal.of !== undefined && goal.by !== 'clock' && share < 0.5 }];

@@ -19,6 +19,10 @@ test('every variant has its turn in each round, and another one begins', async (
 test('a ratio is that of the same round, so that a slow one does not count', () => {
   const [, line] = linesOf(new Map([['plain', [10, 100, 10]], ['ours', [20, 200, 20]]]), { unit: 'ms', of: 'plain' });
   expect(line).toMatchObject({ name: 'ours', median: 20, against: [{ of: 'plain', median: 2, low: 2, high: 2 }] });
+  const costs = (...cpus: number[]) => cpus.map((cpu) => ({ value: 1, cpu }));
+  const [, dearer] = linesOf(new Map([['plain INSERT', costs(10, 10, 100)], ['ledger_append', costs(40, 400, 400)]]), { unit: 'entries/s', of: 'plain INSERT', at: 16 });
+  expect(dearer).toMatchObject({ cpu: 400, against: [{ cpu: 4 }] });
+  expect(judge('append', [dearer!]).find(({ goal }) => goal.by === 'cpu')).toMatchObject({ value: 4, isMet: true });
 });
 
 test('the middle half lies between the quartiles', () => {

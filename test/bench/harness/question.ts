@@ -35,7 +35,8 @@ export type Line = {
   against?: Ratio[];
 };
 
-export type Ratio = { of: string; median: number; low: number; high: number };
+/** `cpu`: of what both took of it. */
+export type Ratio = { of: string; median: number; low: number; high: number; cpu?: number };
 
 export type Result = {
   question: string;
@@ -72,13 +73,15 @@ export function pick<T, Value>(samples: ReadonlyMap<string, readonly T[]>, of: (
 /** The lines of variants that took turns; `of`: the variant that the others are compared with, or those that each is. */
 export function linesOf(samples: ReadonlyMap<string, readonly (number | Sample)[]>, told: { unit: string; of?: string | Readonly<Record<string, string | readonly string[]>>; at?: number }): Line[] {
   const valuesOf = (name: string): number[] => (samples.get(name) ?? []).map((sample) => (typeof sample === 'number' ? sample : sample.value));
-  return [...samples].map(([name, turns]) => {
+  const cpusOf = (name: string): (number | null)[] => (samples.get(name) ?? []).map((sample) => (typeof sample === 'number' ? null : (sample.cpu ?? null)));
+  return [...samples].map(([name]) => {
     const of = [(typeof told.of === 'string' ? told.of : told.of?.[name]) ?? []].flat();
     const against = of.filter((other) => other !== name && samples.has(other)).map((other) => {
-      const base = valuesOf(other);
-      return { of: other, ...spread(valuesOf(name).map((value, round) => value / (base[round] ?? Number.NaN))) };
+      const [base, baseCpus] = [valuesOf(other), cpusOf(other)];
+      const ratios = cpusOf(name).flatMap((cpu, round) => (cpu === null || baseCpus[round] == null ? [] : [cpu / baseCpus[round]]));
+      return { of: other, ...spread(valuesOf(name).map((value, round) => value / (base[round] ?? Number.NaN))), ...(ratios.length > 0 && { cpu: median(ratios) }) };
     });
-    const cpus = turns.flatMap((sample) => (typeof sample === 'number' ? [] : (sample.cpu ?? [])));
+    const cpus = cpusOf(name).filter((cpu) => cpu !== null);
     return {
       ...lineOf(name, told.unit, valuesOf(name), told.at),
       ...(cpus.length > 0 && { cpu: spread(cpus).median }),
