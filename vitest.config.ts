@@ -5,12 +5,21 @@ import type { TestSpecification } from 'vitest/node';
 /** What plays many cases, or for long: behind `make test-long`, so that `make test` stays short. */
 const long = ['test/long/**/*.test.ts', 'test/model/**/*.test.ts', 'test/console/browser*.test.ts', 'test/sandbox/{codeSandbox,containerWorkspace}.test.ts'];
 
-/** Small files that take long begin first, so that none is left over at the end: vitest goes by the size of those that it has not run yet. */
+/** What takes longest, the longest first, so that none is left over at the end: vitest goes by the size of those that it has not run yet. */
+const longest = [
+  'e2e/commands', 'sql', 'faults/storm', 'docs', 'e2e/cli', 'e2e/modelFailures', 'e2e/crash',
+  'model/model', 'long/package', 'long/connections', 'long/codeChaos', 'long/replay', 'long/failover', 'long/faults', 'long/move', 'console/browserReading', 'long/restore',
+  'long/collectors', 'long/context', 'long/thousandSteps', 'long/upgrade', 'console/browserTimeline', 'long/standby', 'sandbox/codeSandbox', 'long/everyFunction', 'long/everyAbility', 'long/rolling',
+];
+
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isFirst = ({ moduleId }: TestSpecification): number => Number(/test\/(sql|docs|e2e\/(commands|cli|crash|modelFailures)|faults\/storm|long\/(everyAbility|everyFunction|move|upgrade)|model\/model)\.test\.ts$/.test(moduleId));
+    const place = ({ moduleId }: TestSpecification): number => {
+      const n = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+      return n === -1 ? longest.length : n;
+    };
     // oxlint-disable-next-line unicorn/no-array-sort -- the sequencer's, not an array's
-    return (await super.sort(files)).toSorted((a, b) => isFirst(b) - isFirst(a));
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
   }
 }
 
@@ -24,7 +33,7 @@ export default defineConfig({
     testTimeout: 900_000,
     hookTimeout: 900_000,
     // For two cores: files wait for half of their time, for leases to end, processes to start and containers.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       { extends: true, test: { name: 'test', include: ['test/**/*.test.ts'], exclude: [...configDefaults.exclude, ...long, ...faults] } },
