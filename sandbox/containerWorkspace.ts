@@ -220,7 +220,7 @@ async function withVolume<T>(docker: Docker, workItemId: string, image: string, 
   try {
     return await use(container);
   } finally {
-    await container.remove({ force: true }).catch(() => {});
+    await container.remove({ force: true, v: true }).catch(() => {});
   }
 }
 

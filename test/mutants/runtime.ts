@@ -189,6 +189,14 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'no volume is made where it may not be',
   },
   {
+    name: 'what an image declares as a volume stays behind a copy of files',
+    file: 'sandbox/containerWorkspace.ts',
+    from: 'await container.remove({ force: true, v: true })',
+    to: 'await container.remove({ force: true })',
+    test: 'test/sandbox/containerWorkspace.test.ts',
+    title: 'what an image declares as a volume',
+  },
+  {
     name: 'a job fails where the database is out of reach',
     file: 'runtime/worker/engage.ts',
     from: `runtime.log.error({ workItemId, err: error }, 'iteration could not even be given up');`,

@@ -257,6 +257,26 @@ while True:
     expect(await out('cat given', open({}, early))).toBe('by a person');
   });
 
+  test('what an image declares as a volume goes with the container that copied', async () => {
+    const declaring = await docker.createContainer({ Image: image });
+    const { Id } = (await declaring.commit({ changes: 'VOLUME /declared' })) as { Id: string };
+    await declaring.remove({ v: true });
+    const nameless = async (): Promise<string[]> => (await docker.listVolumes()).Volumes.map(({ Name }) => Name).filter((name) => /^[0-9a-f]{64}$/.test(name)).toSorted();
+    const before = await nameless();
+    try {
+      const id = randomUUID();
+      open({}, id);
+      const from = join(directory, 'copied');
+      await mkdir(from);
+      await writeFile(join(from, 'given'), 'x');
+      await pushFiles(docker, id, Id, from, limits);
+      expect(await pullFiles(docker, id, Id, from, limits)).toMatchObject({ files: 1 });
+      expect(await nameless()).toEqual(before);
+    } finally {
+      await docker.getImage(Id).remove({ force: true });
+    }
+  });
+
   test('a container that dies in the middle says so, and the next request has another', async () => {
     const id = randomUUID();
     const own = open({}, id);
