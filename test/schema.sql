@@ -1019,7 +1019,7 @@ create view threads with (security_invoker=true) as
            FROM turns n
           WHERE n.parent_turn_id = t.id)) AS is_leaf
    FROM turns t
-     LEFT JOIN foci f ON f.id = t.focus_id
+     LEFT JOIN foci f ON f.id = t.focus_id AND f.work_item_id = t.work_item_id
      LEFT JOIN sessions h ON h.label = f.session_label
      LEFT JOIN LATERAL ( SELECT s_1.persona_id
            FROM session_history m
@@ -1691,7 +1691,7 @@ create view v_turn_tools with (security_invoker=true) as
              LEFT JOIN touches x ON x.tool_call_id = k.id
           WHERE k.turn_id = t.id AND (k.status = ANY (ARRAY['running'::text, 'completed'::text, 'uncertain'::text]))) AS permissions_used
    FROM turns t
-     LEFT JOIN foci f ON f.id = t.focus_id
+     LEFT JOIN foci f ON f.id = t.focus_id AND f.work_item_id = t.work_item_id
      LEFT JOIN faculties y ON y.content_hash = f.faculty_hash
      LEFT JOIN turn_configs c ON c.content_hash = t.config_hash;
 create view v_unroutable with (security_invoker=true) as

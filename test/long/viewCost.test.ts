@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { costOf } from '../cost.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
+import { longItem } from '../longItem.ts';
 import { wideLedger } from '../wideLedger.ts';
 
 /** Of one row; a row of work under way has a dozen sub-queries. */
@@ -13,11 +14,13 @@ const MOST = 350;
 
 let database: TestDatabase;
 let client: pg.Client;
+let wide: Awaited<ReturnType<typeof wideLedger>>;
 beforeAll(async () => {
   database = await createDatabase();
   client = new pg.Client(database.url);
   await client.connect();
   await client.query(`set search_path = ledger; select from faculty_save('{"name": "worker", "accepts": ["analyze"]}')`);
+  wide = await wideLedger(client, 25_000);
 });
 afterAll(async () => {
   await client?.end();
@@ -34,7 +37,7 @@ const others = new Map([
 ]);
 
 test('a view reads what belongs to its key, and nothing else', async () => {
-  const { item, root, turn, message, call } = await wideLedger(client, 25_000);
+  const { item, root, turn, message, call } = wide;
   const values = new Map([
     ['work_item_id', item], ['reader_id', item], ['source_id', item], ['id', item], ['label', item], ['parent_id', root], ['root_id', root],
     ['turn_id', turn], ['message_id', message], ['tool_call_id', call],
@@ -51,4 +54,12 @@ test('a view reads what belongs to its key, and nothing else', async () => {
   }
   expect(dear).toEqual([]);
   expect(looks.length).toBeGreaterThan(40);
+});
+
+test('the turns of one item are joined with the foci of that item', async () => {
+  const item = await longItem(client, 100);
+  await client.query('vacuum analyze');
+  const { rows, buffers } = await costOf(client, `select * from threads where work_item_id = '${item}'`);
+  expect(rows).toBe(100);
+  expect(buffers).toBeLessThan(350); // of which each turn takes three: whether another one continues it
 });

@@ -773,6 +773,14 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/sql/work_sweep/follows_a_clock_that_was_set_back.test.sql',
   },
   {
+    name: 'the turns of an item are joined with the foci of all work',
+    file: 'sql/api/95_views/turn_views.sql',
+    from: ' and f.work_item_id = t.work_item_id -- as it always is: the foci of one item are found by the item',
+    to: '',
+    test: 'test/long/viewCost.test.ts',
+    title: 'the turns of one item are joined',
+  },
+  {
     name: 'each sweep begins with the first items',
     file: 'sql/api/40_focus/work_sweep.sql',
     from: 'v_from sweep_walks := (select s from sweep_walks s where s.walk = p_walk);',

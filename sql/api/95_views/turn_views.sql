@@ -6,7 +6,7 @@ create or replace view threads with (security_invoker = true) as
          t.work_item_id, t.status, t.started_at,
          not exists (select from turns n where n.parent_turn_id = t.id) as is_leaf
     from turns t
-    left join foci f on f.id = t.focus_id
+    left join foci f on f.id = t.focus_id and f.work_item_id = t.work_item_id -- as it always is: the foci of one item are found by the item
     left join sessions h on h.label = f.session_label
     -- Each move of a head is in session_history.
     left join lateral (
@@ -55,7 +55,7 @@ create or replace view v_turn_tools with (security_invoker = true) as
             from tool_calls k left join approvals a on a.tool_call_id = k.id left join touches x on x.tool_call_id = k.id
            where k.turn_id = t.id and k.status in ('running', 'completed', 'uncertain')) as permissions_used
     from turns t
-    left join foci f on f.id = t.focus_id
+    left join foci f on f.id = t.focus_id and f.work_item_id = t.work_item_id
     left join faculties y on y.content_hash = f.faculty_hash
     left join turn_configs c on c.content_hash = t.config_hash;
 comment on view v_turn_tools is 'What each turn was allowed to call and to do, and what it and its code called and did. toolset_name: the faculty''s toolset, else its name; config_hash: the configuration with all tools.';
