@@ -10,10 +10,12 @@ import type { Server } from './harness/server.ts';
 
 const content = 'The index on orders(created_at) is never used by the nightly import.';
 const insert = (table: string): string => `insert into ${table} (work_item_id, entry_type, content) values (:item, 'note', '${content}')`;
-const appendOne = `select (ledger_append(:item, 'note', '${content}')).seq`;
+export const appendOne = `select (ledger_append(:item, 'note', '${content}')).seq`;
 const ten = `select count(*) from ledger_append_batch(:item, '${JSON.stringify(Array.from({ length: 10 }, () => ({ entry_type: 'note', content })))}')`;
 
-type Variant = { statement: string; rows?: number; isShared?: boolean; isWatched?: boolean; isUnchained?: boolean; of?: string };
+export type Variant = { statement: string; rows?: number; isShared?: boolean; isWatched?: boolean; isUnchained?: boolean; isUnredacted?: boolean; of?: string | string[] };
+/** A ledger: its owner, who sets it up, and who submits what is appended to and appends. */
+export type Place = { owner: pg.Client; writer: pg.Client; url: string };
 const essential: Record<string, Variant> = {
   'plain INSERT': { statement: insert('bench_plain') },
   ledger_append: { statement: appendOne, of: 'plain INSERT' },
@@ -39,9 +41,13 @@ export const append: Question = {
   },
 };
 
+/** The items that clients of pgbench append to. */
+export const bench_items = 'create table bench_items (n integer primary key, id uuid not null)';
+
 const measure = ({ quick, say }: Options): Promise<Line[]> => withServer(async (server) => {
+  const place = { owner: server.admin, writer: server.admin, url: server.url };
   await server.admin.query(`
-    create table bench_items (n integer primary key, id uuid not null);
+    ${bench_items};
     create table bench_plain (work_item_id uuid not null, seq bigint generated always as identity, entry_type text not null, content text not null,
       data jsonb, created_at timestamptz not null default now(), primary key (work_item_id, seq));
     create table bench_keyed (like bench_plain including all);
@@ -50,20 +56,22 @@ const measure = ({ quick, say }: Options): Promise<Line[]> => withServer(async (
   const lines: Line[] = [];
   for (const [clients, variants] of quick ? [[16, essential] as const] : [[1, own] as const, [16, together] as const]) {
     say(`append: ${clients} clients`);
-    const samples = await takeTurns(rounds, Object.fromEntries(Object.entries(variants).map(([name, variant]) => [name, () => rate(server, variant, clients, seconds)])));
+    const samples = await takeTurns(rounds, Object.fromEntries(Object.entries(variants).map(([name, variant]) => [name, () => rate(server, place, variant, clients, seconds)])));
     lines.push(...linesOf(samples, { unit: 'entries/s', of: Object.fromEntries(Object.entries(variants).flatMap(([name, { of }]) => (of ? [[name, of]] : []))), at: clients }));
   }
   return lines;
 }, { autovacuum: 'off' });
 
 /** A ledger holds 10,000 entries: who has written its part goes on to the next item. */
-async function rate(server: Server, { statement, rows = 1, isShared = false, isWatched = false, isUnchained = false }: Variant, clients: number, seconds: number): Promise<Sample> {
-  await server.admin.query('select ledger_chain_save($1)', [!isUnchained]);
-  const { rows: [first] } = await server.admin.query<{ n: number }>(`
+export async function rate(server: Server, { owner, writer, url }: Place, variant: Variant, clients: number, seconds: number): Promise<Sample> {
+  const { statement, rows = 1, isShared = false, isWatched = false, isUnchained = false, isUnredacted = false } = variant;
+  await owner.query('select ledger_chain_save($1)', [!isUnchained]);
+  await owner.query(`alter table work_ledger ${isUnredacted ? 'disable' : 'enable'} trigger redact`);
+  const { rows: [first] } = await writer.query<{ n: number }>(`
     with made as (select i, (work_submit('bench', 'x')).id from generate_series(0, 95) i)
     insert into bench_items select (select coalesce(max(n) + 1, 0) from bench_items) + i, id from made returning n`);
   const offset = first?.n ?? 0;
-  await server.admin.query('vacuum analyze');
+  await owner.query('vacuum analyze');
   const listener = isWatched ? await listenTo(server, offset) : null;
   const turns = Math.floor(8000 / rows / (isShared ? clients : 1));
   const which = isShared ? `${offset} + :count / ${turns}` : `${offset} + :client_id + ${clients} * (:count / ${turns})`;
@@ -73,7 +81,7 @@ select id as item from bench_items where n = :which \\gset
 \\endif
 \\set count :count + 1
 ${statement};
-`, { clients, seconds });
+`, { clients, seconds, url });
   await listener?.end();
   return { value: sample.value * rows, cpu: sample.cpu == null ? null : sample.cpu / rows };
 }

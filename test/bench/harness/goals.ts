@@ -18,6 +18,7 @@ export type Goal = {
 };
 
 const iteration = { question: 'iteration', name: 'Work Ledger, iteration' };
+const guarded = { question: 'safeguards', unit: 'entries/s', at: 16, of: 'ledger_append, bare' };
 const appended = { question: 'append', unit: 'entries/s' };
 
 export const goals: readonly Goal[] = [
@@ -31,6 +32,10 @@ export const goals: readonly Goal[] = [
   { ...appended, name: 'ledger_append_batch of 10', at: 16, of: 'ledger_append', by: 'cpu', atMost: 0.4, was: 'a loop' },
   { ...appended, name: 'ledger_append_batch of 10, the same item', at: 16, of: 'ledger_append, the same item', atLeast: 4, was: 'a loop' },
   { ...appended, name: 'ledger_append, watched, one listener', at: 16, of: 'ledger_append', atLeast: 0.8, was: '0.41' },
+  { ...guarded, name: 'ledger_append, a client', atLeast: 0.75, was: 'not known' },
+  { ...guarded, name: 'ledger_append, a client', by: 'cpu', atMost: 1.33, was: 'not known' },
+  { ...guarded, name: 'ledger_append, a client, no chain', atLeast: 0.85, was: 'not known' },
+  { ...guarded, name: 'ledger_append, a client, no chain', by: 'cpu', atMost: 1.18, was: 'not known' },
   { ...iteration, unit: 'ms waiting for the server', of: 'plain INSERT', by: 'clock', atMost: 10, was: '24 to 28' },
   { ...iteration, unit: 'ms', of: 'plain INSERT', by: 'cpu', atMost: 120, was: 'not known' },
   { ...iteration, unit: 'ms', of: 'DBOS, step', by: 'clock', atMost: 3, was: '9.4' },

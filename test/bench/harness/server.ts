@@ -28,7 +28,7 @@ export type Server = {
   /** CPU that all backends have taken until now, in microseconds; null where the system does not tell. */
   cpu: () => Promise<number | null>;
   /** Transactions a second, and the CPU of one where a connection has made ten of them; `script` as pgbench reads it; each client's :count begins at 0. */
-  pgbench: (script: string, options: { clients: number; seconds: number }) => Promise<Sample>;
+  pgbench: (script: string, options: { clients: number; seconds: number; url: string }) => Promise<Sample>;
 };
 
 /** What differs from the server's defaults, the same for all contenders. */
@@ -71,7 +71,7 @@ export async function withServer<T>(use: (server: Server) => Promise<T>, own: Re
       async pgbench(script, options) {
         const run = async (length: string[]): Promise<{ perSecond: number; transactions: number; cpu: number | null }> => {
           const [before, count] = [await cpu(), await children()];
-          const done = await pgbench(url, script, options.clients, length);
+          const done = await pgbench(options.url, script, options.clients, length);
           for (let n = 0; n < 100 && (await children()) > count; n++) await sleep(10); // its backends are counted when they are gone
           const after = await cpu();
           return { ...done, cpu: before === null || after === null ? null : after - before };
