@@ -67,8 +67,12 @@ return {"ids": [os.getuid(), os.geteuid(), os.getgid()], "groups": os.getgroups(
     const inspected: string[] = [];
     const found = await run(`
 import subprocess
-return subprocess.run(["grep", "-rlas", "canary-5b1e7c", "/proc/self/environ", "/proc/1", "/run", "/tmp", "/etc", "/home", "/root"], capture_output=True, text=True).stdout`, 30, sandbox, answer);
-    for (const { Id } of (await docker.listContainers({ all: true }))) inspected.push(JSON.stringify(await docker.getContainer(Id).inspect()));
+echo("look")
+return subprocess.run(["grep", "-rlas", "canary-5b1e7c", "/proc/self/environ", "/proc/1", "/run", "/tmp", "/etc", "/home", "/root"], capture_output=True, text=True).stdout`, 30, sandbox, async (call) => {
+      for (const { Id } of await docker.listContainers({ filters: { label: [`${LABEL}=${ownerLabel()}`] } })) inspected.push(JSON.stringify(await docker.getContainer(Id).inspect()));
+      return answer(call);
+    });
+    expect(inspected).toHaveLength(1);
     expect(found.returned).toBe('');
     expect(inspected.join('')).not.toContain(canary);
   });
