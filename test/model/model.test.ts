@@ -2,7 +2,7 @@
 // The suite plays the same conversations in every run, so that it does not fail by chance; RUNS and SEED play others.
 
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 
 import { executeCode } from '../../runtime/focus/runCode.ts';
 import { createDatabase } from '../database.ts';
@@ -13,29 +13,40 @@ import { Ledger } from './ledger.ts';
 import { mustMeet } from './pairs.ts';
 
 const { RUNS = '200', SEED = '25', SEED_PATH } = process.env;
-/** Conversations go on side by side, each lane in a database of its own; a failure is repeated in one. */
+/** Conversations go on side by side, each lane in databases of its own; a failure is repeated in one. */
 const lanes = SEED_PATH === undefined ? 2 : 1;
 const day = 86_400_000;
+/** Conversations in a database: whoever looks at all of a ledger takes longer the more are there. */
+const together = 25;
 
 const databases: TestDatabase[] = [];
 const met = new Map<string, number>();
 const counts = { conversations: 0, responses: 0 };
 
-beforeAll(async () => {
-  for (let lane = 0; lane < lanes; lane++) databases.push(await createDatabase());
-});
 afterAll(async () => {
   for (const database of databases) await database.drop();
 });
 
-async function play(lane: number): Promise<void> {
-  const ledger = await Ledger.open(databases[lane]?.url ?? '', Date.parse('2030-01-01T12:00:00Z'));
+async function openLedger(): Promise<Ledger> {
+  const database = await createDatabase();
+  databases.push(database);
+  const ledger = await Ledger.open(database.url, Date.parse('2030-01-01T12:00:00Z'));
   for (const [name, effect, risk] of [['read_file', 'pure', 'safe'], ['edit_file', 'unsafe', 'safe'], ['risky', 'idempotent', 'dangerous']]) await ledger.call('ability_register', name, `Tool ${name}.`, { type: 'object' }, effect, risk);
   await ledger.call('ability_register', executeCode.name, executeCode.description, executeCode.inputSchema, executeCode.effect, executeCode.risk);
+  return ledger;
+}
+
+async function play(lane: number): Promise<void> {
+  let ledger: Ledger | undefined;
   let count = 0;
   try {
     await fc.assert(
       fc.asyncProperty(conversation, async (given) => {
+        if (count % together === 0) {
+          await ledger?.close();
+          ledger = undefined;
+        }
+        ledger ??= await openLedger();
         ledger.now += 3 * day; // so far behind the last one that nothing of it is news
         const one = new Play(ledger, `${lane}x${++count}`);
         await one.run(given);
@@ -46,7 +57,7 @@ async function play(lane: number): Promise<void> {
       { seed: Number(SEED) + lane, numRuns: Math.ceil(Number(RUNS) / lanes), reporter, endOnFailure: process.env['NOSHRINK'] !== undefined, ...(SEED_PATH !== undefined && { path: SEED_PATH }) },
     );
   } finally {
-    await ledger.close();
+    await ledger?.close();
   }
 }
 
