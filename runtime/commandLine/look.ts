@@ -29,7 +29,9 @@ export function lookCommands(): void {
   examples(command('retract <id> <seq> <reason>', 'take an entry back: agents no longer read it, and those that were told of it are told so; it stays in the log', ledger)
     .action(ends(async (id: string, seq: string, reason: string, _: object, called: Command) => (await items()).ledgerRetract(id, integer(seq), reason, called.optsWithGlobals<Settings>()))), "ledger retract ID 1 'It was the cache'");
 
-  examples(reads(command('digest [id]', 'what a work item is told about everything else')).action(ends(async (id: string | undefined, options: Settings) => (await items()).digest(id, options))), 'digest', 'digest ID');
+  examples(reads(command('digest [id]', 'what a work item is told about everything else'))
+    .option('--across', 'and what goes on in the ledgers that ledger_link() linked')
+    .action(ends(async (id: string | undefined, options: Settings & { across?: boolean }) => (await items()).digest(id, options))), 'digest', 'digest ID', 'digest --across');
 
   examples(reads(command('cost [id]', 'what work cost: all of it, or a work item with everything below it'))
     .addOption(new Option('--by <grouping>', 'sums by: tree, item, child, faculty, model, day, cache').choices(['tree', 'item', 'child', 'faculty', 'model', 'day', 'cache']))

@@ -170,9 +170,10 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
     return exit.ok;
   });
 
-export const digest = (workItemId: string | undefined, options: Settings): Promise<number> =>
+export const digest = (workItemId: string | undefined, options: Settings & { across?: boolean }): Promise<number> =>
   withReader(options, async (db) => {
-    const digested = await db.awarenessDigest(workItemId === undefined ? null : idOf(workItemId));
+    const id = workItemId === undefined ? null : idOf(workItemId);
+    const digested = await (options.across ? db.awarenessDigestAcross(id) : db.awarenessDigest(id));
     print({ text: digested }, visible(digested), options.json ?? false);
     return exit.ok;
   });

@@ -35,6 +35,9 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
 
   awarenessDigest: (workItemId: string | null) => call('awareness_digest', [workItemId], z.string()),
 
+  /** That of linked ledgers, too. */
+  awarenessDigestAcross: (workItemId: string | null) => call('awareness_digest_across', [workItemId], z.string()),
+
   awarenessShown: (workItemId: string) =>
     run(() => sql.type(z.object({ iteration: z.number(), kind: z.string(), content: z.string() }))`
       select iteration, kind, content from ${named('v_awareness_shown')} where reader_id = ${workItemId}::uuid order by shown_at, kind`),

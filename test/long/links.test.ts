@@ -1,6 +1,10 @@
 // A digest that spans ledgers: on other servers, in other databases and in other schemas, by real links with real rights. What does not
 // answer, refuses or is of another version is a sentence, and the rest is told.
 
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
@@ -74,6 +78,9 @@ test('it tells of another server, another database and another schema; of one th
   expect(without).toMatch(/^== AWARENESS ==\n[^]*- Found here /);
   await ensureEmbedded({ dataDir, isDurable: false });
   expect(await says()).toMatch(told('there', 'Found there'));
+
+  const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../../runtime/start.ts', import.meta.url)), 'digest', '--across'], { env: { PATH: process.env['PATH'], HOME: process.env['HOME'], DATABASE_URL: url } });
+  expect(stdout).toMatch(told('there', 'Found there'));
 
   await client.query(`select ledger_unlink('there')`);
   expect(await says()).not.toContain('there');
