@@ -260,7 +260,7 @@ return [everything, bash("env").stdout]`, { timeout: 60 });
     });
     expect([...seen].join('')).not.toContain(secret);
     expect(await answered(item)).toMatch(/^\[\[\], /);
-    expect(process.log()).toContain('iteration over');
+    await until(() => process.log().includes('iteration over')); // said when the item is over
     expect(process.log()).not.toContain(secret);
     await process.end('SIGTERM');
     const tables = await database.query<{ name: string }>(`select relname as name from pg_class where relnamespace = 'ledger'::regnamespace and relkind = 'r'`);
