@@ -26,7 +26,7 @@ export const agents: Question = {
   asks: 'How many agents does one database carry?',
   axis: 'agents',
   measure: ({ quick, say }) => withServer(async (server) => {
-    const [levels, thinkMs, seconds, total] = quick ? [[10, 20], 1000, 4, 200] : [[200, 400, 800, 1200, 1600, 2400], 10_000, 60, 100_000];
+    const [levels, thinkMs, seconds, total] = quick ? [[10, 20], 1000, 4, 200] : [[200, 400, 800, 1200, 2000], 10_000, 60, 100_000];
     const crowd = await startCrowd(server, thinkMs, say);
     const lines: Line[] = [];
     try {
@@ -34,11 +34,10 @@ export const agents: Question = {
         await crowd.growTo(count);
         lines.push(...(await crowd.watch(seconds, '')));
       }
-      crowd.use(MORE_CONNECTIONS);
-      lines.push(...(await crowd.watch(seconds, `, ${MORE_CONNECTIONS} connections`)));
-      crowd.use(CONNECTIONS);
       while (crowd.iterations() < total) await sleep(1000);
       lines.push(...(await crowd.watch(seconds, `, after ${total.toLocaleString('en-US')}`)));
+      crowd.use(MORE_CONNECTIONS); // the last, since a pool that is busy does not shrink again
+      lines.push(...(await crowd.watch(seconds, `, ${MORE_CONNECTIONS} connections`)));
     } finally {
       await crowd.end();
     }
@@ -52,6 +51,9 @@ async function startCrowd(server: Server, thinkMs: number, say: (text: string) =
   await server.admin.query(`select ability_register('look', 'Looks.', '{"type": "object"}', 'pure', 'safe')`);
   await server.admin.query('select faculty_save($1)', [{ name: 'thinker', accepts: ['think'], engage: { tools: ['look'], max_turns: 1_000_000, context_window: 2_000_000_000 } }]);
   const pool = new pg.Pool({ connectionString: server.url, max: CONNECTIONS });
+  // Not behind a crowd that is too large: workers have connections of their own.
+  const growing = await server.connect();
+  const beating = new pg.Pool({ connectionString: server.url, max: 8 });
   const listener = await server.connect();
   let notifications = 0;
   listener.on('notification', () => notifications++);
@@ -63,13 +65,18 @@ async function startCrowd(server: Server, thinkMs: number, say: (text: string) =
   const failed = (error: unknown): void => void (failure ??= error);
   let iterations = 0;
   let took: number[] = []; // milliseconds of each iteration, beside its thinking
-  const heart = setInterval(() => void beat(pool, crowd).catch(failed), (LEASE_SECONDS * 1000) / 4);
+  const heart = (async () => {
+    while (!over.signal.aborted) {
+      await beat(beating, crowd);
+      await sleep((LEASE_SECONDS * 1000) / 4, undefined, { signal: over.signal }).catch(() => {});
+    }
+  })().catch(failed);
   return {
     iterations: () => iterations,
     use: (connections: number) => void (pool.options.max = connections),
     async growTo(count: number): Promise<void> {
       while (crowd.length < count) {
-        const agent = await begin(pool, crowd.length);
+        const agent = await begin(growing, crowd.length);
         crowd.push(agent);
         lives.push(live(pool, agent, thinkMs, over.signal, (ms) => {
           iterations++;
@@ -114,21 +121,20 @@ async function startCrowd(server: Server, thinkMs: number, say: (text: string) =
       return figures.flatMap(([name, unit, value]) => (value === null ? [] : [lineOf(`${name}${named}`, unit, [value], count)]));
     },
     async end(): Promise<void> {
-      clearInterval(heart);
       over.abort();
-      await Promise.allSettled(lives);
-      await pool.end();
+      await Promise.allSettled([heart, ...lives]);
+      await Promise.all([pool.end(), beating.end()]);
     },
   };
 }
 
-const ask = async (pool: pg.Pool, name: string, text: string, values: unknown[]): Promise<string> => (await pool.query<{ value: string }>({ name, text, values })).rows[0]?.value ?? '';
+const ask = async (pool: pg.Pool | pg.Client, name: string, text: string, values: unknown[]): Promise<string> => (await pool.query<{ value: string }>({ name, text, values })).rows[0]?.value ?? '';
 const turnOf = (answer: string): string => /"turn_id"\s*:\s*"([0-9a-f-]{36})"/.exec(answer)?.[1] ?? '';
 
-async function begin(pool: pg.Pool, n: number): Promise<Agent> {
-  const item = await ask(pool, 'submit', `select (work_submit('think', 'Think about thing ' || $1::text)).id as value`, [n]);
-  const lease = await ask(pool, 'claim', `select focus_claim($1, 'bench-' || $2::integer / ${OF_A_WORKER}, ${LEASE_SECONDS}) ->> 'lease' as value`, [item, n]);
-  return { item, lease, turn: turnOf(await ask(pool, 'begin', 'select iteration_begin($1, $2)::text as value', [item, lease])), iteration: 1, random: seededRandom(7, n + 1) };
+async function begin(client: pg.Client, n: number): Promise<Agent> {
+  const item = await ask(client, 'submit', `select (work_submit('think', 'Think about thing ' || $1::text)).id as value`, [n]);
+  const lease = await ask(client, 'claim', `select focus_claim($1, 'bench-' || $2::integer / ${OF_A_WORKER}, ${LEASE_SECONDS}) ->> 'lease' as value`, [item, n]);
+  return { item, lease, turn: turnOf(await ask(client, 'begin', 'select iteration_begin($1, $2)::text as value', [item, lease])), iteration: 1, random: seededRandom(7, n + 1) };
 }
 
 /** Thinks, says what it calls, gets the results, goes on. */
@@ -154,14 +160,14 @@ async function iterate(pool: pg.Pool, agent: Agent): Promise<void> {
   agent.iteration++;
 }
 
-/** What the workers that would hold these foci do besides: heartbeats, and a sweep. */
-async function beat(pool: pg.Pool, crowd: readonly Agent[]): Promise<void> {
-  for (let n = 0; n < crowd.length; n += OF_A_WORKER) {
-    const held = crowd.slice(n, n + OF_A_WORKER);
-    const renewed = await pool.query({ name: 'renew', text: 'select lease_renew($1, $2, $3)', values: [`bench-${n / OF_A_WORKER}`, held.map(({ item }) => item), held.map(({ lease }) => lease)] });
+/** What the workers that would hold these foci do besides, side by side: heartbeats, and a sweep. */
+async function beat(workers: pg.Pool, crowd: readonly Agent[]): Promise<void> {
+  await Promise.all(Array.from({ length: Math.ceil(crowd.length / OF_A_WORKER) }, async (_, n) => {
+    const held = crowd.slice(n * OF_A_WORKER, (n + 1) * OF_A_WORKER);
+    const renewed = await workers.query({ name: 'renew', text: 'select lease_renew($1, $2, $3)', values: [`bench-${n}`, held.map(({ item }) => item), held.map(({ lease }) => lease)] });
     if (renewed.rowCount !== held.length) throw new Error(`${held.length - (renewed.rowCount ?? 0)} leases were lost`);
-  }
-  await pool.query({ name: 'sweep', text: 'select work_sweep()' });
+  }));
+  await workers.query({ name: 'sweep', text: 'select work_sweep()' });
 }
 
 type Counted = { cpu: number | null; driver: number; wal: number; stored: number; updated: number; updates: number; hot: number; vacuums: number };

@@ -66,19 +66,25 @@ export const goals: readonly Goal[] = [
   { question: 'foci', name: 'a worker', unit: 'µs of CPU a streamed word', of: 'the SDK alone', atMost: 3, was: 'not known' },
 ];
 
-export type Judged = { goal: Goal; value: number; isMet: boolean; /** Half of the goal is not reached, by a ratio that is the same on every disk. */ isFarOff: boolean };
+export type Judged = { goal: Goal; value: number; isMet: boolean; /** By a ratio that is the same on every disk: half of the goal is not reached or, where the kept figures miss the goal, half of those. */ isFarOff: boolean };
 
-/** The goals of a question that its lines tell something of. */
-export function judge(question: string, lines: readonly Line[]): Judged[] {
+/** The goals of a question that its lines tell something of; `kept`: the lines that were measured before and kept. */
+export function judge(question: string, lines: readonly Line[], kept: readonly Line[] = []): Judged[] {
   return goals.filter((goal) => goal.question === question).flatMap((goal) => {
-    const lineOf = (wanted: string): Line | undefined => lines.find(({ name, unit, at }) => name === wanted && unit === goal.unit && at === goal.at);
-    const line = lineOf(goal.name);
-    const ratio = line?.against?.find(({ of }) => of === goal.of);
-    const value = goal.of === undefined ? line?.median
-      : goal.by === 'cpu' ? ratio?.cpu ?? (line?.cpu ?? Number.NaN) / (lineOf(goal.of)?.cpu ?? Number.NaN) // where the rounds were not kept
-      : ratio?.median;
-    if (value === undefined || Number.isNaN(value)) return [];
-    const share = goal.atLeast !== undefined ? value / goal.atLeast : (goal.atMost ?? Number.NaN) / value;
-    return [{ goal, value, isMet: share >= 1, isFarOff: goal.of !== undefined && goal.by !== 'clock' && share < 0.5 }];
+    const value = valueOf(goal, lines);
+    if (Number.isNaN(value)) return [];
+    const reached = (one: number): number => (goal.atLeast !== undefined ? one / goal.atLeast : (goal.atMost ?? Number.NaN) / one);
+    const before = reached(valueOf(goal, kept));
+    return [{ goal, value, isMet: reached(value) >= 1, isFarOff: goal.of !== undefined && goal.by !== 'clock' && reached(value) < (before < 1 ? before : 1) / 2 }];
   });
+}
+
+function valueOf(goal: Goal, lines: readonly Line[]): number {
+  const lineOf = (wanted: string): Line | undefined => lines.find(({ name, unit, at }) => name === wanted && unit === goal.unit && at === goal.at);
+  const line = lineOf(goal.name);
+  const ratio = line?.against?.find(({ of }) => of === goal.of);
+  const value = goal.of === undefined ? line?.median
+    : goal.by === 'cpu' ? ratio?.cpu ?? (line?.cpu ?? Number.NaN) / (lineOf(goal.of)?.cpu ?? Number.NaN) // where the rounds were not kept
+    : ratio?.median;
+  return value ?? Number.NaN;
 }

@@ -37,6 +37,8 @@ test('a ratio that does not reach half of its goal is far off, in whichever dire
   expect([0.6, 0.2].map((ratio) => byCpu(40, ratio)[0])).toMatchObject([{ isMet: true, isFarOff: false }, { isMet: false, isFarOff: false }]);
   const told = (ratio: number): Line => ({ ...lines('', 1, ratio), name: 'awareness_digest', unit: 'ms', at: 10_000_000, against: [{ of: 'an entry by its key', median: ratio, low: ratio, high: ratio }] });
   expect([4, 9, 11].map((ratio) => judge('digest', [told(ratio)])[0])).toMatchObject([{ isMet: true, isFarOff: false }, { isMet: false, isFarOff: false }, { isMet: false, isFarOff: true }]);
+  // Where the goal was missed before, against that.
+  expect([[19, 18], [37, 18], [11, 4]].map(([now = 0, kept = 0]) => judge('digest', [told(now)], [told(kept)])[0])).toMatchObject([{ isFarOff: false }, { isFarOff: true }, { isFarOff: true }]);
 });
 
 test('a goal has one direction', () => {

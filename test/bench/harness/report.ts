@@ -83,6 +83,9 @@ export function store(result: Result): void {
   writeFileSync(stored(`${result.question}.json`), `${JSON.stringify(result, null, 1)}\n`);
 }
 
+/** What results/ has of a question; nothing if it was never kept. */
+export const keptLines = (question: string): Line[] => readResults().find((result) => result.question === question)?.lines ?? [];
+
 /** Every file that the results make, by its address. */
 function made(): Map<string, string> {
   const results = readResults();
