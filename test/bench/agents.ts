@@ -34,7 +34,7 @@ export const agents: Question = {
         await crowd.growTo(count);
         lines.push(...(await crowd.watch(seconds, '')));
       }
-      while (crowd.iterations() < total) await sleep(1000);
+      await crowd.reach(total);
       lines.push(...(await crowd.watch(seconds, `, after ${total.toLocaleString('en-US')}`)));
       crowd.use(MORE_CONNECTIONS); // the last, since a pool that is busy does not shrink again
       lines.push(...(await crowd.watch(seconds, `, ${MORE_CONNECTIONS} connections`)));
@@ -72,8 +72,15 @@ async function startCrowd(server: Server, thinkMs: number, say: (text: string) =
     }
   })().catch(failed);
   return {
-    iterations: () => iterations,
     use: (connections: number) => void (pool.options.max = connections),
+    /** Waits until there were so many iterations. */
+    async reach(total: number): Promise<void> {
+      for (;;) {
+        if (failure !== undefined) throw failure;
+        if (iterations >= total) return;
+        await sleep(500);
+      }
+    },
     async growTo(count: number): Promise<void> {
       while (crowd.length < count) {
         const agent = await begin(growing, crowd.length);
