@@ -273,6 +273,7 @@ create table foci (
   constraint outcome_is_known CHECK (outcome = ANY (ARRAY['completed'::text, 'failed'::text, 'crashed'::text, 'cancelled'::text])),
 ) with (fillfactor=70);
 CREATE INDEX foci_ended ON ledger.foci USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX foci_session ON ledger.foci USING btree (session_label);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF error, compaction_instructions ON ledger.foci FOR EACH ROW WHEN ((_may_hold_secret((new.error)::text) OR _may_hold_secret(new.compaction_instructions))) EXECUTE FUNCTION _redact_row('error', 'compaction_instructions');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.foci FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table hook_runs (
@@ -2181,11 +2182,11 @@ create function _budget_resources() returns text[]
 create function _budget_room(p_budget budgets, p_model text, p_input bigint) returns numeric
   plpgsql stable; -- body a386f433, comment 8b3d92bb
 create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb DEFAULT '{}'::jsonb) returns void
-  sql volatile; -- body ade8a2d5, comment 70fe61b7
+  sql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ade8a2d5, comment 70fe61b7
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
-  sql volatile set plan_cache_mode=force_generic_plan; -- body 2046b576, comment c78201cc
+  sql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 2046b576, comment c78201cc
 create function _cache_outcome(p_turn turns, p_before turns, OUT cache text, OUT seconds_since numeric) returns record
   sql stable; -- body 5f4d873e, comment d5e07307
 create function _cache_seconds(p_cache_write numeric) returns integer
@@ -2483,7 +2484,7 @@ create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body cb1c9336, comment 1aeec372
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body d526d2fb, comment da4ba3d3
+  plpgsql volatile; -- body 7d31ffea, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
   plpgsql volatile; -- body 6b536041, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
@@ -2541,7 +2542,7 @@ create function _import_compaction(p_focus foci, p_last turns, p_summary text, p
 create function _import_config(p_model text, p_system text, p_tools json) returns text
   plpgsql volatile; -- body 7707559a, comment 76b4128a
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
-  plpgsql volatile; -- body b5fa206e, comment 3bb1f22c
+  plpgsql volatile; -- body 074515f6, comment 3bb1f22c
 create function _import_faculty() returns text
   plpgsql volatile; -- body e52bc3c5, comment 772e73f7
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
@@ -2571,7 +2572,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body e0f61aec, comment 49026c17
+  sql immutable; -- body bcf11f0a, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -2579,7 +2580,7 @@ create function _input_total(p_turn turns) returns integer
 create function _integer(p_what text, p_number text, p_least integer, p_most integer) returns integer
   plpgsql stable; -- body 353dbf76, comment 350e64ea
 create function _interrupt(p_item work_items) returns void
-  plpgsql volatile; -- body af7c5547, comment 5dd325c2
+  plpgsql volatile; -- body 9fe9347c, comment 5dd325c2
 create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bce0ab47, comment af5a9e24
 create function _is_chained() returns boolean
@@ -2839,7 +2840,7 @@ create function _one_line(p_text text, p_max_chars integer) returns text
 create function _open_actions(p_plan text[], p_uncertain text[], p_children text[]) returns text[]
   sql immutable parallel safe; -- body d41d8cd9, comment 9c4e67b8
 create function _open_call(p_call tool_calls) returns json
-  sql stable set plan_cache_mode=force_generic_plan; -- body ccabfde1, comment bae85494
+  sql stable; -- body ccabfde1, comment bae85494
 create function _open_calls(p_turn_id uuid) returns json
   sql stable; -- body 042077f0, comment 106a430a
 create function _open_calls_shown(p_turn_id uuid) returns jsonb
@@ -2851,7 +2852,7 @@ create function _order_kept(p_call tool_calls, p_implementation text) returns uu
 create function _orient_text(p_item work_items, p_focus foci, p_config jsonb, OUT said text, OUT shown jsonb, OUT digest jsonb) returns record
   plpgsql volatile; -- body 4aae9a3b, comment de701c2c
 create function _overlaps(p_work_item_id uuid, p_focus_id uuid) returns TABLE(id uuid, faculty text, work_type text, description text, path text)
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body dd8dfecd, comment 857179a3
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 50ea3ddf, comment 857179a3
 create function _packet_tokens(p_packet jsonb, p_model text) returns integer
   sql stable; -- body 2a8f9d55, comment 12eee974
 create function _page(p_input jsonb, p_key text, p_default integer) returns integer
@@ -2979,7 +2980,7 @@ create function _request_obstacle(p_item work_items, p_focus foci, p_config json
 create function _request_sizes(p_turn turns, OUT task integer, OUT digest integer, OUT stubs integer, OUT kept integer, OUT closed integer, OUT words integer, OUT results integer, OUT people integer, OUT engine integer) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 83d3611f, comment 87d226d9
 create function _resources_limited(p_work_item_id uuid) returns budget_resource[]
-  plpgsql stable; -- body 0faf19e9, comment eab36145
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 0faf19e9, comment eab36145
 create function _response_store(p_turn turns, p_content json, p_begins boolean DEFAULT false) returns void
   plpgsql volatile; -- body dab4594e, comment 70dbaa24
 create function _response_text(p_turn_id uuid) returns text
@@ -3185,7 +3186,7 @@ create function _timeline_replayed(p_session text, p_policy jsonb, p_head_id uui
 create function _tokens(p_chars bigint, p_model text) returns integer
   sql stable; -- body 073da629, comment 84cab99d
 create function _tokens_new(p_turns uuid[]) returns bigint
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan; -- body f9bdb545, comment 12ed4aef
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body f9bdb545, comment 12ed4aef
 create function _told(p_turn_id uuid, p_is_compaction boolean) returns TABLE(n bigint, said text)
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7e6949ea, comment b27760e7
 create function _told_block(p_last_turn_id uuid, p_max_chars integer) returns text
@@ -3283,7 +3284,7 @@ create function _waits_for(p_turn_id uuid) returns text
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
   plpgsql volatile; -- body aa3c8e3d, comment 446b9332
 create function _waits_settle(p_item work_items) returns timestamp with time zone
-  plpgsql volatile; -- body d240959b, comment 2d8630f3
+  plpgsql volatile; -- body f288031d, comment 2d8630f3
 create function _warm_up() returns void
   plpgsql volatile; -- body 6b957d5a, comment 5d807659
 create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
@@ -3291,7 +3292,7 @@ create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_leas
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off set plan_cache_mode=force_generic_plan; -- body 4ed16b93, comment 46a0d8eb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
 create function _wire_name(p_name text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9461b8aa
 create function _with_breakpoint(p_blocks text) returns text
@@ -3309,7 +3310,7 @@ create function _without_slot(p_item work_items, p_state text, p_reason text, p_
 create function _without_thinking(p_content json) returns text
   sql immutable; -- body 5672d6c0, comment e32e7dad
 create function _work_already_submitted(p_work_type text, p_description text, p_idempotency_key text, p_dedup_key text, p_external_id text) returns work_items
-  plpgsql volatile; -- body f7f86c83, comment 4b519098
+  plpgsql volatile; -- body 765ff1af, comment 4b519098
 create function _work_in(p_directory text, p_but_id uuid) returns TABLE(place bigint, id uuid, line text)
   sql stable; -- body d38abfe3, comment 200f4068
 create function _work_line(p_text text, p_max_chars integer) returns text
@@ -3351,23 +3352,23 @@ create function context_at(p_turn_id uuid) returns json
 create function context_compact(p_work_item_id uuid, p_instructions text DEFAULT NULL::text) returns void
   plpgsql volatile; -- body 3f52128a, comment 352794da
 create function context_cost(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, tokens_elided integer, stub_tokens integer, tokens_kept integer, breaks_even_after integer, requests_since integer, input_before bigint, input_after bigint)
-  plpgsql stable; -- body e5b6cc52, comment bcf729b7
+  plpgsql stable; -- body f68955ed, comment bcf729b7
 create function context_parts(p_turn_id uuid, p_after integer DEFAULT NULL::integer, p_limit integer DEFAULT NULL::integer) returns TABLE(n bigint, call integer, part text, role text, iteration integer, block integer, tokens integer, content text, cache text, why text, turn_id uuid)
   plpgsql stable; -- body 3ed85d7d, comment 6cf56ed2
 create function context_replay(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(model_calls integer, input_tokens bigint, cached_input_tokens bigint, extra_output_tokens bigint, peak_tokens integer, cuts integer, cost numeric)
-  plpgsql volatile; -- body 465a9859, comment a23cc982
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 465a9859, comment a23cc982
 create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'::jsonb) returns TABLE(turn_id uuid, iteration integer, input_tokens integer, cached_tokens integer, extra_output_tokens integer, is_cut boolean)
-  plpgsql volatile; -- body 496e25e9, comment d00e4072
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 496e25e9, comment d00e4072
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 14ba0e4a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql stable; -- body ad4cbf90, comment d0ef1c57
+  plpgsql stable; -- body d6eb14a2, comment d0ef1c57
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
   plpgsql stable; -- body 9524012f, comment b40cf25a
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
   plpgsql stable; -- body e75ba3c2, comment 3e673dfb
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
-  plpgsql stable; -- body 98d74596, comment a7dfef04
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
   sql volatile; -- body d80c3fcd, comment d5e05a24
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
@@ -3379,11 +3380,11 @@ create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_secon
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body 560acc32, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
-  plpgsql volatile; -- body a47df816, comment 58106812
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body a47df816, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 3d62f974, comment 9d4f03b8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
-  plpgsql volatile; -- body af1a5a05, comment 4d67ef33
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body af1a5a05, comment 4d67ef33
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body 9b5387eb, comment f333755a
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
@@ -3505,7 +3506,7 @@ create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
   sql volatile; -- body 1fecc71f, comment 55de344e
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body f757489f, comment 72ddf7c7
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile; -- body 0d1a8f37, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
@@ -3513,7 +3514,7 @@ create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_cal
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
   sql volatile; -- body eba1fd82, comment 878dc7fe
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
-  plpgsql volatile; -- body f0ce9768, comment 53e6f5bf
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f0ce9768, comment 53e6f5bf
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
   plpgsql volatile; -- body d2b96e33, comment 0d827dad
 create function tool_hook_record(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_hook text, p_result jsonb, p_content text DEFAULT NULL::text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_value json DEFAULT NULL::json) returns json
@@ -3529,7 +3530,7 @@ create function turn_ancestry(p_turn_id uuid) returns SETOF turns
 create function turn_archive(p_turn_id uuid, p_is_archived boolean DEFAULT true) returns turns
   plpgsql volatile; -- body cc7f83e1, comment 81afad2a
 create function turn_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json, p_begins boolean DEFAULT false) returns json
-  plpgsql volatile; -- body 9cbc606e, comment c0ddcb4d
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 9cbc606e, comment c0ddcb4d
 create function turn_stream(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_content json) returns boolean
   plpgsql volatile; -- body c4cddfe7, comment 103f7986
 create function turn_tree(p_work_item_id uuid, p_around uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 200) returns TABLE(node_id uuid, parent_node_id uuid, kind text, turns integer, last_turn_id uuid, lane integer, depth integer, last_depth integer, attempt integer, iteration integer, status text, marks text[], label text, steps integer, errors integer, tokens bigint, started_at timestamp with time zone, completed_at timestamp with time zone, work_item_id uuid)
@@ -3541,7 +3542,7 @@ create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT N
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile; -- body 6bda693a, comment 1df015ea
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6bda693a, comment 1df015ea
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
@@ -3567,7 +3568,7 @@ create function work_ledger_version() returns text
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
   plpgsql volatile; -- body d072ce0e, comment 46ff613a
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
-  sql stable; -- body e521ba9d, comment 9e7cd078
+  sql stable; -- body 2dad0d31, comment 9e7cd078
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile; -- body 98114092, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items

@@ -62,6 +62,7 @@ create table sweep_walks (
 
 create index workers_tree on workers (tree_id) where tree_id is not null;
 create index foci_ended on foci (ended_at) where ended_at is not null;
+create index foci_session on foci (session_label);
 
 comment on table workers is 'Worker processes that are alive or were until recently. id is graphile-worker''s pool id, under which it locks jobs.';
 comment on column workers.id is 'graphile-worker''s pool id, under which it locks jobs.';

@@ -46,6 +46,7 @@ alter table workers add column daemon text;
 create index faculties_hosts on faculties (name) where is_current and config -> 'hosts' <> '[]';
 
 create index seals_turn on seals (turn_id) where turn_id is not null;
+create index foci_session on foci (session_label);
 
 -- With them hashes of erased words could be told from others; the chain keeps its salts in fences.
 drop table content_salts;

@@ -122,13 +122,14 @@ $$;
 create function work_test.run(p_says jsonb default '[]', p_item uuid default work_test.item()) returns void language plpgsql as $$
 declare
   v_calls jsonb := (select jsonb_agg(value order by n) from jsonb_array_elements(p_says) with ordinality as s(value, n) where value ->> 'type' = 'tool_use' or jsonb_typeof(value) = 'array');
+  v_turn uuid := work_test.turn(p_item);
   v_call record;
 begin
   for v_call in
     select k.id, a.implementation, coalesce(v_calls -> k.ordinal ->> 2, case when jsonb_typeof(v_calls -> k.ordinal -> 1) = 'string' then v_calls -> k.ordinal ->> 1 end, 'seen') as result
       from tool_calls k
       left join abilities a on a.tool_name = k.tool_name
-     where k.turn_id = work_test.turn(p_item) and k.status = 'pending' and not exists (select from approvals p where p.tool_call_id = k.id)
+     where k.turn_id = v_turn and k.status = 'pending' and not exists (select from approvals p where p.tool_call_id = k.id)
      order by k.ordinal
   loop
     if v_call.implementation = 'runtime' then

@@ -54,7 +54,7 @@ create or replace function _budgets_above(p_work_item_ids uuid[])
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set plan_cache_mode = force_generic_plan -- one plan is as good for any argument, and planning took longer than running
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   with recursive line as (
     select id, parent_id from work_items where id = any (p_work_item_ids) and exists (select from budgets)
@@ -74,6 +74,7 @@ create or replace function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   update budgets b
      set spent = b.spent + coalesce((p_deltas ->> b.resource)::numeric, 0),

@@ -135,7 +135,7 @@ begin
     end if;
     return v_item;
   end if;
-  select * into v_item from work_items where dedup_key = p_dedup_key and resolved_at is null;
+  select * into v_item from work_items where dedup_key = p_dedup_key and state not in ('completed', 'failed', 'dead', 'cancelled');
   if found then
     return v_item;
   end if;

@@ -52,8 +52,11 @@ begin
   returning * into v_focus;
   due := _lease_due(v_driven);
   perform _turns_abandon(v_focus.id, null);
-  perform _calls_stop(array(select k.id from turns t join tool_calls k on k.turn_id = t.id where t.focus_id = v_focus.id and k.completed_at is null),
-                      format('[engine] Stopped: %s.', _one_line(coalesce(p_reason, p_outcome), 500)));
+  perform _calls_stop(
+    array(select k.id
+            from turns t join tool_calls k on k.turn_id = t.id
+           where t.focus_id = v_focus.id and t.status = 'completed' and k.completed_at is null),
+    format('[engine] Stopped: %s.', _one_line(coalesce(p_reason, p_outcome), 500)));
   if v_state = 'retry' then
     v_state := case when v_focus.attempt >= _max_attempts(p_item, v_focus) then 'dead' else 'queued' end;
   end if;

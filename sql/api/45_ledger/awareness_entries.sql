@@ -191,7 +191,7 @@ as $$
         from turns t
         join tool_calls k on k.turn_id = t.id
         join touches x on x.tool_call_id = k.id
-       where t.focus_id = f.id and t.iteration > f.iteration - 50 and x.kind = 'path'
+       where t.focus_id = f.id and t.iteration > f.iteration - 50 and t.status <> 'failed' and x.kind = 'path'
        group by 1
        limit 100) mine
     cross join lateral (

@@ -43,11 +43,14 @@ begin
     perform _raise_not_found('focus', p_focus_id);
   end if;
   -- The turn under way: asked, or answered and its iteration not finished, or asking for a summary. If the focus is over, its last.
-  select id into v_turn_id
-    from turns
-   where focus_id = p_focus_id and config_hash is not null
-     and (v_focus.ended_at is not null or (status <> 'failed' and (iteration = v_focus.iteration + 1 or status in ('pending', 'streaming'))))
-   order by depth desc, started_at desc
+  select t.id into v_turn_id
+    from (select * from turns
+           where focus_id = p_focus_id and status <> 'failed'
+             and (v_focus.ended_at is not null or iteration = v_focus.iteration + 1 or status in ('pending', 'streaming'))
+          union all
+          select * from turns where focus_id = p_focus_id and status = 'failed' and v_focus.ended_at is not null) t
+   where t.config_hash is not null
+   order by t.depth desc, t.started_at desc
    limit 1;
   if found then
     v_request := context_at(v_turn_id);

@@ -6,6 +6,7 @@ create or replace function explain_turn(p_turn_id uuid)
   stable
   rows 20
   set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 #variable_conflict use_column
 declare
@@ -72,7 +73,7 @@ begin
         select c.* from elisions c
          where not p.is_shown and c.focus_id in (select (h.turn).focus_id from chain h) and c.depth between v_from_depth and v_turn.depth
          order by not p.block between c.first_block and c.last_block, c.depth limit 1) e on true
-      left join compactions k on k.elision_id = e.id
+      left join compactions k on k.work_item_id = e.work_item_id and k.elision_id = e.id
     union all
     select f.block, 'kept', f.turns, _tokens(f.chars, v_model), f.why from _explain_kept(v_cut) f
      order by 1, 2, 5;
@@ -118,7 +119,7 @@ begin
            case when e.first_block >= e.last_block then e.first_block::text else format('%s-%s', e.first_block, e.last_block) end,
            e.tokens_elided, e.stub_tokens, e.tokens_kept,
            _breaks_even_after(e, (select c.config -> 'engage' ->> 'model' from faculties c where c.content_hash = f.faculty_hash)),
-           (select count(*)::integer from turns t where t.focus_id = e.focus_id and t.elision_id = e.id),
+           u.requests,
            (select _input_total(t)::bigint
               from turns t
              where t.focus_id = e.focus_id and t.iteration = e.iteration - 1 and t.status = 'completed'
@@ -129,10 +130,14 @@ begin
                and t.provider is distinct from 'replay')
       from elisions e
       join foci f on f.id = e.focus_id
-      left join compactions k on k.elision_id = e.id
+      -- A request that was given up may have left a cut that no other request uses.
+      join (select t.focus_id, t.elision_id, count(*)::integer as requests
+              from turns t
+             where t.work_item_id = p_work_item_id
+             group by 1, 2
+            having bool_or(t.status <> 'failed')) u on (u.focus_id, u.elision_id) = (e.focus_id, e.id)
+      left join compactions k on k.work_item_id = e.work_item_id and k.elision_id = e.id
      where e.work_item_id = p_work_item_id
-       -- A request that was given up may have left a cut that no other request uses.
-       and exists (select from turns t where t.focus_id = e.focus_id and t.elision_id = e.id and t.status <> 'failed')
      order by f.attempt, e.iteration;
 end
 $$;

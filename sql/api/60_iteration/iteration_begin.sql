@@ -5,6 +5,8 @@ create or replace function iteration_begin(p_work_item_id uuid, p_lease uuid)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  -- For all that it calls: one plan is as good for any turn, and planning each time takes as long as the rest. The other stages do the same.
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);

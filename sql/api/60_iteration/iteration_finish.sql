@@ -9,6 +9,7 @@ create or replace function iteration_finish(
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);

@@ -19,7 +19,6 @@ create or replace function _open_call(p_call tool_calls)
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
-  set plan_cache_mode = force_generic_plan -- as in _budgets_above()
 as $$
   select json_build_object(
            'id', p_call.id,

@@ -8,6 +8,7 @@ create or replace function tool_call_begin(
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);
@@ -47,6 +48,7 @@ create or replace function tool_call_settle(
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
+  set plan_cache_mode = force_generic_plan
 as $$
 declare
   v_item work_items := _fence(p_work_item_id, p_lease);

@@ -54,7 +54,7 @@ begin
   return case when not exists (
     select from turns t join tool_calls k on k.turn_id = t.id
      where t.focus_id = p_item.focus_id and t.iteration = (select iteration + 1 from foci where id = p_item.focus_id)
-       and k.parent_call_id is null and k.status = 'pending' and k.id <> all (_calls_held(t.id))) then v_next end;
+       and t.status = 'completed' and k.parent_call_id is null and k.status = 'pending' and k.id <> all (_calls_held(t.id))) then v_next end;
 end
 $$;
 

@@ -56,7 +56,7 @@ begin
         select k.id
           from turns t
           join tool_calls k on k.turn_id = t.id
-         where t.focus_id = p_item.focus_id and k.status in ('pending', 'running')),
+         where t.focus_id = p_item.focus_id and t.status = 'completed' and k.status in ('pending', 'running')),
       '[engine] Stopped: a person interrupted.',
       '[engine] Stopped: a person interrupted while this call ran. Whether it took effect is unknown. Check the state of things before you try again.');
   else

@@ -192,7 +192,6 @@ create or replace function _tokens_new(p_turns uuid[])
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-  set plan_cache_mode = force_generic_plan -- as in _budgets_above()
 as $$
   select coalesce(sum(greatest(t.output_tokens, case when p.turn_type is distinct from 'compaction' then t.total_tokens - coalesce(p.total_tokens, 0) end)), 0)
     from turns t left join turns p on p.id = t.parent_turn_id

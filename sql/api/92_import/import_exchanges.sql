@@ -72,7 +72,7 @@ begin
     exception when data_exception or integrity_constraint_violation or program_limit_exceeded or sqlstate 'WL002' then
       -- An exchange that cannot be stored is kept as it came; what was said before it is stored with the next one.
       perform _import_refused(v_label, to_json(v_exchange), sqlerrm);
-      last_iteration := (select coalesce(max(t.iteration), 0) from turns t where t.focus_id = p_focus.id);
+      last_iteration := (select coalesce(max(t.iteration), 0) from turns t where t.work_item_id = p_focus.work_item_id and t.focus_id = p_focus.id);
       v_parts := _recorded_joined(v_parts,
         _recorded_parts(v_exchange."followUpParts", v_exchange."followUp", v_exchange."isFollowUpByHarness"));
     end;

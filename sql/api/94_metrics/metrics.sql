@@ -63,7 +63,7 @@ as $$
       select 'work.engage.iterations', jsonb_build_object('faculty', f.faculty), f.iteration
         from foci f
        where f.ended_at >= p_from and f.ended_at < p_until
-         and not exists (select from turns t where t.focus_id = f.id and t.external_id is not null)
+         and not exists (select from turns t where t.work_item_id = f.work_item_id and t.focus_id = f.id and t.external_id is not null)
       union all
       select 'work.child.spawned',
              jsonb_build_object(

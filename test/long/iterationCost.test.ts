@@ -1,0 +1,74 @@
+// What an iteration costs beside other work: none of its statements reads a table from end to end, in a ledger where nothing is rare.
+
+import pg from 'pg';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+import { createDatabase } from '../database.ts';
+import type { TestDatabase } from '../database.ts';
+import { wideLedger } from '../wideLedger.ts';
+
+const ITEMS = 5000;
+
+let database: TestDatabase;
+let client: pg.Client;
+beforeAll(async () => {
+  database = await createDatabase();
+  client = new pg.Client(database.url);
+  await client.connect();
+  await client.query(`
+    set search_path = ledger, work_test, public;
+    select tool('look'), tool('change', 'unsafe', 'dangerous');
+    select from faculty_save('{"name": "worker", "accepts": ["analyze"]}')`);
+  await wideLedger(client, ITEMS);
+  // The work of the wide ledger is the same type's: it is there to be looked at, not to be driven.
+  await client.query(`
+    select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {
+      "tools": ["look", "change", "ledger_append", "spawn_child_work", "await_child_work", "work_complete"], "context_window": 30000, "require_approval": "dangerous"}}')`);
+});
+afterAll(async () => {
+  await client?.end();
+  await database?.drop({ isBroken: 'turns put in by hand' });
+});
+
+/** What is done with the item in hand, statement by statement, each after the ones before it. */
+const scenes: [what: string, ...statements: string[]][] = [
+  ['a submission', `select submit('Do it')`, `select from work_submit('analyze', 'Only once', p_dedup_key => 'once')`, `select from work_submit('analyze', 'Only once', p_dedup_key => 'once')`],
+  ['calls and entries', `select play('[[["look", "seen"]], [["finding", "It is slow"], ["look", "failed: no such file"]], [["step", "Looked"]]]')`],
+  ['blocks that are closed', `select play(jsonb_agg(case when n % 3 = 0 then '[["step", "Done so far"]]' else jsonb_build_array(jsonb_build_array('look', repeat('x', 4000))) end)) from generate_series(1, 18) n`],
+  ['a message', `select from work_message(item(), 'Hurry up', true)`, `select play('[[["look", "seen"]]]')`],
+  ['a call that waits for approval', `select play('[[{"type": "tool_use", "id": "asks", "name": "change", "input": {}}]]')`, `select from tool_call_approve(call('asks'))`, 'select drive()',
+    `select from tool_call_begin(item(), lease(), call('asks'))`, `select from tool_call_settle(item(), lease(), call('asks'), 'changed')`, 'select from iteration_finish(item(), lease())'],
+  ['looks at it', 'select from context_window((select focus()))', 'select from context_cost(item())', `select from context_replay((select session_label from foci where id = (select focus())), '{"compact_threshold": 0.3}')`, 'select from v_sessions where label = (select session_label from foci where id = (select focus()))',
+    'select from explain_turn((select turn()))'],
+  ['child work', `select play('[[["spawn_child_work", {"work_type": "analyze", "description": "A part"}]]]')`, `select play(jsonb_build_array(jsonb_build_array(jsonb_build_array('await_child_work', jsonb_build_object('work_item_ids', array(select id from work_items where parent_id = item()))))))`,
+    `select from work_cancel((select id from work_items where parent_id = item()))`, `select drive()`],
+  ['an attempt that fails', 'select from give_up()', `select later('1 hour')`, `select play('[[["look", "seen"]]]')`],
+  ['a fork', `select take(work_fork((select t.id from turns t where t.focus_id = (select focus()) and t.status = 'completed' order by t.depth desc limit 1)))`, `select play('[[["look", "seen"]]]')`],
+  ['a completion', `select play('[[["work_complete", {"summary": "Done"}]]]')`],
+];
+
+test('no statement of an iteration reads a table from end to end', async () => {
+  await client.query('begin');
+  const read = await scanned();
+  const ends: string[] = [];
+  for (const [what, ...statements] of scenes) {
+    for (const statement of statements) {
+      await client.query(statement);
+      for (const [table, rows] of await scanned()) {
+        if (rows - (read.get(table) ?? 0) > 100) ends.push(`${what}: ${rows - (read.get(table) ?? 0)} rows of ${table}: ${statement}`);
+        read.set(table, rows);
+      }
+    }
+  }
+  await client.query('rollback');
+  expect(ends).toEqual([]);
+});
+
+/** Rows of tables that hold one of each item, at least, which this transaction has read from end to end. */
+async function scanned(): Promise<Map<string, number>> {
+  const { rows } = await client.query<{ table: string; rows: number }>(`
+    select s.relname as table, s.seq_tup_read::float8 as rows
+      from pg_stat_xact_user_tables s join pg_class c on c.oid = s.relid
+     where s.schemaname = 'ledger' and c.reltuples >= ${ITEMS}`);
+  return new Map(rows.map(({ table, rows: read }) => [table, read]));
+}
