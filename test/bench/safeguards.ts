@@ -8,6 +8,7 @@ import type { Place, Variant } from './append.ts';
 import { linesOf, takeTurns } from './harness/question.ts';
 import type { Line, Options, Question } from './harness/question.ts';
 import { findPgbench, withServer } from './harness/server.ts';
+import type { Server } from './harness/server.ts';
 
 const bare = 'ledger_append, bare';
 const ofOwner: Record<string, Variant> = {
@@ -32,9 +33,7 @@ export const safeguards: Question = {
 };
 
 const measure = ({ quick, say }: Options): Promise<Line[]> => withServer(async (server) => {
-  await server.admin.query(bench_items);
-  const own: Place = { owner: server.admin, writer: server.admin, url: server.url };
-  const client = await withRoles(await server.database('with_roles', 'ledger'));
+  const ledger = await withRoles(server);
   try {
     const [rounds, seconds] = quick ? [3, 1] : [9, 4];
     const variants = { ...ofOwner, ...ofClient };
@@ -42,26 +41,36 @@ const measure = ({ quick, say }: Options): Promise<Line[]> => withServer(async (
     const lines: Line[] = [];
     for (const clients of quick ? [16] : [1, 16]) {
       say(`safeguards: ${clients} clients`);
-      const turns = Object.entries(variants).map(([name, variant]) => [name, () => rate(server, name in ofClient ? client : own, variant, clients, seconds)]);
+      const turns = Object.entries(variants).map(([name, variant]) => [name, () => rate(server, name in ofClient ? ledger.client : ledger.owner, variant, clients, seconds)]);
       lines.push(...linesOf(await takeTurns(rounds, Object.fromEntries(turns)), { unit: 'entries/s', of, at: clients }));
     }
     return lines;
   } finally {
-    await Promise.all([client.owner.end(), client.writer.end()]);
+    await ledger.end();
   }
 }, { autovacuum: 'off' });
 
-/** A ledger with its database roles, and a login that is a client: it owns nothing and writes no table of the ledger. */
-async function withRoles(ownersUrl: string): Promise<Place> {
-  const owner = new pg.Client(ownersUrl);
-  await owner.connect();
-  await owner.query(`
+/**
+ * A ledger with its database roles, and two logins: one is its owner, one a client, which owns nothing and writes no table of the ledger.
+ * Neither is a superuser: a server does not look at what those may do, so that against one even an owner would pay.
+ */
+async function withRoles(server: Server): Promise<{ owner: Place; client: Place; end: () => Promise<void> }> {
+  const url = await server.database('with_roles', 'ledger');
+  const admin = new pg.Client(url);
+  await admin.connect();
+  await admin.query(`
     select work_roles_create();
+    create role bench_owner login in role work_ledger_owner;
+    alter role bench_owner set role = work_ledger_owner;
     create role bench_client login in role work_ledger_client;
     ${bench_items};
-    grant select, insert on bench_items to bench_client`);
-  const url = ownersUrl.replace('postgres@', 'bench_client@');
-  const writer = new pg.Client(url);
-  await writer.connect();
-  return { owner, writer, url };
+    grant select, insert on bench_items to work_ledger_owner, bench_client`);
+  const placeOf = async (role: string): Promise<Place> => {
+    const own = url.replace('postgres@', `${role}@`);
+    const writer = new pg.Client(own);
+    await writer.connect();
+    return { owner: admin, writer, url: own };
+  };
+  const [owner, client] = [await placeOf('bench_owner'), await placeOf('bench_client')];
+  return { owner, client, end: async () => void (await Promise.all([admin, owner.writer, client.writer].map((one) => one.end()))) };
 }
