@@ -18,12 +18,9 @@ beforeAll(async () => {
   await client.query(`
     set search_path = ledger, work_test, public;
     select tool('look'), tool('change', 'unsafe', 'dangerous');
-    select from faculty_save('{"name": "worker", "accepts": ["analyze"]}')`);
-  await wideLedger(client, ITEMS);
-  // The work of the wide ledger is the same type's: it is there to be looked at, not to be driven.
-  await client.query(`
     select from faculty_save('{"name": "worker", "accepts": ["analyze"], "engage": {
       "tools": ["look", "change", "ledger_append", "spawn_child_work", "await_child_work", "work_complete"], "context_window": 30000, "require_approval": "dangerous"}}')`);
+  await wideLedger(client, ITEMS);
 });
 afterAll(async () => {
   await client?.end();
