@@ -2182,7 +2182,7 @@ create function _budget_resources() returns text[]
 create function _budget_room(p_budget budgets, p_model text, p_input bigint) returns numeric
   plpgsql stable; -- body a386f433, comment 8b3d92bb
 create function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_released jsonb DEFAULT '{}'::jsonb) returns void
-  sql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ade8a2d5, comment 70fe61b7
+  sql volatile; -- body 18c34453, comment 70fe61b7
 create function _budget_store(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
   sql volatile; -- body 67b6a6db, comment 7c329f5b
 create function _budgets_above(p_work_item_ids uuid[]) returns SETOF budgets
@@ -2794,7 +2794,7 @@ create function _metrics_of_calls(p_from timestamp with time zone, p_until times
 create function _metrics_of_the_ledger(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
   sql stable; -- body 5463754a, comment 7a8b4e69
 create function _metrics_of_turns(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision)
-  sql stable; -- body b38a5c73, comment 36c80f7d
+  sql stable; -- body 597745cf, comment 36c80f7d
 create function _milliseconds(p_from timestamp with time zone, p_to timestamp with time zone) returns double precision
   sql immutable parallel safe; -- body d41d8cd9, comment 147f9e94
 create function _moved() returns TABLE(direction text, peer text, address text)
@@ -3366,7 +3366,7 @@ create function context_window(p_focus_id uuid) returns TABLE(system json, messa
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
   plpgsql stable; -- body 9524012f, comment b40cf25a
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
-  plpgsql stable; -- body e75ba3c2, comment 3e673dfb
+  plpgsql stable; -- body 4862e89e, comment 3e673dfb
 create function explain_turn(p_turn_id uuid) returns TABLE(block integer, shown text, turns integer, estimated_tokens integer, why text)
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ddd2cc0b, comment a7dfef04
 create function export_for_resumption(p_work_item_id uuid, p_target_tokens integer DEFAULT 4000) returns text
@@ -3570,7 +3570,7 @@ create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   sql stable; -- body 2dad0d31, comment 9e7cd078
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
-  plpgsql volatile; -- body 98114092, comment 2537efcb
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 98114092, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body 03b8bcda, comment 4ddbffbc
 create function work_resume(p_work_item_id uuid) returns work_items

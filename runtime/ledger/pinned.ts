@@ -36,6 +36,7 @@ export class PinnedClient extends Client {
       standard_conforming_strings: 'on',
       DateStyle: 'ISO, MDY',
       IntervalStyle: 'postgres',
+      jit: 'off', // what is asked is short, and compiling a plan that only looks dear takes longer than running it
     };
     this.on('error', () => {}); // a pool listens only when it has the connection, and it may break before
     const inner = this as unknown as Inner;

@@ -20,7 +20,7 @@ let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase();
   const name = new URL(database.url).pathname.slice(1);
-  for (const set of [`default_transaction_isolation = 'serializable'`, `statement_timeout = '5s'`, `lock_timeout = '10ms'`, `idle_session_timeout = '10s'`, `standard_conforming_strings = off`, `DateStyle = 'German'`]) {
+  for (const set of [`default_transaction_isolation = 'serializable'`, `statement_timeout = '5s'`, `lock_timeout = '10ms'`, `idle_session_timeout = '10s'`, `standard_conforming_strings = off`, `DateStyle = 'German'`, 'jit = on']) {
     await database.query(`alter database ${name} set ${set}`);
   }
 });
@@ -29,16 +29,16 @@ afterAll(async () => {
   await database?.drop();
 });
 
-const shown = z.object({ isolation: z.string(), statement: z.string(), lock: z.string(), idle: z.string(), strings: z.string(), at: z.string() });
+const shown = z.object({ isolation: z.string(), statement: z.string(), lock: z.string(), idle: z.string(), strings: z.string(), jit: z.string(), at: z.string() });
 const whatIsSet = sql.type(shown)`select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
-  current_setting('idle_session_timeout') as idle, current_setting('standard_conforming_strings') as strings, timestamptz '2026-11-22 12:00Z' at time zone 'UTC' as at`;
+  current_setting('idle_session_timeout') as idle, current_setting('standard_conforming_strings') as strings, current_setting('jit') as jit, timestamptz '2026-11-22 12:00Z' at time zone 'UTC' as at`;
 
 test('isolation, strings, dates and limits are the ledger\'s, in a pool and on a single connection', async () => {
   const db = await openDb(database.url, 'ledger');
-  expect(await db.pool.one(whatIsSet)).toEqual({ isolation: 'read committed', statement: '1min', lock: '0', idle: '0', strings: 'on', at: '2026-11-22 12:00:00' });
+  expect(await db.pool.one(whatIsSet)).toEqual({ isolation: 'read committed', statement: '1min', lock: '0', idle: '0', strings: 'on', jit: 'off', at: '2026-11-22 12:00:00' });
   await db.close();
   const client = await connect({ connectionString: database.url });
-  expect((await client.query(whatIsSet.sql)).rows).toEqual([expect.objectContaining({ isolation: 'read committed', statement: '0', lock: '0', idle: '0', strings: 'on' })]);
+  expect((await client.query(whatIsSet.sql)).rows).toEqual([expect.objectContaining({ isolation: 'read committed', statement: '0', lock: '0', idle: '0', strings: 'on', jit: 'off' })]);
   await client.query('begin');
   expect((await client.query(whatIsSet.sql)).rows).toEqual([expect.objectContaining({ isolation: 'read committed', lock: '0' })]);
   await client.end();

@@ -44,7 +44,7 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     database = await createDatabase();
     // What is not pinned is wrong, for whoever comes this way.
     const name = new URL(database.url).pathname.slice(1);
-    for (const set of [`default_transaction_isolation = 'serializable'`, `statement_timeout = '100ms'`, `lock_timeout = '10ms'`, `idle_in_transaction_session_timeout = '100ms'`, `DateStyle = 'German'`]) {
+    for (const set of [`default_transaction_isolation = 'serializable'`, `statement_timeout = '100ms'`, `lock_timeout = '10ms'`, `idle_in_transaction_session_timeout = '100ms'`, `DateStyle = 'German'`, 'jit = on']) {
       await database.query(`alter database ${name} set ${set}`);
     }
     pooler = await startPgbouncer(database.url, { poolSize: 3 });
@@ -67,10 +67,10 @@ describe.skipIf(noPgbouncer !== null)('behind PgBouncer', () => {
     expect([await isPooled(through), await isPooled(database.url)]).toEqual([true, false]);
   });
 
-  const shown = z.object({ isolation: z.string(), statement: z.string(), lock: z.string(), idle: z.string(), strings: z.string(), style: z.string() });
-  const pinned = { isolation: 'read committed', statement: '1min', lock: '0', idle: '1min', strings: 'on', style: 'ISO, MDY' };
+  const shown = z.object({ isolation: z.string(), statement: z.string(), lock: z.string(), idle: z.string(), strings: z.string(), style: z.string(), jit: z.string() });
+  const pinned = { isolation: 'read committed', statement: '1min', lock: '0', idle: '1min', strings: 'on', style: 'ISO, MDY', jit: 'off' };
   const whatIsSet = sql.type(shown)`select current_setting('transaction_isolation') as isolation, current_setting('statement_timeout') as statement, current_setting('lock_timeout') as lock,
-    current_setting('idle_in_transaction_session_timeout') as idle, current_setting('standard_conforming_strings') as strings, current_setting('DateStyle') as style`;
+    current_setting('idle_in_transaction_session_timeout') as idle, current_setting('standard_conforming_strings') as strings, current_setting('DateStyle') as style, current_setting('jit') as jit`;
 
   test('each statement meets the settings that it needs, on whatever connection, and leaves none behind', async () => {
     const asked = await Promise.all(Array.from({ length: 30 }, () => db.pool.one(whatIsSet)));

@@ -74,13 +74,12 @@ create or replace function _budget_spend(p_work_item_id uuid, p_deltas jsonb, p_
   language sql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
   update budgets b
      set spent = b.spent + coalesce((p_deltas ->> b.resource)::numeric, 0),
          reserved = greatest(b.reserved - coalesce((p_released ->> b.resource)::numeric, 0), 0)
-    from _budgets_above(array[p_work_item_id]) a
-   where (b.work_item_id, b.resource) = (a.work_item_id, a.resource) and (p_deltas ? b.resource or p_released ? b.resource);
+   where b.work_item_id = any (array(select work_item_id from _budgets_above(array[p_work_item_id])))
+     and (p_deltas ? b.resource or p_released ? b.resource);
 $$;
 
 comment on function _budget_spend(uuid, jsonb, jsonb) is 'Adds p_deltas, {resource: amount}, to what is spent and releases the reservation p_released in every budget that an item draws on.';

@@ -85,6 +85,8 @@ create or replace function work_metrics_take()
   volatile
   rows 100
   set search_path = pg_catalog, @extschema@, pg_temp
+  -- An hour at most: what happened in it is looked up row by row, however long the ledger is.
+  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 declare
   v_from timestamptz;
@@ -150,7 +152,7 @@ as $$
   select 'work.context.blocks_truncated', a.labels, e.last_block - greatest(e.first_block - 1, b.last_block)
     from answered a
     join elisions e on e.focus_id = (a.t).focus_id and e.iteration = (a.t).iteration
-    left join compactions k on k.elision_id = e.id
+    left join compactions k on k.work_item_id = e.work_item_id and k.elision_id = e.id
     left join elisions b on b.id = k.base_elision_id
    where (a.t).turn_type = 'normal' and (a.t).status = 'completed' and (a.t).elision_id is not null
      and e.last_block > greatest(e.first_block - 1, b.last_block) and (k.is_applied or e.id = (a.t).elision_id)

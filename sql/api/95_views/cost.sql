@@ -169,7 +169,7 @@ begin
       join turns t on t.focus_id = f.id and t.iteration = c.iteration and t.status = 'completed' and t.provider is distinct from 'replay'
       join turn_configs g on g.content_hash = t.config_hash
       left join models m on m.name = g.model
-      left join compactions k on k.elision_id = e.id
+      left join compactions k on k.work_item_id = p_work_item_id and k.elision_id = e.id
       left join v_cost_turns y on y.turn_id = k.turn_id
       cross join lateral _asking_turn(t.parent_turn_id) b
       -- What this request would have held that the one before did not: the response, its results, what was said.
