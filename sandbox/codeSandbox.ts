@@ -128,7 +128,7 @@ export class CodeSandbox {
       return { ...judge(ended, isOutOfMemory, code.timeoutSeconds, this.#options.memoryBytes), durationMs: took() };
     } finally {
       code.signal.removeEventListener('abort', kill);
-      if (isReusable && !this.#isClosed && code.session !== undefined && !this.#sessions.has(code.session)) this.#sessions.set(code.session, { warm, restsSince: Date.now() });
+      if (isReusable && !this.#isClosed && code.session !== undefined && !this.#sessions.has(code.session)) this.#sessions.set(code.session, { warm, restsSince: performance.now() });
       else await discard(warm);
       this.#fill();
     }
@@ -142,7 +142,7 @@ export class CodeSandbox {
 
   /** Ends the sessions that have been idle for `restMs`. */
   async endSessions(restMs: number): Promise<void> {
-    const resting = [...this.#sessions].filter(([, { restsSince }]) => Date.now() - restsSince >= restMs);
+    const resting = [...this.#sessions].filter(([, { restsSince }]) => performance.now() - restsSince >= restMs);
     await Promise.all(resting.map(([session]) => this.endSession(session)));
   }
 

@@ -45,7 +45,7 @@ export class ContainerWorkspace implements Workspace {
   #container: Promise<SandboxContainer<Answer>> | undefined;
   #listening: Promise<void> | undefined;
   #count = 0;
-  #usedAt = Date.now();
+  #usedAt = performance.now();
 
   /** `bind` is called before the volume is made or used; what it throws keeps hands off it. */
   constructor(docker: Docker, workItemId: string, settings: WorkspaceSettings, bind: () => Promise<void>) {
@@ -57,7 +57,7 @@ export class ContainerWorkspace implements Workspace {
 
   /** Milliseconds since it was last used; 0 while it is in use. */
   get restsForMs(): number {
-    return this.#asked.size > 0 ? 0 : Date.now() - this.#usedAt;
+    return this.#asked.size > 0 ? 0 : performance.now() - this.#usedAt;
   }
 
   async readFile(path: string, maxBytes: number): Promise<Buffer> {
@@ -118,7 +118,7 @@ export class ContainerWorkspace implements Workspace {
       clearTimeout(late);
       signal?.removeEventListener('abort', kill);
       this.#asked.delete(id);
-      this.#usedAt = Date.now();
+      this.#usedAt = performance.now();
     }
   }
 
@@ -147,7 +147,8 @@ export class ContainerWorkspace implements Workspace {
       } catch (error) {
         if (error instanceof WorkspaceError || error instanceof WorkspaceUnavailable) throw error;
         const { statusCode, message } = error as { statusCode?: number; message?: string };
-        if (seconds === null || statusCode === 404) throw new WorkspaceUnavailable(statusCode === 404 ? `there is no image ${this.#settings.image}` : (message ?? String(error)));
+        if (statusCode === 404 && /no such image/i.test(message ?? '')) throw new WorkspaceUnavailable(`there is no image ${this.#settings.image}`);
+        if (seconds === null) throw new WorkspaceUnavailable(message ?? String(error));
         await sleep(seconds * 1000);
       }
     }

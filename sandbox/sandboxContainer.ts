@@ -34,6 +34,8 @@ const here = placeOfProcesses();
 /** The process that started a container: this one, unless another is named. */
 export const ownerLabel = (pid = process.pid): string => `${here}/${pid}`;
 const SILENCE_SECONDS = 60;
+/** How long a daemon under load may take to have Python run. */
+const READY_SECONDS = 120;
 const WORD_EVERY_MS = 10_000;
 const seccomp = JSON.stringify(JSON.parse(readFileSync(fileURLToPath(new URL('seccomp.json', import.meta.url)), 'utf8')));
 
@@ -89,6 +91,8 @@ export class SandboxContainer<Event extends object> {
   #waiting: ((event: Event | null) => void) | undefined;
   #hasEnded = false;
   #rest = '';
+  /** What PID 1 complained of before it was ready. */
+  #complaint = '';
 
   private constructor(container: Container, stream: NodeJS.ReadWriteStream) {
     this.#container = container;
@@ -96,7 +100,10 @@ export class SandboxContainer<Event extends object> {
     const stdout = new PassThrough();
     stdout.setEncoding('utf8');
     stdout.on('data', (text: string) => this.#read(text));
-    container.modem.demuxStream(stream, stdout, new PassThrough().resume());
+    const stderr = new PassThrough();
+    stderr.setEncoding('utf8');
+    stderr.on('data', (text: string) => (this.#complaint = (this.#complaint + text).slice(-500)));
+    container.modem.demuxStream(stream, stdout, stderr);
     const words = setInterval(() => stream.write('\n'), WORD_EVERY_MS).unref();
     const end = (): void => {
       clearInterval(words);
@@ -112,8 +119,10 @@ export class SandboxContainer<Event extends object> {
     try {
       const started = new SandboxContainer<Event>(container, await container.attach({ stream: true, hijack: true, stdin: true, stdout: true, stderr: true }));
       await container.start();
-      const first = await started.next(30_000);
-      if (first === null || first === 'late' || !('event' in first) || first.event !== 'ready') throw new Error(`the image ${options.Image} does not start Python`);
+      const first = await started.next(READY_SECONDS * 1000);
+      if (first === 'late') throw new Error(`its container was not ready within ${READY_SECONDS} seconds`);
+      if (first === null) throw new Error(`its container ended before it was ready${started.#complaint && `: ${started.#complaint.trim()}`}`);
+      if (!('event' in first) || first.event !== 'ready') throw new Error(`the image ${options.Image} does not start Python`);
       started.ready = { ...first };
       return started;
     } catch (error) {
@@ -188,7 +197,8 @@ export class SandboxContainer<Event extends object> {
 
 /** Removes our containers that have ended, were never started, or have lost their owner. Returns how many. */
 export async function reap(docker: Docker): Promise<number> {
-  const startingSince = Date.now() / 1000 - 60;
+  const { SystemTime } = (await docker.info()) as { SystemTime: string }; // by the daemon's clock, not ours: who starts one now must keep it
+  const startingSince = Date.parse(SystemTime) / 1000 - 60;
   const found = await docker.listContainers({ all: true, filters: { label: [LABEL] } });
   const over = found.filter(({ State, Created, Labels }) => ['exited', 'dead'].includes(State) || (State === 'created' && Created < startingSince) || isOrphan(Labels[LABEL]));
   const gone = await Promise.allSettled(over.map(({ Id }) => docker.getContainer(Id).remove({ force: true, v: true })));

@@ -10,11 +10,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import Docker from 'dockerode';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { ContainerWorkspace, listVolumes, pullFiles, pushFiles, removeVolume, VOLUME_LABEL } from '../../sandbox/containerWorkspace.ts';
 import type { WorkspaceSettings } from '../../sandbox/containerWorkspace.ts';
-import { reap } from '../../sandbox/sandboxContainer.ts';
+import { containerOptions, reap } from '../../sandbox/sandboxContainer.ts';
 import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { ProcessResult, RunOptions } from '../../sandbox/workspace.ts';
 import { docker, image, noDocker } from '../docker.ts';
@@ -27,6 +27,7 @@ const limits = { maxBytes: 16 * MiB, maxFiles: 100 };
 const opened: { id: string; workspace: ContainerWorkspace }[] = [];
 let workspace: ContainerWorkspace;
 let directory: string;
+let neverStarted: Docker.Container;
 
 function open(more: Partial<WorkspaceSettings> = {}, id = randomUUID(), daemon = docker, bind = async (): Promise<void> => {}): ContainerWorkspace {
   const made = new ContainerWorkspace(daemon, id, { image, memoryBytes: 128 * MiB, cpus: 1, sizeBytes: 32 * MiB, seed: null, ...more }, bind);
@@ -37,12 +38,16 @@ const run = (command: string, options: Partial<RunOptions> = {}, of = workspace)
   of.run(command, { timeoutSeconds: 300, signal: new AbortController().signal, ...options });
 const out = async (command: string, of = workspace): Promise<string> => (await run(command, {}, of)).stdout;
 const read = async (path: string, of = workspace): Promise<string> => (await of.readFile(path, 1000)).toString();
+/** One that is not started. */
+const made = (): Promise<Docker.Container> => docker.createContainer(containerOptions({ image, memoryBytes: 64 * MiB, cpus: 1 }, { program: '', workingDir: '/tmp', maxProcesses: 1, maxOpenFiles: 64, maxFileBytes: MiB, mounts: {} }));
+const isThere = (container: Docker.Container): Promise<boolean> => container.inspect().then(() => true, () => false);
 const containersOf = (id: string): Promise<unknown[]> => docker.listContainers({ all: true, filters: { label: [`${VOLUME_LABEL}=${id}`] } });
 
 describe.skipIf(noDocker !== null)('a workspace container', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'workspace-test-'));
     await writeFile(join(directory, 'host'), 'untouched');
+    neverStarted = await made();
     workspace = open();
     await workspace.writeFile('a', 'b');
   });
@@ -52,6 +57,7 @@ describe.skipIf(noDocker !== null)('a workspace container', () => {
       await removeVolume(docker, one.id);
       expect(await containersOf(one.id)).toEqual([]);
     }
+    await neverStarted.remove({ force: true }).catch(() => {});
     await rm(directory, { recursive: true, force: true });
   });
   afterEach(async () => {
@@ -286,6 +292,36 @@ while True:
     await docker.getContainer(container!.Id).kill();
     await running;
     expect(await read('kept', own)).toBe('x');
+  });
+
+  test('a container that cannot begin says what it complained of', async () => {
+    const begun = await docker.createContainer({ Image: image });
+    const { Id } = (await begun.commit({ changes: 'ENTRYPOINT ["/bin/sh", "-c", "echo the loader is broken >&2; exit 1"]' })) as { Id: string };
+    await begun.remove({ v: true });
+    try {
+      await expect(open({ image: Id }).readFile('x', 1)).rejects.toThrow('its container ended before it was ready: the loader is broken');
+    } finally {
+      await docker.getImage(Id).remove({ force: true });
+    }
+  });
+
+  test('a container that is about to start is kept, whatever time it is for who removes old ones', async () => {
+    const starting = await made();
+    const now = vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000);
+    try {
+      await reap(docker);
+      expect(await isThere(starting)).toBe(true);
+    } finally {
+      now.mockRestore();
+      await starting.remove({ force: true });
+    }
+  });
+
+  test('a container that was never started is removed after a minute', async () => {
+    await until(async () => {
+      await reap(docker);
+      return !(await isThere(neverStarted));
+    });
   });
 
   test('no volume is made where it may not be', async () => {
