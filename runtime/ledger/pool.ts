@@ -33,7 +33,7 @@ export type Calls = ReturnType<typeof callsOf> & {
 /** How long a call is repeated while the server cannot be reached: under the lease, so that a worker gives up before another takes over. */
 const PATIENCE_MS = 20_000;
 
-export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls; warm: () => Promise<void> }> {
+export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls; warm: (connections?: number) => Promise<void> }> {
   keepEnvironment();
   passwordsOf(url).forEach(keepSecret);
   const inLine = atMost(maximumPoolSize);
@@ -65,10 +65,10 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
       }
     }
   };
-  /** Opens all connections, each with a dry run of what an iteration calls. */
-  const warm = async (): Promise<void> => {
+  /** Opens so many connections, all without a number, each with a dry run of what an iteration calls. */
+  const warm = async (connections = maximumPoolSize): Promise<void> => {
     const dryRun = () => pool.connect((connection) => connection.query(sql.unsafe`select ${sql.identifier([schema, '_warm_up'])}()`));
-    await Promise.all(Array.from({ length: maximumPoolSize }, () => inLine(dryRun)));
+    await Promise.all(Array.from({ length: connections }, () => inLine(dryRun)));
   };
   return { pool, calls: { ...callsOf(schema, run), once: callsOf(schema, once) }, warm };
 }

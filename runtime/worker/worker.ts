@@ -69,6 +69,9 @@ export type Worker = {
   stop(): Promise<void>;
 };
 
+/** How long a worker has been there when all of its connections are warmed. */
+const STAYS_MS = 10_000;
+
 /** Registers its tools, starts to work, and continues until `stop()`. Waits for a database that cannot be reached; throws OtherLedger if this program cannot work with the ledger. */
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { url, schema, log = pino({ level: 'warn' }, logDestination()), treeId = null } = options;
@@ -90,6 +93,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const docker = options.docker === undefined ? new Docker() : (options.docker as Docker | null);
   const containers = docker === null ? null : openContainers(docker, db, log);
   const close = async (): Promise<void> => {
+    stopping.abort();
     await Promise.race([warming, sleep(2000, undefined, { ref: false })]); // metrics are taken up to the oldest transaction
     await traces?.stop();
     await containers?.close();
@@ -114,7 +118,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     await patiently(() => registerTools(options.tools, db));
     isCodeOffered = await patiently(() => offerCode(docker, containers, db));
     // Who works on one tree only has its first iteration to do, not to wait for.
-    if (treeId === null) warming = db.warm().catch((error: unknown) => log.debug({ err: error }, 'connections not warmed'));
+    if (treeId === null) warming = warmed(db, stopping.signal).catch((error: unknown) => log.debug({ err: error }, 'connections not warmed'));
     runner = await patiently(newRunner);
   } catch (error) {
     await close();
@@ -158,6 +162,15 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   void refused.promise.then(leave);
 
   return { db, ended: ended.promise, stop: () => stop(null, options.graceSeconds ?? 5) };
+}
+
+/**
+ * One connection at once, for the first job; the others when the worker has been there for a while, since one that soon leaves would
+ * warm them in vain, and one that meets a backlog has its work do it.
+ */
+async function warmed(db: Db, stopping: AbortSignal): Promise<void> {
+  await db.warm(1);
+  if (await sleep(STAYS_MS, true, { signal: stopping, ref: false }).catch(() => false)) await db.warm();
 }
 
 function sayPooler(needs: number, listenUrl: string | null, log: Logger): void {

@@ -36,7 +36,7 @@ const reviewed = 'The rounding of the tax line is the one left. It takes the net
 
 const told = 'The lock is held for the length of a chunk by whoever writes the progress of the import; all else is short.';
 
-const listing = (name: string): string => Array.from({ length: 120 }, (_, i) => `// ${name} ${i}: for each chunk of five minutes the statement is sent again, with other bounds`).join('\n');
+const listing = (name: string): string => Array.from({ length: 105 }, (_, i) => `// ${name} ${i}: for each chunk of five minutes the statement is sent again, with other bounds`).join('\n');
 
 const tools = [
   defineTool({ name: 'read_file', description: 'Reads a file.', input: z.strictObject({ path: z.string() }), effect: 'pure', risk: 'safe', execute: async ({ path }) => ok(`// ${path}\n${listing(path)}`) }),
