@@ -3542,7 +3542,7 @@ create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT N
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6bda693a, comment 1df015ea
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 313984b2, comment 1df015ea
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)

@@ -23,7 +23,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const all: readonly Mutant[] = [...sqlMutants, ...runtimeMutants];
 /** For two cores. */
-const lanes = [1, 2];
+const LANES = 2;
 
 /** How a test ended. broken: it was not run, or stopped where it was being set up. */
 type Verdict = { kind: 'green' } | { kind: 'failed' } | { kind: 'broken'; why: string };
@@ -143,14 +143,16 @@ if (!process.argv.includes('--verify')) {
   const chosen = all.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
   const quick = chosen.filter(isOfTheDatabase);
   const others = chosen.filter((mutant) => !isOfTheDatabase(mutant));
-  const cluster = await startCluster();
+  // A cluster each: tests of roles and of moves look at all of theirs.
+  const clusters: Cluster[] = [];
   const trees: string[] = [];
   try {
-    await runAll(quick, lanes.map((lane) => inDatabase(cluster, `mutant_${lane}`)));
-    if (others.length > 0) for (const _ of lanes) trees.push(copyOfTree());
-    await runAll(others, trees.map((tree) => inTree(cluster, tree)));
+    while (clusters.length < LANES) clusters.push(await startCluster());
+    await runAll(quick, clusters.map((cluster) => inDatabase(cluster, 'mutant')));
+    if (others.length > 0) while (trees.length < LANES) trees.push(copyOfTree());
+    await runAll(others, trees.map((tree, lane) => inTree(clusters[lane]!, tree)));
   } finally {
-    await cluster.stop();
+    for (const cluster of clusters) await cluster.stop();
     for (const tree of trees) rmSync(tree, { recursive: true, force: true });
   }
   console.log(`${count.failed} caught, ${count.green} survived${count.broken > 0 ? `, ${count.broken} broken` : ''}`);

@@ -1227,8 +1227,8 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'a cancel locks foci as they lie',
     file: 'sql/api/70_control/work_cancel.sql',
-    from: 'from unnest(v_items) i) order by id for no key update',
-    to: 'from unnest(v_items) i) for no key update',
+    from: 'from unnest(v_items) i)) order by id for no key update',
+    to: 'from unnest(v_items) i)) for no key update',
     test: 'test/long/locks.test.ts',
     title: 'in their order, not as they lie there',
   },

@@ -31,7 +31,7 @@ begin
     v_ids := v_ids || v_more;
   end loop;
   v_items := array(select w from work_items w where id = any (v_ids) and resolved_at is null order by id);
-  perform from foci where id in (select i.focus_id from unnest(v_items) i) order by id for no key update;
+  perform from foci where id = any (array(select i.focus_id from unnest(v_items) i)) order by id for no key update;
   foreach v_item in array v_items loop
     select * into v_end from _focus_close(v_item, 'cancelled', 'cancelled', coalesce(nullif(p_reason, ''), 'cancelled'), null);
     v_due := v_due || v_end.due;
