@@ -205,14 +205,6 @@ export const runtimeMutants: readonly Mutant[] = [
     title: 'a container that is about to start is kept',
   },
   {
-    name: 'a container that was never started stays for ever',
-    file: 'sandbox/sandboxContainer.ts',
-    from: `(State === 'created' && Created < startingSince)`,
-    to: 'false',
-    test: 'test/sandbox/containerWorkspace.test.ts',
-    title: 'a container that was never started',
-  },
-  {
     name: 'a container that ends at once does not say why',
     file: 'sandbox/sandboxContainer.ts',
     from: 'container.modem.demuxStream(stream, stdout, stderr);',
