@@ -232,7 +232,7 @@ export const runtimeMutants: readonly Mutant[] = [
     name: 'the other connections stay cold',
     file: 'runtime/worker/worker.ts',
     from: 'await db.warm();',
-    to: '',
+    to: 'return;',
     test: 'test/e2e/goesOn.test.ts',
     title: 'the connections of a worker',
   },
