@@ -5,7 +5,7 @@ import { rm } from 'node:fs/promises';
 
 import Docker from 'dockerode';
 
-import { containerOptions, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
+import { containerOptions, isImageMissing, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
 import type { ContainerKind, ContainerSettings } from './sandboxContainer.ts';
 import { socketRoot, ToolSocket } from './toolSocket.ts';
 import type { CodeCall, CodeCallAnswer } from './toolSocket.ts';
@@ -230,8 +230,8 @@ function judge(ended: Ended | null, isOutOfMemory: boolean | null, timeoutSecond
 }
 
 function advice(error: unknown, image: string): string {
-  const { code, statusCode, message } = error as { code?: string; statusCode?: number; message?: string };
+  const { code, message } = error as { code?: string; message?: string };
   if (code === 'ENOENT' || code === 'ECONNREFUSED' || code === 'EACCES') return `no Docker daemon answers (${code}): start one, or set DOCKER_HOST`;
-  if (statusCode === 404 && /no such image/i.test(message ?? '')) return `there is no image ${image}: work-ledger sandbox-image builds one`;
+  if (isImageMissing(error)) return `there is no image ${image}: work-ledger sandbox-image builds one`;
   return message ?? String(error);
 }

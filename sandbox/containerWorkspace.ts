@@ -7,7 +7,7 @@ import type Docker from 'dockerode';
 
 import { packFiles, unpackFiles } from './fileArchive.ts';
 import type { ArchiveLimits } from './fileArchive.ts';
-import { containerOptions, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
+import { containerOptions, isImageMissing, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
 import type { ContainerKind, ContainerSettings } from './sandboxContainer.ts';
 import { changedMeanwhile, WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
 import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
@@ -146,9 +146,8 @@ export class ContainerWorkspace implements Workspace {
         return await this.#startOnce();
       } catch (error) {
         if (error instanceof WorkspaceError || error instanceof WorkspaceUnavailable) throw error;
-        const { statusCode, message } = error as { statusCode?: number; message?: string };
-        if (statusCode === 404 && /no such image/i.test(message ?? '')) throw new WorkspaceUnavailable(`there is no image ${this.#settings.image}`);
-        if (seconds === null) throw new WorkspaceUnavailable(message ?? String(error));
+        if (isImageMissing(error)) throw new WorkspaceUnavailable(`there is no image ${this.#settings.image}`);
+        if (seconds === null) throw new WorkspaceUnavailable((error as { message?: string }).message ?? String(error));
         await sleep(seconds * 1000);
       }
     }

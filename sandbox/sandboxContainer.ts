@@ -195,6 +195,12 @@ export class SandboxContainer<Event extends object> {
   }
 }
 
+/** Whether a daemon refused because it does not have the image. */
+export function isImageMissing(error: unknown): boolean {
+  const { statusCode, message = '' } = error as { statusCode?: number; message?: string };
+  return statusCode === 404 && /no such image/i.test(message);
+}
+
 /** Removes our containers that have ended, were never started, or have lost their owner. Returns how many. */
 export async function reap(docker: Docker): Promise<number> {
   const { SystemTime } = (await docker.info()) as { SystemTime: string }; // by the daemon's clock, not ours: who starts one now must keep it
