@@ -38,10 +38,13 @@ function digestOf(files: readonly string[]): string {
   return hash.digest('hex').slice(0, 12);
 }
 
-function sources(files: readonly string[]): string {
+/** A source with what only the build knows in it: the version, the digests, the abilities, the names of the indexes. */
+export function filled(source: string): string {
   const values = { version: version(), build: build(), abilities: JSON.stringify(builtinAbilities()), indexes: indexes().join("', '") };
-  return files.map((file) => `-- ${file}\n\n${read(file).replaceAll(/@(version|build|abilities|indexes)@/g, (_, name: keyof typeof values) => values[name])}`).join('\n');
+  return source.replaceAll(/@(version|build|abilities|indexes)@/g, (_, name: keyof typeof values) => values[name]);
 }
+
+const sources = (files: readonly string[]): string => filled(files.map((file) => `-- ${file}\n\n${read(file)}`).join('\n'));
 
 /** Functions, views and what comes with them: replaced as a whole at every change. */
 const api = (): string => sources(sqlFiles('api/'));

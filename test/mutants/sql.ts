@@ -42,6 +42,14 @@ export const sqlMutants: readonly Mutant[] = [
     test: 'test/long/links.test.ts',
     title: 'with roles',
   },
+  // Costs
+  {
+    name: 'the cuts of an item that does not exist are none',
+    file: 'sql/api/95_views/cost.sql',
+    from: 'if not exists (select from work_items where id = p_work_item_id) then\n    perform _raise_not_found(\'work item\', p_work_item_id);\n  end if;\n  return query\n    select c.attempt, c.iteration, c.cut',
+    to: 'return query\n    select c.attempt, c.iteration, c.cut',
+    test: 'test/sql/cost_cuts/holds_the_forecast_against_what_came.test.sql',
+  },
   // Citus
   {
     name: 'a ledger is installed where Citus distributes it',

@@ -159,6 +159,9 @@ create or replace function cost_cuts(p_work_item_id uuid)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
+  if not exists (select from work_items where id = p_work_item_id) then
+    perform _raise_not_found('work item', p_work_item_id);
+  end if;
   return query
     select c.attempt, c.iteration, c.cut, c.blocks, greatest(c.tokens_elided - c.stub_tokens - e.kept_tokens, 0), c.tokens_kept + c.stub_tokens + e.kept_tokens,
            c.breaks_even_after, a.left_tokens, a.rewritten, s.paid_after, n.requests, s.saved, round(y.cost, 6),
