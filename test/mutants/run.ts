@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 
 import pg from 'pg';
 
+import { filled } from '../../sql/extensionSource.ts';
 import { CLUSTER, startCluster, template } from '../globalSetup.ts';
 import type { Cluster } from '../globalSetup.ts';
 import { runPgtap, wrongOf } from '../pgtap.ts';
@@ -27,7 +28,9 @@ const LANES = 2;
 
 /** How a test ended. broken: it was not run, or stopped where it was being set up. */
 type Verdict = { kind: 'green' } | { kind: 'failed' } | { kind: 'broken'; why: string };
-type Run = (mutant: Mutant, isMutated: boolean) => Promise<Verdict>;
+/** Files, each with the text that stands in for its own. */
+type Change = ReadonlyMap<string, string>;
+type Run = (test: Pick<Mutant, 'test' | 'title'>, change: Change) => Promise<Verdict>;
 
 /** What is wrong with the definitions. */
 function problems(): string[] {
@@ -44,22 +47,31 @@ function problems(): string[] {
   });
 }
 
-const mutated = ({ file, from, to }: Mutant): string => read(file).replace(from, () => to);
+const mutation = ({ file, from, to }: Mutant): Change => new Map([[file, read(file).replace(from, () => to)]]);
 const isOfTheDatabase = ({ file, test }: Mutant): boolean => file.startsWith('sql/api/') && test.endsWith('.test.sql');
 
-/** In a database of this name made from the template, with the functions of one file replaced. */
+/** The control: the same files changed in nothing but comments. A test that fails then notices that something was replaced, not what. */
+function control(mutants: readonly Mutant[]): Change {
+  return new Map(mutants.map(({ file }) => [file, file.endsWith('.sql')
+    ? read(file).replaceAll(/^as \$\$$/gm, 'as $$$$\n-- a comment changes nothing')
+    : `${read(file)}\n// a comment changes nothing\n`]));
+}
+
+/** In a database of this name made from the template, with the functions of the changed files replaced. */
 function inDatabase({ serverUrl }: Cluster, name: string): Run {
-  return async (mutant, isMutated) => {
+  return async ({ test }, change) => {
     const admin = new pg.Client({ connectionString: `${serverUrl}postgres` });
     await admin.connect();
     await admin.query(`create database ${name} template ${template}`);
     const client = new pg.Client({ connectionString: `${serverUrl}${name}` });
     await client.connect();
     try {
-      if (isMutated) await client.query(`begin; set local search_path to ledger, pg_temp; ${mutated(mutant).replaceAll('@extschema@', 'ledger')}; commit`);
+      // Noted as installed: else ledger_verify() finds every replaced function, whatever is in it.
+      const functions = filled([...change.values()].join('\n')).replaceAll('@extschema@', 'ledger');
+      await client.query(`begin; set local search_path to ledger, pg_temp; ${functions}; select _code_note(); commit`);
       // A fuse: what a mutant lets run for ever has failed.
       await client.query(`set search_path to ledger, work_test, public; set statement_timeout to '20s'`);
-      const run = await runPgtap(client, read(mutant.test));
+      const run = await runPgtap(client, read(test));
       if (run.assertions.some((assertion) => !assertion.isOk)) return { kind: 'failed' };
       // An error that no test expects is a failure, too; but not one of a change that is no SQL.
       if (run.error !== null) return run.error.code.startsWith('42') ? { kind: 'broken', why: run.error.text } : { kind: 'failed' };
@@ -78,23 +90,28 @@ type Report = { testResults: { message: string; assertionResults: { status: stri
 
 /** By vitest, in a copy of the tree; on a cluster of its own only where the functions of SQL are other ones. */
 function inTree(cluster: Cluster, tree: string): Run {
-  const fuses = new Map<string, number>();
-  return async (mutant, isMutated) => {
-    const { file, test, title } = mutant;
+  /** How long each test took at first, with the control. */
+  const durations = new Map<string, number>();
+  return async (of, change) => {
+    const { test, title } = of;
     const report = join(tree, 'mutant.json');
     rmSync(report, { force: true });
-    if (isMutated) writeFileSync(join(tree, file), mutated(mutant));
+    for (const [file, text] of change) writeFileSync(join(tree, file), text);
+    const duration = durations.get(keyOf(of));
     const startedAt = performance.now();
     try {
       const which = title === undefined ? ['test/sql.test.ts'] : [test, '-t', title.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)];
       // A fuse: what a mutant lets wait for ever has failed.
-      const fuse = ['--testTimeout', String(isMutated ? Math.max(60_000, 3 * (fuses.get(keyOf(mutant)) ?? 0)) : 600_000)];
-      await promisify(execFile)(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...which, ...fuse, ...(isMutated ? ['--bail', '1'] : []), '--reporter=json', `--outputFile=${report}`],
-        { cwd: tree, env: { ...process.env, T: title === undefined ? test : '', ...(isMutated && file.startsWith('sql/') ? {} : { [CLUSTER]: JSON.stringify(cluster) }) }, maxBuffer: 1e9 }).catch(() => {}); // the report says it all
+      const fuse = ['--testTimeout', String(duration === undefined ? 600_000 : Math.max(60_000, 3 * duration))];
+      const isOfSql = [...change.keys()].some((file) => file.startsWith('sql/'));
+      const env = { ...process.env, T: title === undefined ? test : '', ...(!isOfSql && { [CLUSTER]: JSON.stringify(cluster) }) };
+      const bail = duration === undefined ? [] : ['--bail', '1'];
+      await promisify(execFile)(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', ...which, ...fuse, ...bail, '--reporter=json', `--outputFile=${report}`],
+        { cwd: tree, env, maxBuffer: 1e9 }).catch(() => {}); // the report says it all
     } finally {
-      cpSync(join(root, file), join(tree, file));
+      for (const file of change.keys()) cpSync(join(root, file), join(tree, file));
     }
-    if (!isMutated) fuses.set(keyOf(mutant), performance.now() - startedAt);
+    if (duration === undefined) durations.set(keyOf(of), performance.now() - startedAt);
     if (!existsSync(report)) return { kind: 'broken', why: 'vitest left no report' };
     const { testResults } = JSON.parse(readFileSync(report, 'utf8')) as Report;
     const ends = testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
@@ -112,7 +129,7 @@ function copyOfTree(): string {
   return tree;
 }
 
-const keyOf = ({ test, title = '' }: Mutant): string => `${test} ${title}`;
+const keyOf = ({ test, title = '' }: Pick<Mutant, 'test' | 'title'>): string => `${test} ${title}`;
 
 /** All mutants of one test after another, as many tests at once as there are runs. One line a mutant. */
 async function runAll(mutants: readonly Mutant[], runs: readonly Run[]): Promise<void> {
@@ -122,15 +139,16 @@ async function runAll(mutants: readonly Mutant[], runs: readonly Run[]): Promise
   }));
 }
 
+/** The mutants of one test, after their control. */
 async function runGroup(mutants: readonly Mutant[], run: Run): Promise<void> {
-  let before: Verdict | undefined;
+  const key = keyOf(mutants[0]!).trim();
+  const before = await run(mutants[0]!, control(mutants));
   for (const mutant of mutants) {
-    const key = keyOf(mutant);
-    before ??= await run(mutant, false);
-    const verdict = before.kind === 'green' ? await run(mutant, true) : { kind: 'broken' as const, why: `${key.trim()} is not green without it${before.kind === 'broken' ? `: ${before.why}` : ''}` };
+    const verdict: Verdict = before.kind === 'green' ? await run(mutant, mutation(mutant))
+      : { kind: 'broken', why: `${key} is not green where only comments changed${before.kind === 'broken' ? `: ${before.why}` : ''}` };
     count[verdict.kind]++;
     const said = { failed: 'caught  ', green: 'SURVIVED', broken: 'broken  ' }[verdict.kind];
-    console.log(`${said} ${mutant.name}${verdict.kind === 'failed' ? '' : ` (${mutant.file}, ${key.trim()})`}${verdict.kind === 'broken' ? `\n  ${verdict.why.replaceAll('\n', '\n  ')}` : ''}`);
+    console.log(`${said} ${mutant.name}${verdict.kind === 'failed' ? '' : ` (${mutant.file}, ${key})`}${verdict.kind === 'broken' ? `\n  ${verdict.why.replaceAll('\n', '\n  ')}` : ''}`);
   }
 }
 
