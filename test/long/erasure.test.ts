@@ -6,6 +6,7 @@ import { openDb } from '../../runtime/ledger/db.ts';
 import type { Db } from '../../runtime/ledger/db.ts';
 import { playedDatabase } from '../playedDatabase.ts';
 import type { Played } from '../playedDatabase.ts';
+import { Session } from '../session.ts';
 
 /** In everything that the erased work was told, said, did and found. */
 const canary = 'zanzibar';
@@ -96,4 +97,20 @@ test('of a tree of 1,000 turns with children no word is left in any table, and a
   expect((await database.cli('show', root)).stdout).toMatch(/state +completed[\s\S]*work +\[erased\][\s\S]*erased +\d{4}/);
   expect((await requests(`id = '${root}'`)).every(({ request }) => request.includes('[erased]'))).toBe(true);
   expect((await db.ledgerRead(root, null, 1))[0]?.content).toBe('[erased]');
+});
+
+test('a fork that was under way while its source was erased is refused, and leaves no item', async () => {
+  await database.query(`select agent('{"tools": ["look"]}')`);
+  const source = await database.play(`select submit('Source'); select play('[[["look"]], ["done"]]'); select item()`);
+  const [eraser, forker] = await Promise.all([Session.open(database.url), Session.open(database.url)]);
+  try {
+    await eraser.run(`begin; select count(*) from work_erase('${source}')`);
+    const forking = forker.begin(`select work_fork((select id from turns where work_item_id = '${source}' order by depth limit 1))`);
+    expect(await forking.waitsFor(eraser)).toBe(true);
+    await eraser.run('commit');
+    expect(await forking.outcome).toBe('WL003');
+    expect(await database.query(`select from work_items where fork_turn_id in (select id from turns where work_item_id = '${source}')`)).toEqual([]);
+  } finally {
+    await Promise.all([eraser.close(), forker.close()]);
+  }
 });
