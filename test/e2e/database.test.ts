@@ -174,6 +174,25 @@ test('a listener hears of watched appends and of ends, again after its connectio
   await listener.close();
 });
 
+test('whoever watches an item hears that an entry of it was taken back, and nobody else has to', async () => {
+  const item = await db.workSubmit({ workType: 'listen', description: 'x' });
+  const entry = await db.ledgerAppend(item.id, 'finding', 'The moon is cheese');
+  const other = await db.ledgerAppend(item.id, 'finding', 'The sea is soup');
+  const ears = new pg.Client(database.url);
+  await ears.connect();
+  const heard: string[] = [];
+  ears.on('notification', ({ payload }) => heard.push(payload ?? ''));
+  await ears.query('listen work_ledger');
+  await database.query(`select ledger.ledger_retract('${item.id}', ${entry.seq}, 'It is rock')`);
+  await ears.query('select'); // what was sent before has come
+  expect(heard).toEqual([]);
+  await db.ledgerWatch(item.id, 60);
+  await database.query(`select ledger.ledger_retract('${item.id}', ${other.seq}, 'It is water')`);
+  await ears.query('select');
+  expect(heard).toEqual([item.id]);
+  await ears.end();
+});
+
 test('a watched item hints at its appends ten times a second at most', async () => {
   const item = await db.workSubmit({ workType: 'listen', description: 'x' });
   const [client, ears] = [new pg.Client(database.url), new pg.Client(database.url)];

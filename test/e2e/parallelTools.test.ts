@@ -194,3 +194,33 @@ test.each([['', {}], [', asked when a hook has seen it', { before_tool: 'true' }
   await worker.stop();
   await model.close();
 });
+
+test('calls that wait for a place do not begin after a result could not be stored', async () => {
+  const ran: number[] = [];
+  const count = defineTool({
+    name: 'count', description: 'Counts.', input: z.strictObject({ n: z.int() }), effect: 'pure', risk: 'safe',
+    async execute({ n }) {
+      ran.push(n);
+      await database.query(`insert into public.ran values (${n})`);
+      return ok(`counted ${n}`);
+    },
+  });
+  // The first result cannot be stored, however often it is tried, until its tool has run again.
+  await database.query(`
+    create table public.ran (n integer);
+    create function public.refuse_zero() returns trigger language plpgsql as $$ begin
+      if new.tool_name = 'count' and (select count(*) from public.ran where n = 0) < 2 then raise exception 'index is corrupt' using errcode = 'index_corrupted'; end if;
+      return new;
+    end $$;
+    create trigger refuse_zero before update on ledger.tool_calls for each row when (old.completed_at is null and new.completed_at is not null) execute function public.refuse_zero()`);
+  const calls = [0, 1, 2].map((n) => ({ type: 'tool_use', name: 'count', input: { n } }));
+  const model = await startScriptedModel(scriptOf([{ content: calls }, { content: [{ type: 'text', text: 'Done.' }] }]));
+  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [count], log: pino({ level: 'silent' }), leaseSeconds: 3, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  await db.facultySave({ name: 'counter', accepts: ['count'], engage: { tools: ['count'], max_parallel_tools: 1 } });
+  const item = await db.workSubmit({ workType: 'count', description: 'x' });
+  await until(async () => (await db.workItem(item.id))?.state === 'completed');
+  await worker.stop();
+  await model.close();
+  await database.query('drop trigger refuse_zero on ledger.tool_calls');
+  expect(ran).toEqual([0, 0, 1, 2]);
+});

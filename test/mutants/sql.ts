@@ -2280,4 +2280,12 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     to: '   where id = v_call.id and completed_at is null;',
     test: 'test/sql/tool_call_nested/suspends_only_what_waits.test.sql',
   },
+  {
+    name: 'a retraction notifies nobody who watches',
+    file: 'sql/api/45_ledger/ledger_retract.sql',
+    from: '    perform pg_notify(\'work_ledger\', p_work_item_id::text);',
+    to: '    null;',
+    test: 'test/e2e/database.test.ts',
+    title: 'whoever watches an item hears that an entry',
+  },
 ];

@@ -1,7 +1,7 @@
 // The worker's side of a lease: it stops by itself before anybody else may start.
 
 import { pino } from 'pino';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { openDb } from '../../../runtime/ledger/db.ts';
 import type { Db } from '../../../runtime/ledger/db.ts';
@@ -21,15 +21,18 @@ afterAll(async () => {
   await database?.drop();
 });
 
+const leasesOf = (of: Db, leaseSeconds: number): Leases =>
+  new Leases({ db: of, workerId: 'worker', treeId: null, concurrency: 2, leaseSeconds, host: 'here', daemon: () => null, isAtWork: () => true, log: pino({ level: 'silent' }) });
+
 /** A worker's leases, and one of them. */
 async function holding(leaseSeconds: number) {
   await db.facultySave({ name: 'talker', accepts: ['talk'] });
   const item = await db.workSubmit({ workType: 'talk', description: 'x' });
-  const leases = new Leases({ db, workerId: 'worker', treeId: null, concurrency: 2, leaseSeconds, host: 'here', daemon: () => null, isAtWork: () => true, log: pino({ level: 'silent' }) });
+  const leases = leasesOf(db, leaseSeconds);
   await leases.start();
   const claim = await db.focusClaim(item.id, leases.workerId, 3600);
   if (claim.kind !== 'claimed') throw new Error(claim.kind);
-  return { item, leases, held: leases.hold(claim) };
+  return { item, leases, claim, held: leases.hold(claim) };
 }
 
 test('a lease that was taken away is noticed by the next renewal, though nobody said so', async () => {
@@ -64,4 +67,40 @@ test('a worker whose heartbeats fail takes its work for lost', async () => {
   expect(held.signal.reason).toBe('lost');
   held.drop();
   leases.stop();
+});
+
+test('that an earlier lease of a focus was taken away stops nothing under the one that came after', async () => {
+  const { leases, held, claim } = await holding(3600);
+  leases.revoke(`${claim.focus_id}/${claim.lease_generation - 1}`);
+  expect(held.signal.aborted).toBe(false);
+  leases.revoke(`${claim.focus_id}/${claim.lease_generation}`);
+  expect(held.signal.reason).toBe('lost');
+  held.drop();
+  leases.stop();
+});
+
+test('a lease counts from when its renewal was asked for, however late the answer came', async () => {
+  const { claim } = await holding(3600);
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
+  try {
+    const answers: ((leases: string[]) => void)[] = [];
+    const slow = { leaseRenew: () => new Promise<string[]>((resolve) => answers.push(resolve)) } as unknown as Db;
+    const leases = leasesOf(slow, 40);
+    const started = leases.start();
+    answers.shift()?.([]);
+    await started;
+    const held = leases.hold(claim);
+    await vi.advanceTimersByTimeAsync(10_000); // asked
+    await vi.advanceTimersByTimeAsync(26_000); // and answered 26 seconds later; the beats between did not ask again
+    answers.shift()?.([claim.lease]);
+    await vi.advanceTimersByTimeAsync(0);
+    expect([answers.length, held.signal.aborted]).toEqual([0, true]); // 30 seconds after the start, two thirds of 40 were over
+    held.drop();
+    const next = leases.hold(claim);
+    await vi.advanceTimersByTimeAsync(4000); // at 40 seconds: 30 after the question, 4 after the answer
+    expect(next.signal.reason).toBe('lost');
+    leases.stop();
+  } finally {
+    vi.useRealTimers();
+  }
 });
