@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+
 import { configDefaults, defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
@@ -29,6 +31,8 @@ const faults = ['test/faults/long/**/*.test.ts'];
 export default defineConfig({
   test: {
     globalSetup: ['test/globalSetup.ts'],
+    // Workers of tests serve the directories that tests make, also where root runs them.
+    env: { WORK_LEDGER_WORKSPACE_ROOTS: tmpdir(), WORK_LEDGER_COMMANDS_AS: 'root' },
     // Fuses against hanging, the only ones: how long anything takes on a busy machine decides nothing.
     testTimeout: 900_000,
     hookTimeout: 900_000,

@@ -32,7 +32,7 @@ program.hook('preAction', async (_, called) => {
   if (file.secrets) (await import('./secrets/ofEnvironment.ts')).keepNamed(file.secrets);
   if (file.databaseFrom !== undefined && !given('databaseUrl')) addressFrom = file.databaseFrom;
   const isWorker = takes.has('leaseSeconds');
-  for (const key of ['databaseUrl', 'listenUrl', 'readUrl', 'schema', 'tools', 'host'] as const) {
+  for (const key of ['databaseUrl', 'listenUrl', 'readUrl', 'schema', 'tools', 'host', 'workspaceRoots'] as const) {
     if (takes.has(key) && (key !== 'host' || isWorker) && file[key] !== undefined && !given(key)) called.setOptionValueWithSource(key, file[key], 'config');
   }
   // It belongs to the database that is named beside it: one that is named nearer is read where it is written.

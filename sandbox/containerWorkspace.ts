@@ -7,6 +7,8 @@ import type Docker from 'dockerode';
 
 import { packFiles, unpackFiles } from './fileArchive.ts';
 import type { ArchiveLimits } from './fileArchive.ts';
+import { openDirectory } from './openDirectory.ts';
+import type { Directory } from './openDirectory.ts';
 import { containerOptions, isImageMissing, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
 import type { ContainerKind, ContainerSettings } from './sandboxContainer.ts';
 import { changedMeanwhile, WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
@@ -15,8 +17,8 @@ import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspac
 export type WorkspaceSettings = ContainerSettings & {
   /** The most space for its files. */
   sizeBytes: number;
-  /** A directory of this host whose files it begins with; null: none. */
-  seed: string | null;
+  /** Opens the directory of this host whose files it begins with; null: none. */
+  seed: (() => Promise<Directory>) | null;
 };
 
 type Answer = { id: number; refused?: string } & Record<string, unknown>;
@@ -160,7 +162,7 @@ export class ContainerWorkspace implements Workspace {
     const isLimited = await makeVolume(this.#docker, this.#workItemId, sizeBytes);
     const container = await SandboxContainer.start<Answer>(this.#docker, containerOptions(this.#settings, workspaceContainer(this.#workItemId, sizeBytes)));
     try {
-      if (container.ready['is_writable'] !== true) await container.put(await packFiles(seed, { maxBytes: sizeBytes, maxFiles: MAX_FILES }), MOUNT);
+      if (container.ready['is_writable'] !== true) await container.put(await packFiles((await seed?.()) ?? null, { maxBytes: sizeBytes, maxFiles: MAX_FILES }), MOUNT);
       container.tell({ op: 'limit', bytes: isLimited ? null : sizeBytes });
     } catch (error) {
       await container.kill();
@@ -209,7 +211,10 @@ export async function pullFiles(docker: Docker, workItemId: string, image: strin
 
 /** Copies what is below a directory of this host into a work item's workspace, which it makes if there is none yet. */
 export async function pushFiles(docker: Docker, workItemId: string, image: string, directory: string, limits: ArchiveLimits): Promise<void> {
-  const archive = await packFiles(directory, limits);
+  const opened = await openDirectory(directory).catch((error: NodeJS.ErrnoException) => {
+    throw new WorkspaceError(error.code === 'ENOENT' ? `there is no ${directory}` : `${directory} cannot be read: ${error.code ?? String(error)}`);
+  });
+  const archive = await packFiles(opened, limits);
   await makeVolume(docker, workItemId, limits.maxBytes);
   await withVolume(docker, workItemId, image, async (container) => container.putArchive(archive, { path: MOUNT }));
 }

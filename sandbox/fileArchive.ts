@@ -1,14 +1,17 @@
 // Files into and out of a container's volume, as tar. What comes out was made by an agent's code: only directories and
 // regular files are taken, by the walk of HostWorkspace, which nothing in the archive can lead outside.
 
-import { open, readdir, readlink, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { constants } from 'node:fs';
+import { lstat, open, readlink } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
 import { extract, pack } from 'tar-stream';
 import type { Headers, Pack } from 'tar-stream';
 
 import { HostWorkspace } from './hostWorkspace.ts';
+import { at, entriesOf, openBelow } from './openDirectory.ts';
+import type { Directory } from './openDirectory.ts';
 import { WorkspaceError } from './workspace.ts';
 
 export type ArchiveLimits = { maxBytes: number; maxFiles: number };
@@ -17,46 +20,64 @@ export type ArchiveLimits = { maxBytes: number; maxFiles: number };
 const HOME = 'agent/';
 const owner = { uid: 65534, gid: 65534, uname: '', gname: '' };
 
-/** A tar of what is below a directory of the host, or of nothing. Throws WorkspaceError at the start if that exceeds the limits. */
-export async function packFiles(directory: string | null, limits: ArchiveLimits): Promise<Pack> {
+/** A tar of what is below an open directory of the host, which it closes, or of nothing. Throws WorkspaceError at the start if that exceeds the limits. */
+export async function packFiles(directory: Directory | null, limits: ArchiveLimits): Promise<Pack> {
+  const archive = pack();
+  try {
+    const entries = directory === null ? [] : await listed(directory, limits);
+    void fill(archive, directory, entries).catch((error: unknown) => archive.destroy(error as Error));
+    return archive;
+  } catch (error) {
+    await directory?.handle.close();
+    if (error instanceof WorkspaceError) throw error;
+    throw new WorkspaceError(`${directory?.path ?? ''} cannot be read: ${(error as NodeJS.ErrnoException).code ?? String(error)}`);
+  }
+}
+
+async function listed(root: Directory, limits: ArchiveLimits): Promise<Headers[]> {
   const entries: Headers[] = [];
   let bytes = 0;
-  const walk = async (root: string, below: string): Promise<void> => {
-    for (const entry of (await readdir(join(root, below), { withFileTypes: true })).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-      const name = below === '' ? entry.name : `${below}/${entry.name}`;
-      const path = join(root, name);
-      if (entry.isSymbolicLink()) entries.push({ name, type: 'symlink', linkname: await readlink(path), ...owner });
+  const walk = async (directory: Directory, below: string): Promise<void> => {
+    for (const entry of await entriesOf(directory)) {
+      const name = `${below}${entry.name}`;
+      if (entry.isSymbolicLink()) entries.push({ name, type: 'symlink', linkname: await readlink(at(directory, entry.name)), ...owner });
       else if (entry.isDirectory()) {
         entries.push({ name: `${name}/`, type: 'directory', mode: 0o755, ...owner });
-        await walk(root, name);
+        const next = await openBelow(directory, entry.name);
+        try {
+          await walk(next, `${name}/`);
+        } finally {
+          await next.handle.close();
+        }
       } else if (entry.isFile()) {
-        const { size, mode, mtime } = await stat(path);
+        const { size, mode, mtime } = await lstat(at(directory, entry.name));
         bytes += size;
         entries.push({ name, type: 'file', size, mode: (mode & 0o777) | 0o600, mtime, ...owner });
       }
       if (bytes > limits.maxBytes || entries.length > limits.maxFiles) {
-        throw new WorkspaceError(`${root} holds more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files, which is the most that a workspace takes`);
+        throw new WorkspaceError(`${root.path} holds more than ${Math.floor(limits.maxBytes / 1024 / 1024)} MiB or ${limits.maxFiles} files, which is the most that a workspace takes`);
       }
     }
   };
-  try {
-    if (directory !== null) await walk(directory, '');
-  } catch (error) {
-    if (error instanceof WorkspaceError) throw error;
-    const { code } = error as NodeJS.ErrnoException;
-    throw new WorkspaceError(code === 'ENOENT' ? `there is no ${directory}` : `${directory} cannot be read: ${code ?? String(error)}`);
-  }
-  const archive = pack();
-  void fill(archive, directory ?? '/', entries).catch((error: unknown) => archive.destroy(error as Error));
-  return archive;
+  await walk(root, '');
+  return entries;
 }
 
-async function fill(archive: Pack, directory: string, entries: readonly Headers[]): Promise<void> {
+/** Files are opened as their directories were: no link that took the place of one meanwhile is followed. */
+async function fill(archive: Pack, root: Directory | null, entries: readonly Headers[]): Promise<void> {
+  try {
+    await fillAll(archive, root, entries);
+  } finally {
+    await root?.handle.close();
+  }
+}
+
+async function fillAll(archive: Pack, root: Directory | null, entries: readonly Headers[]): Promise<void> {
   for (const entry of entries) {
     const header = { ...entry, name: HOME + entry.name };
-    if (entry.type !== 'file') await new Promise<void>((resolve, reject) => archive.entry(header, (error) => (error ? reject(error) : resolve())));
+    if (entry.type !== 'file' || root === null) await new Promise<void>((resolve, reject) => archive.entry(header, (error) => (error ? reject(error) : resolve())));
     else {
-      const file = await open(join(directory, entry.name));
+      const file = await openFile(root, entry.name);
       try {
         const into = archive.entry(header);
         if (entry.size === 0) into.end();
@@ -70,6 +91,25 @@ async function fill(archive: Pack, directory: string, entries: readonly Headers[
   // The last entry gives the directory to the container's user: with another owner, the archive was not unpacked completely.
   archive.entry({ name: HOME, type: 'directory', mode: 0o755, ...owner });
   archive.finalize();
+}
+
+async function openFile(root: Directory, path: string): Promise<FileHandle> {
+  const names = path.split('/');
+  const last = names.pop() ?? '';
+  let directory = root;
+  try {
+    for (const name of names) {
+      const next = await openBelow(directory, name);
+      if (directory !== root) await directory.handle.close();
+      directory = next;
+    }
+    const file = await open(at(directory, last), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    if ((await file.stat()).isFile()) return file;
+    await file.close();
+    throw new WorkspaceError(`${path} is no file any more`);
+  } finally {
+    if (directory !== root) await directory.handle.close();
+  }
 }
 
 /** Writes the files of an archive, whose names begin with a directory's, into a directory of the host. Returns how many, and which were left out. */

@@ -1,38 +1,51 @@
 // Files below one directory of the host, for faculties with workspace = "host".
-// Every path is walked from the root one component at a time, each opened with O_NOFOLLOW relative to the directory
-// opened before (through /proc/self/fd, Node's substitute for openat), so that swapping a directory for a symbolic link
-// during the walk does not lead outside: there is no gap between check and use. Symbolic links are not followed.
-// Without /proc/self/fd (macOS) each component is opened by its path after an lstat; there the race remains.
+// Every path is walked from the root one component at a time (openDirectory.ts), so that swapping a directory for a symbolic link
+// during the walk does not lead outside: there is no gap between check and use. Symbolic links are not followed. The root itself is opened,
+// and checked if it has to be, for each operation.
 
 import { createHash, randomBytes } from 'node:crypto';
-import { constants, existsSync, lstatSync, renameSync } from 'node:fs';
-import { lchown, lstat, mkdir, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { constants, lstatSync, renameSync } from 'node:fs';
+import { lstat, mkdir, open, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 
 import { startIn } from './commandUser.ts';
 import type { Owner } from './commandUser.ts';
 import { runProcess } from './hostProcess.ts';
-import { changedMeanwhile, WorkspaceError } from './workspace.ts';
+import { at, entriesOf, itself, openBelow, openDirectory, realPath } from './openDirectory.ts';
+import type { Directory } from './openDirectory.ts';
+import { changedMeanwhile, WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
 import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
-const hasProc = existsSync('/proc/self/fd');
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
 
-type Directory = { handle: FileHandle; path: string };
+/** How the root is opened, and whether commands there may run as whoever started this process. */
+type Opens = { open(): Promise<Directory>; isOwn(directory: Directory): Promise<boolean> };
+
+/** owner: to whom root gives what it makes there. */
+type Walked = Directory & { owner: Owner | null };
 
 class Absent extends WorkspaceError {}
 
 export class HostWorkspace implements Workspace {
   readonly root: string;
+  readonly #opens: Opens;
 
-  constructor(root: string) {
+  constructor(root: string, opens: Opens = { open: () => openDirectory(root), isOwn: () => Promise.resolve(false) }) {
     this.root = resolve(root);
+    this.#opens = opens;
   }
 
   /** bash is not confined to the directory: it may do whatever its user may, see commandUser.ts. */
   async run(command: string, options: RunOptions): Promise<ProcessResult> {
-    return runProcess(command, { cwd: this.root, start: await startIn(this.root), ...options });
+    const directory = await this.#open();
+    try {
+      const { uid, gid } = await directory.handle.stat();
+      const start = await startIn({ path: await realPath(directory), uid, gid, isOwn: await this.#opens.isOwn(directory) });
+      return await runProcess(command, { cwd: itself(directory), start, ...options });
+    } finally {
+      await directory.handle.close();
+    }
   }
 
   async readFile(path: string, maxBytes: number): Promise<Buffer> {
@@ -64,7 +77,7 @@ export class HostWorkspace implements Workspace {
       const file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode ?? newMode);
       try {
         await file.writeFile(content);
-        const owner = await this.#owner();
+        const { owner } = parent;
         if (owner !== null) await file.chown(owner.uid, owner.gid);
         if (mode !== null) await file.chmod(mode);
         await file.close();
@@ -111,13 +124,12 @@ export class HostWorkspace implements Workspace {
 
   async *#below(directory: Directory, prefix: string, options: { isEverything?: boolean; signal?: AbortSignal }): AsyncGenerator<FoundFile> {
     try {
-      const entries = await readdir(hasProc ? `/proc/self/fd/${directory.handle.fd}` : directory.path, { withFileTypes: true });
-      for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+      for (const entry of await entriesOf(directory)) {
         if (options.signal?.aborted) return;
         const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
         if (entry.isDirectory()) {
           if (!options.isEverything && (entry.name === '.git' || entry.name === 'node_modules')) continue;
-          const below = await openDirectory(directory, entry.name).catch(() => null);
+          const below = await openBelow(directory, entry.name).catch(() => null);
           if (below) yield* this.#below(below, path, options);
         } else if (entry.isFile()) {
           const found = await lstat(at(directory, entry.name)).catch(() => null);
@@ -138,7 +150,7 @@ export class HostWorkspace implements Workspace {
     return components;
   }
 
-  async #inParent<T>(path: string, isMaking: boolean, use: (parent: Directory, name: string) => Promise<T>): Promise<T> {
+  async #inParent<T>(path: string, isMaking: boolean, use: (parent: Walked, name: string) => Promise<T>): Promise<T> {
     const components = this.#components(path);
     const name = components.pop();
     if (name === undefined) throw new WorkspaceError(`${path} is a directory`);
@@ -150,42 +162,28 @@ export class HostWorkspace implements Workspace {
     }
   }
 
-  async #walk(components: readonly string[], isMaking: boolean, asked: string): Promise<Directory> {
-    let directory: Directory;
-    try {
-      directory = { handle: await open(this.root, O_RDONLY | O_DIRECTORY), path: this.root };
-    } catch {
-      throw new WorkspaceError('the workspace directory is not there');
-    }
+  async #open(): Promise<Directory> {
+    return this.#opens.open().catch((error: unknown) => {
+      throw error instanceof WorkspaceError || error instanceof WorkspaceUnavailable ? error : new WorkspaceError('the workspace directory is not there');
+    });
+  }
+
+  async #walk(components: readonly string[], isMaking: boolean, asked: string): Promise<Walked> {
+    let directory = await this.#open();
+    const owner = await ownerOf(directory);
     for (const component of components) {
       let next: Directory;
       try {
-        if (isMaking) await this.#make(at(directory, component));
-        next = await openDirectory(directory, component);
+        if (isMaking) await makeBelow(directory, component, owner);
+        next = await openBelow(directory, component);
       } catch (error) {
         throw await this.#explain(error, directory, component, asked);
       } finally {
-        if (directory.handle) await directory.handle.close();
+        await directory.handle.close();
       }
       directory = next;
     }
-    return directory;
-  }
-
-  async #make(path: string): Promise<void> {
-    const isThere = await mkdir(path).then(() => false, (error: NodeJS.ErrnoException) => {
-      ignoreExisting(error);
-      return true;
-    });
-    const owner = isThere ? null : await this.#owner();
-    if (owner !== null) await lchown(path, owner.uid, owner.gid);
-  }
-
-  /** To whom root gives what it writes: the directory's owner, whose commands shall be able to change it. */
-  async #owner(): Promise<Owner | null> {
-    if (process.getuid?.() !== 0) return null;
-    const { uid, gid } = await stat(this.root);
-    return uid === 0 ? null : { uid, gid };
+    return { ...directory, owner };
   }
 
   async #openFile(parent: Directory, name: string, asked: string): Promise<FileHandle> {
@@ -219,17 +217,33 @@ export class HostWorkspace implements Workspace {
   }
 }
 
-const at = (directory: Directory, name: string): string =>
-  hasProc ? `/proc/self/fd/${directory.handle.fd}/${name}` : join(directory.path, name);
+/** To whom root gives what it makes: the owner of the workspace, whose commands shall be able to change it. */
+async function ownerOf(root: Directory): Promise<Owner | null> {
+  if (process.getuid?.() !== 0) return null;
+  const { uid, gid } = await root.handle.stat();
+  return uid === 0 ? null : { uid, gid };
+}
+
+/** Makes a directory unless something of that name is there. */
+async function makeBelow(directory: Directory, name: string, owner: Owner | null): Promise<void> {
+  const isThere = await mkdir(at(directory, name)).then(() => false, (error: NodeJS.ErrnoException) => {
+    ignoreExisting(error);
+    return true;
+  });
+  if (isThere || owner === null) return;
+  const made = await openBelow(directory, name);
+  try {
+    // Another directory of root's may have been moved to its place: one with anything in it keeps its owner.
+    if ((await entriesOf(made)).length === 0) await made.handle.chown(owner.uid, owner.gid);
+  } finally {
+    await made.handle.close();
+  }
+}
 
 /** Changes with every change of a file; null if there is none. */
 function stampAt(directory: Directory, name: string): string | null {
   const found = lstatSync(at(directory, name), { bigint: true, throwIfNoEntry: false });
   return found ? `${found.ino} ${found.size} ${found.ctimeNs}` : null;
-}
-
-async function openDirectory(directory: Directory, name: string): Promise<Directory> {
-  return { handle: await open(at(directory, name), O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path: join(directory.path, name) };
 }
 
 /** A file may grow between stat and read. */

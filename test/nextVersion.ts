@@ -27,7 +27,7 @@ export async function makeNextVersion(oldest: string): Promise<{ main: string; r
   edit('package.json', `"version": "${version()}"`, `"version": "${nextVersion}"`);
   appendFileSync(join(folder, 'sql/upgrades/frozen.txt'), `${version()} ${build()} ${digest(extensionScript())}\n`);
 
-  edit('sql/schema/030_work_items.sql', '  is_stranded boolean not null default false,\n', '  is_stranded boolean not null default false,\n  tenant text,\n');
+  edit('sql/schema/030_work_items.sql', '  workspace_dir_by name,\n', '  workspace_dir_by name,\n  tenant text,\n');
   appendFileSync(join(folder, 'sql/schema/030_work_items.sql'), `comment on column work_items.tenant is 'Whose work it is.';\n`);
   edit('sql/api/00_ground/version.sql', `return '0.1.0'`, `return '${oldest}'`);
   edit('sql/api/40_focus/lease.sql', 'function iteration_release(p_work_item_id uuid, p_lease uuid)', 'function iteration_release(p_work_item_id uuid, p_lease uuid, p_reason text default null)');

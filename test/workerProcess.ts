@@ -27,6 +27,8 @@ export async function startWorkerProcess(options: { url: string; modelUrl: strin
       DOCKER_HOST: options.dockerHost ?? process.env['DOCKER_HOST'],
       ANTHROPIC_API_KEY: options.apiKey ?? 'test-key',
       ANTHROPIC_BASE_URL: options.modelUrl,
+      WORK_LEDGER_WORKSPACE_ROOTS: process.env['WORK_LEDGER_WORKSPACE_ROOTS'],
+      WORK_LEDGER_COMMANDS_AS: process.env['WORK_LEDGER_COMMANDS_AS'],
       WORK_LEDGER_LEASE_SECONDS: String(options.leaseSeconds ?? 30),
       ...options.env,
     },

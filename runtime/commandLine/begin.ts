@@ -4,6 +4,7 @@ import { Argument, Option } from 'commander';
 import type { Command } from 'commander';
 
 import { sandboxImage } from '../../sandbox/image.ts';
+import type { DoctorOptions } from '../commands/doctor.ts';
 import type { ConsoleSettings } from '../commands/console.ts';
 import type { FaultsOptions } from '../commands/faults.ts';
 import type { InstallOptions } from '../commands/install.ts';
@@ -11,7 +12,7 @@ import type { MoveOptions } from '../commands/move.ts';
 import { exit, note, print } from '../commands/output.ts';
 import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
-import { command, consoleOptions, ends, examples, integer, program, reads } from './program.ts';
+import { command, consoleOptions, ends, examples, integer, program, reads, workspaceRootsOption } from './program.ts';
 
 const scenes = {
   one: async () => (await import('../commands/demo/demo.ts')).demo,
@@ -73,7 +74,7 @@ export function beginCommands(): void {
     .exitOverride()
     .action(ends(async ({ image, ...options }: { image: string; debian?: boolean; json?: boolean }) => (await import('../commands/sandboxImage.ts')).buildSandboxImage(image, options))), 'sandbox-image', 'sandbox-image --debian');
 
-  examples(reads(command('doctor', 'look for what would lose or stall work')).action(ends(async (options: Settings) => (await import('../commands/doctor.ts')).doctor(options))), 'doctor');
+  examples(reads(command('doctor', 'look for what would lose or stall work')).addOption(workspaceRootsOption()).action(ends(async (options: DoctorOptions) => (await import('../commands/doctor.ts')).doctor(options))), 'doctor');
 
   // Not DATABASE_URL: nobody shall load a server by accident.
   examples(program.command('faults').description('kill workers and break the database while work is under way, in a ledger of its own, and count what is lost or done twice')

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { version } from '../../sql/extensionSource.ts';
 import { exit } from '../commands/output.ts';
+import { workspaceRoots } from '../config.ts';
 
 export function integer(text: string): number {
   if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('Not a whole number.');
@@ -41,6 +42,12 @@ export const ends = <Arguments extends unknown[]>(act: (...given: Arguments) => 
 
 /** Adds to the help of a command what people type. */
 export const examples = (made: Command, ...lines: string[]): Command => made.addHelpText('after', `\n${lines.length === 1 ? 'Example' : 'Examples'}:\n${lines.map((line) => `  work-ledger ${line}`).join('\n')}`);
+
+/** Of commands that work, or look how one would. */
+export const workspaceRootsOption = (): Option =>
+  new Option('--workspace-roots <dir...>', 'directories of this machine below which any work may have its workspace, whoever names it (default: none)')
+    .env('WORK_LEDGER_WORKSPACE_ROOTS')
+    .argParser((text: string, before: string[] | undefined) => [...(before ?? []), ...workspaceRoots(text)]);
 
 /** A command with the options that locate the ledger. */
 export function command(name: string, description: string, parent: Command = program): Command {

@@ -10,7 +10,7 @@ import type { ListOptions } from '../commands/list.ts';
 import type { RunOptions } from '../commands/run.ts';
 import type { WorkOptions } from '../commands/work.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, integer, program, reads } from './program.ts';
+import { command, ends, examples, integer, program, reads, workspaceRootsOption } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 
@@ -21,6 +21,7 @@ const workerOptions = (made: Command): Command =>
     .option('--concurrency <n>', 'work items at once', integer, 4)
     .addOption(new Option('--lease-seconds <n>', 'how long a silent worker is believed to live').env('WORK_LEDGER_LEASE_SECONDS').argParser(integer).default(30))
     .addOption(new Option('--host <name>', 'the name of this machine, by which a faculty may ask for it (hosts; default: the system\'s)').env('WORK_LEDGER_HOST'))
+    .addOption(workspaceRootsOption())
     .option('--grace-seconds <n>', 'how long iterations may go on after a signal to stop', integer, 5)
     .addOption(new Option('--log-level <level>', 'logs on stderr').choices(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('warn'));
 

@@ -18,6 +18,8 @@ export type FileSettings = {
   /** Faculty files, or directories of them. */
   faculties?: string[];
   tools?: string[];
+  /** Directories that items may name, for workers. */
+  workspaceRoots?: string[];
   /** Environment variables that hold secrets. */
   secrets?: string[];
   /** The file that names the database. */
@@ -60,7 +62,7 @@ async function settingsIn(path: string): Promise<FileSettings> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
     throw error;
   }
-  const { database_url: databaseUrl, listen_url: listenUrl, read_url: readUrl, schema, host, faculties, tools, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
+  const { database_url: databaseUrl, listen_url: listenUrl, read_url: readUrl, schema, host, faculties, tools, workspace_roots: workspaceRoots, secrets } = (await import('./configKeys.ts')).configKeys(path, text);
   const here = (names: readonly string[]): string[] => names.map((name) => resolve(dirname(path), name));
   return {
     ...(databaseUrl !== undefined && { databaseUrl, databaseFrom: `database_url in ${path}` }),
@@ -70,6 +72,7 @@ async function settingsIn(path: string): Promise<FileSettings> {
     ...(host !== undefined && { host }),
     ...(faculties && { faculties: here(faculties) }),
     ...(tools && { tools: here(tools) }),
+    ...(workspaceRoots && { workspaceRoots: here(workspaceRoots) }),
     ...(secrets && { secrets }),
   };
 }

@@ -1,9 +1,12 @@
 // `work-ledger doctor`: finds and reports what would make the ledger lose or stall work.
 
+import { realpath, stat } from 'node:fs/promises';
+
 import Docker from 'dockerode';
 
 import { commandUser } from '../../sandbox/commandUser.ts';
 import { listVolumes, volumeOf } from '../../sandbox/containerWorkspace.ts';
+import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import type { Settings } from '../config.ts';
 import { checkLedger, NoQueue, OtherLedger } from '../ledger/checkLedger.ts';
 import { findLedger } from '../install/findLedger.ts';
@@ -24,7 +27,9 @@ type Check = { check: string; severity: Severity; work_item_id?: string | null; 
 /** A standby that shows nothing of the last minute: its primary was idle, or it does not follow. */
 const LATE_SECONDS = 60;
 
-export async function doctor(options: Settings): Promise<number> {
+export type DoctorOptions = Settings & { workspaceRoots?: string[] };
+
+export async function doctor(options: DoctorOptions): Promise<number> {
   const place = await findLedger(options);
   try {
     await checkLedger(place.url, place.schema, { isWorker: true });
@@ -43,7 +48,7 @@ export async function doctor(options: Settings): Promise<number> {
       ...(options.readUrl ? [await lookAtReading(options, db)] : []),
       await lookAtDocker(await dockerProblems(needs)),
       ...(await lookAtWorkspaces(db)),
-      ...(await lookAtCommands(needs)),
+      ...(await lookAtDirectories(needs, new ServedDirectories(options.workspaceRoots ?? []))),
       process.env['ANTHROPIC_API_KEY']
         ? { check: 'model key', severity: 'fine', detail: 'ANTHROPIC_API_KEY is set' }
         : { check: 'model key', severity: needs.some(hasOwnModel) ? 'warning' : 'error', detail: 'ANTHROPIC_API_KEY is not set: work and run need it for faculties without a base_url or api_key_env' },
@@ -105,21 +110,33 @@ async function lookAtReading(options: Settings, db: Db): Promise<Check> {
   }
 }
 
-/** What commands of agents can reach on this machine, where they run beside the worker; and what cannot be kept from them. */
-async function lookAtCommands(faculties: readonly FacultyNeeds[]): Promise<Check[]> {
-  const onHost = faculties.filter(({ engage }) => engage.workspace === 'host');
-  if (onHost.length === 0) return [];
-  const directories = [...new Set(onHost.map(({ engage }) => engage.workspace_dir ?? process.cwd()))];
-  const how = await Promise.all(directories.map((directory) => lookAtDirectory(directory)));
-  return [...how, { check: 'secrets', severity: 'fine', detail: 'not kept from commands of workspace = "host": files that their user may read (work-ledger.toml, .mcp.json, ~/.pgpass); what acts for that user elsewhere (a Docker socket, crontab, login scripts)' }];
+/** Which directories of faculties a worker would serve here; what commands of agents can reach, where they run beside the worker; and what cannot be kept from them. */
+async function lookAtDirectories(faculties: readonly FacultyNeeds[], served: ServedDirectories): Promise<Check[]> {
+  const checks: Check[] = [];
+  const looked = new Set<string>();
+  for (const { name, engage, saved_by: namedBy, is_administered: isAdministered } of faculties) {
+    const path = engage.workspace_dir;
+    if (engage.workspace === 'none' || (path === null && engage.workspace !== 'host')) continue;
+    const refusal = path === null ? null : await served.refusal({ path, namedBy, isAdministered });
+    if (refusal !== null) {
+      checks.push({ check: 'directories', severity: 'warning', detail: `work of faculty "${name}" would wait: ${refusal}`, remedy: 'name the directory, or one above it, in workspace_roots of the worker, or save the faculty as an administrator' });
+    } else if (engage.workspace === 'host' && !looked.has(path ?? '')) {
+      looked.add(path ?? '');
+      checks.push(await lookAtDirectory(path ?? process.cwd()));
+    }
+  }
+  if (!faculties.some(({ engage }) => engage.workspace === 'host')) return checks;
+  return [...checks, { check: 'secrets', severity: 'fine', detail: 'not kept from commands of workspace = "host": files that their user may read (work-ledger.toml, .mcp.json, ~/.pgpass); what acts for that user elsewhere (a Docker socket, crontab, login scripts)' }];
 }
 
 async function lookAtDirectory(directory: string): Promise<Check> {
   const check = 'secrets';
-  const user = await commandUser(directory).catch((error: unknown) => messageOf(error));
+  const found = await stat(directory).catch(() => null);
+  if (found === null) return { check, severity: 'warning', detail: `${directory} is not there` };
+  const user = await commandUser({ path: await realpath(directory), uid: found.uid, gid: found.gid, isOwn: false }).catch((error: unknown) => messageOf(error));
   if (typeof user === 'string') return { check, severity: 'error', detail: user };
   const where = `commands in ${directory}`;
-  if (user.kind === 'another') return { check, severity: 'fine', detail: `${where} run as ${user.name}, who cannot read the worker` };
+  if (user.kind === 'another') return { check, severity: 'fine', detail: `${where} run as ${user.name}, who cannot read the worker${user.mayWrite ? '' : ', nor write there'}` };
   if (user.kind === 'same') {
     return { check, severity: 'warning', detail: `${where} can read the worker's memory and the environment of the shell that started it (${user.why})`, remedy: 'let the worker be root, so that they run as another user, or use workspace = "container"' };
   }

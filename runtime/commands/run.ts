@@ -56,7 +56,7 @@ async function runWith(tools: readonly Tool[], scripted: ScriptedModel | null, t
     const item = task === undefined
       ? await resumed(db, options.resume ?? '', keeper, hostName(options.host))
       : await submitted(db, task, workspaceDir === undefined ? named : await saveWorkspaceFaculty(db), workspaceDir, keeper, options);
-    return await driveHere(item, keeper, { ...options, ...place, db, model, tools, facultyModels: scripted === null });
+    return await driveHere(item, keeper, { ...options, ...place, db, model, tools, facultyModels: scripted === null, ...(workspaceDir !== undefined && { ownDirectories: [workspaceDir] }) });
   } finally {
     await db.close();
   }
@@ -115,6 +115,9 @@ type Drive = {
   json?: boolean;
   concurrency: number;
   host?: string;
+  workspaceRoots?: string[];
+  /** The one that --workspace names. */
+  ownDirectories?: string[];
   leaseSeconds: number;
   graceSeconds: number;
   logLevel: string;

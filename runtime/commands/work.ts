@@ -31,6 +31,7 @@ export type WorkOptions = Settings & {
   tools?: string[];
   concurrency: number;
   host?: string;
+  workspaceRoots?: string[];
   leaseSeconds: number;
   graceSeconds: number;
   logLevel: string;

@@ -6,12 +6,15 @@ import type { Logger } from 'pino';
 import { CodeSandbox } from '../../sandbox/codeSandbox.ts';
 import { ContainerWorkspace, listVolumes, removeVolume } from '../../sandbox/containerWorkspace.ts';
 import { daemonId } from '../../sandbox/daemonId.ts';
+import type { Directory } from '../../sandbox/openDirectory.ts';
 import { reap } from '../../sandbox/sandboxContainer.ts';
+import type { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import { clearSockets } from '../../sandbox/toolSocket.ts';
 import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { Workspace } from '../../sandbox/workspace.ts';
 import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
+import { namedBy } from './namedDirectory.ts';
 
 type Engage = Claimed['faculty']['engage'];
 
@@ -34,7 +37,7 @@ export type Containers = {
 const SWEEP_MS = 60_000;
 const REST_MS = 300_000;
 
-export function openContainers(docker: Docker, db: Db, log: Logger): Containers {
+export function openContainers(docker: Docker, db: Db, directories: ServedDirectories, log: Logger): Containers {
   const sandboxes = new Map<string, CodeSandbox>();
   /** With the newest claim of their items, under which they are bound to the daemon. */
   const workspaces = new Map<string, Held>();
@@ -76,7 +79,7 @@ export function openContainers(docker: Docker, db: Db, log: Logger): Containers 
     workspace(claim) {
       const { work_item_id: workItemId, faculty: { engage } } = claim;
       const held: Held = remembered(workspaces, workItemId, () => {
-        const settings = { image: engage.workspace_image, memoryBytes: bytesOf(engage.workspace_memory), cpus: engage.workspace_cpus, sizeBytes: bytesOf(engage.workspace_size), seed: engage.workspace_dir };
+        const settings = { image: engage.workspace_image, memoryBytes: bytesOf(engage.workspace_memory), cpus: engage.workspace_cpus, sizeBytes: bytesOf(engage.workspace_size), seed: engage.workspace_dir === null ? null : () => seedOf(held.claim, directories) };
         return { claim, workspace: new ContainerWorkspace(docker, workItemId, settings, () => bind(held.claim)) };
       });
       held.claim = claim;
@@ -92,6 +95,13 @@ export function openContainers(docker: Docker, db: Db, log: Logger): Containers 
       await Promise.all([...sandboxes.values(), ...[...workspaces.values()].map(({ workspace }) => workspace)].map((one) => one.close()));
     },
   };
+}
+
+/** The directory whose files a workspace begins with, opened. */
+function seedOf(claim: Claimed, directories: ServedDirectories): Promise<Directory> {
+  const named = namedBy(claim);
+  if (named === null) throw new WorkspaceUnavailable('nobody names a directory any more');
+  return directories.open(named);
 }
 
 function remembered<T>(map: Map<string, T>, key: string, make: () => T): T {

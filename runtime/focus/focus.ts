@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino';
 
+import type { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import type { Claimed } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import type { ModelAddress } from '../model/facultyModels.ts';
@@ -33,6 +34,8 @@ export type Runtime = {
   log: Logger;
   /** The last reason to wait of each item that was logged. */
   waits: Map<string, string>;
+  /** The directories of this host that the worker serves, whoever names them. */
+  directories: ServedDirectories;
   /** None on a worker without Docker. */
   containers?: Containers;
   /** Additional headers that web_fetch sends to a host; see config.ts. */

@@ -5,6 +5,7 @@ import type { Begin, Claim, Failure, Finish, HookOrder } from '../ledger/answers
 import { isLeaseLost, messageOf } from '../ledger/errors.ts';
 import { askModel } from './askModel.ts';
 import type { Focus, Runtime, StopReason } from './focus.ts';
+import { directoryRefused } from './namedDirectory.ts';
 import { runHook } from './runHook.ts';
 import { runTools } from './runTools.ts';
 import { checkPlace, operatorPlace } from './workspaceOf.ts';
@@ -27,7 +28,10 @@ export async function runFocus(workItemId: string, runtime: Runtime): Promise<Fo
   const held = runtime.leases.hold(claim);
   if (claim.iteration === 1 && (runtime.waits.get(workItemId)?.startsWith('queued') ?? true)) runtime.log.info({ workItemId, faculty: claim.faculty.name, attempt: claim.attempt }, 'item begun');
   try {
-    const outcome = await drive({ claim, signal: held.signal, runtime });
+    const focus = { claim, signal: held.signal, runtime };
+    const refused = await directoryRefused(claim, runtime.directories);
+    const outcome = refused === null ? await drive(focus)
+      : await runtime.db.iterationFail(claim, { class: 'workspace', message: refused, status: null, retryAfterSeconds: null, requestId: null });
     say(workItemId, outcome, runtime);
     if (outcome.kind !== 'continued') void runtime.containers?.release(claim).catch((error: unknown) => runtime.log.debug({ err: error }, 'container not released'));
     return outcome;

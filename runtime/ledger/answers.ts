@@ -36,6 +36,8 @@ export const claim = z.discriminatedUnion('kind', [
     attempt: z.number(),
     iteration: z.number(),
     faculty,
+    /** The workspace_dir of the item or its faculty, and the role that named it. */
+    directory: z.object({ path: z.string(), named_by: z.string().nullable(), is_administered: z.boolean() }).nullish(),
   }),
   z.object({ kind: z.literal('busy'), lease_owner: z.string() }),
   z.object({ kind: z.literal('finished'), state: z.string() }),

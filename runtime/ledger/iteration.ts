@@ -84,7 +84,8 @@ export const iteration = ({ call, once }: Calls) => ({
   iterationFinish: ({ work_item_id, lease }: Lease, driven: { iteration: number; seconds: number } | null = null) =>
     call('iteration_finish', [work_item_id, lease, driven?.iteration ?? null, driven?.seconds ?? null], finish),
 
-  iterationFail: ({ work_item_id, lease }: Lease, error: ModelError) =>
+  /** class workspace: this worker does not serve the directory. */
+  iterationFail: ({ work_item_id, lease }: Lease, error: Omit<ModelError, 'class'> & { class: ModelError['class'] | 'workspace' }) =>
     call('iteration_fail', [work_item_id, lease, storableJson({
       class: error.class,
       message: error.message,

@@ -41,6 +41,8 @@ export type Happened = z.infer<typeof happened>;
 
 const facultyNeeds = z.object({
   name: z.string(),
+  saved_by: z.string().nullable(),
+  is_administered: z.boolean(),
   engage: z.looseObject({
     workspace: z.string(), workspace_dir: z.string().nullable(), workspace_image: z.string(), tools: z.array(z.string()), code_execution: z.boolean(), code_execution_image: z.string(),
     base_url: z.string().nullish(), api_key_env: z.string().nullish(),
@@ -119,5 +121,6 @@ export const overview = ({ run, one, named, invoked }: Calls) => ({
 
   /** What each current faculty needs of the machine that its items are worked on at. */
   facultyNeeds: () =>
-    run(() => sql.type(facultyNeeds)`select name, config -> 'engage' as engage from ${named('faculties')} where is_current order by name`),
+    run(() => sql.type(facultyNeeds)`
+      select name, config -> 'engage' as engage, saved_by, ${invoked('_administers', [sql.fragment`saved_by`])} as is_administered from ${named('faculties')} where is_current order by name`),
 });

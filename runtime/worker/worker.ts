@@ -8,7 +8,8 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
-import { hostName, webFetchHeaders } from '../config.ts';
+import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
+import { hostName, webFetchHeaders, workspaceRoots } from '../config.ts';
 import { failpoints } from '../failpoint.ts';
 import { openContainers } from '../focus/containers.ts';
 import type { Containers } from '../focus/containers.ts';
@@ -56,6 +57,10 @@ export type WorkerOptions = {
   docker?: DockerDaemon | null;
   /** The work item at the root of the only tree that it works on, see work_keep(); default: whatever is queued. */
   treeId?: string;
+  /** Directories of this host below which any item may have its workspace (default: WORK_LEDGER_WORKSPACE_ROOTS); see servedDirectories.ts. */
+  workspaceRoots?: readonly string[];
+  /** Directories that the person who started this worker named to it, beside those. */
+  ownDirectories?: readonly string[];
 };
 
 /** dockerode's Docker, in words that ask nobody for dockerode's types. */
@@ -90,8 +95,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
 
   const db = await openChecked(url, schema, { maximumPoolSize: concurrency });
   const heart = await openChecked(url, schema, { maximumPoolSize: 1 });
+  const directories = new ServedDirectories(options.workspaceRoots ?? workspaceRoots(), options.ownDirectories);
   const docker = options.docker === undefined ? new Docker() : (options.docker as Docker | null);
-  const containers = docker === null ? null : openContainers(docker, db, log);
+  const containers = docker === null ? null : openContainers(docker, db, directories, log);
   const close = async (): Promise<void> => {
     stopping.abort();
     await Promise.race([warming, sleep(2000, undefined, { ref: false })]); // metrics are taken up to the oldest transaction
@@ -106,7 +112,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const traces = await startTraces({ url, schema, log });
   const counting = await startMetrics(url, schema, log);
   const modelFor = options.facultyModels === false ? () => options.model : facultyModels(options.model);
-  const runtime = { db, watchers, inputs: new StatedInputs(), modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
+  const runtime = { db, directories, watchers, inputs: new StatedInputs(), modelFor, tools, log, waits: new Map<string, string>(), ...(containers && { containers }), ...(traces && { traces }), ...(options.onDelta && { onDelta: options.onDelta }), ...(headers && { webFetchHeaders: headers }) };
   const newRunner = (): Promise<Runner> => startRunner({ url, listenUrl, schema, heart, log, concurrency, leaseSeconds, host, treeId, runtime, onRefused: refused.resolve });
   let warming: Promise<void> | undefined;
   let isCodeOffered: boolean;

@@ -6,6 +6,7 @@ create table faculties (
   config jsonb not null,
   is_current boolean not null default true,
   created_at timestamptz not null default _now(),
+  saved_by name,
   constraint name_is_short check (char_length(name) between 1 and 63)
 );
 
@@ -16,4 +17,5 @@ comment on table faculties is
   'Agent configurations (the TOML as jsonb, with every default filled in), one row for each distinct content ever saved. Written by faculty_save().';
 comment on column faculties.config is 'The faculty with every default filled in, as faculty_save() takes it.';
 comment on column faculties.content_hash is 'SHA-256 of config, in hex; foci.faculty_hash pins it.';
+comment on column faculties.saved_by is 'The database role that saved it, and so named its workspace_dir: an administrator, if one did. Null: it was saved before that was recorded.';
 comment on column faculties.is_current is 'Exactly one row of each name is current; new foci run with that one.';

@@ -39,6 +39,7 @@ create table work_items (
   workspace_daemon text,
   workspace_host text,
   is_stranded boolean not null default false,
+  workspace_dir_by name,
   constraint state_is_known check (state in (
     'created', 'queued', 'claimed', 'running', 'waiting', 'paused', 'completed', 'failed', 'dead', 'cancelled')),
   constraint finished_items_have_resolved_at check (
@@ -93,6 +94,7 @@ comment on column work_items.resolved_at is 'When it reached a final state; null
 comment on column work_items.fork_turn_id is 'The turn from which its conversation continues, if work_fork() made the item. No foreign key: turns reference work items.';
 comment on column work_items.spawn_tool_call_id is 'The tool call of the parent''s agent that submitted this item; null: no call did. No foreign key: tool calls reference work items.';
 comment on column work_items.workspace_dir is 'The directory on the host in which the item is worked on; overrides the faculty''s engage.workspace_dir, and children inherit it. Null: the faculty''s.';
+comment on column work_items.workspace_dir_by is 'The database role that named workspace_dir; children and forks inherit it. What it may name, a worker decides, see focus_claim(). Null: nobody named one.';
 comment on column work_items.workspace_daemon is 'The Docker daemon that has the files of its workspace: only workers of that daemon drive it, see workspace_bind(). Null: there are no files yet, or they are not in a container.';
 comment on column work_items.workspace_host is 'The host of the worker that made its workspace there; null: none did.';
 comment on column work_items.is_stranded is 'True of a waiting item: it waits for a worker on another host, and none lives there; state_reason names it.';

@@ -43,6 +43,12 @@ alter table work_items add column workspace_daemon text;
 alter table work_items add column workspace_host text;
 alter table work_items add column is_stranded boolean not null default false;
 alter table workers add column daemon text;
+
+-- Who named a directory of the workers' hosts. Of faculties nobody knows: they may use what lies within the workers' own roots, until they are saved again.
+alter table work_items add column workspace_dir_by name;
+alter table faculties add column saved_by name;
+update work_items set workspace_dir_by = submitted_by where workspace_dir is not null;
+
 create index faculties_hosts on faculties (name) where is_current and config -> 'hosts' <> '[]';
 
 create index seals_turn on seals (turn_id) where turn_id is not null;

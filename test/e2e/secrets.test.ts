@@ -2,13 +2,13 @@
 // ordinary user and in a container; the same search finds them where nothing guards them.
 
 import { execFile } from 'node:child_process';
-import { chown, copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 
 import { commandUser } from '../../sandbox/commandUser.ts';
 import { HostWorkspace } from '../../sandbox/hostWorkspace.ts';
@@ -68,7 +68,7 @@ async function agentRuns(command: string, engage: object, owner?: { uid: number;
   const name = `runs ${crypto.randomUUID()}`;
   await db.facultySave({ name, accepts: [name], awareness: { enabled: false }, engage: { tools: ['bash'], ...engage } });
   const home = await directoryOf(owner);
-  const worker = await startWorkerProcess({ ...secrets(), env: { ...secrets().env, HOME: home, XDG_CACHE_HOME: join(home, 'none') }, ...(owner && { owner }) });
+  const worker = await startWorkerProcess({ ...secrets(), env: { ...secrets().env, WORK_LEDGER_COMMANDS_AS: '', HOME: home, XDG_CACHE_HOME: join(home, 'none') }, ...(owner && { owner }) });
   try {
     const own = `${await readFile(`/proc/${worker.pid}/environ`, 'latin1')}${await readFile(`/proc/${worker.pid}/cmdline`, 'latin1')}`;
     const item = await db.workSubmit({ workType: name, description: `Run this: COMMAND ${command} END` });
@@ -91,34 +91,36 @@ test('the search finds what nothing guards: environment, arguments and memory of
   for (const what of ['environment of', 'cmdline of', 'memory of']) expect(found.join(), what).toContain(what);
 });
 
-test.skipIf(!isRoot)('where the worker is root, its agent runs commands as another user, who finds nothing', async () => {
-  const directory = await directoryOf();
+test.skipIf(!isRoot)('where the worker is root, its agent runs commands as the owner of the directory, who finds nothing', async () => {
+  const theirs = { uid: 65_432, gid: 65_432 };
+  const directory = await directoryOf(theirs);
   const { output, own } = await agentRuns(`${looking}; id -u; touch made; stat -c %u made`, { workspace: 'host', workspace_dir: directory });
   const [json = '', uid, owner] = output.split('\n');
   const reached = JSON.parse(json) as Reached;
-  expect(reached.found).toEqual([]);
+  expect(reached).toMatchObject({ found: [], uid: theirs.uid });
   expect(reached.looked.processes).toBeGreaterThan(2);
-  expect(reached.uid).not.toBe(0);
-  expect([uid, owner]).toEqual([String(reached.uid), String(reached.uid)]);
-  // The directory was root's, and is now theirs; what the worker writes there is theirs, too.
-  expect((await stat(directory)).uid).toBe(reached.uid);
+  expect([uid, owner]).toEqual([String(theirs.uid), String(theirs.uid)]);
+  // What the worker writes there is theirs, too.
   await new HostWorkspace(directory).writeFile('below/written', 'x');
-  expect([(await stat(join(directory, 'below'))).uid, (await stat(join(directory, 'below/written'))).uid]).toEqual([reached.uid, reached.uid]);
+  expect([(await stat(join(directory, 'below'))).uid, (await stat(join(directory, 'below/written'))).uid]).toEqual([theirs.uid, theirs.uid]);
   expect(own).not.toContain(secret);
   expect(own).toMatch(/work-ledger work .*--database-url postgresql:.*password=\*\*\*/);
 });
 
-test.skipIf(!isRoot)('root keeps a directory that is more than a workspace, and one that another user cannot enter', async () => {
-  for (const directory of ['/', '/etc', fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')]) {
-    expect([directory, await commandUser(directory)]).toMatchObject([directory, { kind: 'namespace', why: `${directory} belongs to root and is not only a workspace` }]);
-  }
-  const closed = await mkdtemp(join(tmpdir(), 'secrets-test-'));
-  directories.push(closed);
-  const within = join(closed, 'within');
-  await new HostWorkspace(closed).writeFile('within/file', 'x');
-  expect(await commandUser(within)).toMatchObject({ kind: 'namespace', why: expect.stringMatching(/^the user \w+ cannot enter /) });
-  expect((await new HostWorkspace(within).run(looking.replace('reach.mjs', reach), { timeoutSeconds: 300, signal: new AbortController().signal, maxBytes: 10_000_000 })).stdout).toContain('"found":[]');
-  expect((await stat(within)).uid).toBe(0);
+test.skipIf(!isRoot)('in a directory of root\'s, commands run as a user who can use it; where there is none, as root only if somebody says so', async () => {
+  vi.stubEnv('WORK_LEDGER_COMMANDS_AS', '');
+  const [open, closed] = [await directoryOf(), await directoryOf()];
+  await chmod(open, 0o755);
+  const place = (path: string, isOwn = false) => ({ path, uid: 0, gid: 0, isOwn });
+  expect(await commandUser(place(open))).toMatchObject({ kind: 'another', uid: expect.toSatisfy((uid) => uid !== 0), mayWrite: false });
+  await expect(commandUser(place(closed))).rejects.toThrow(/^agents' commands do not run as root, and the user [\w-]+ cannot use /);
+  await expect(new HostWorkspace(closed).run('id', { timeoutSeconds: 300, signal: new AbortController().signal })).rejects.toThrow('do not run as root');
+  expect(await commandUser(place(closed, true))).toMatchObject({ kind: 'namespace', why: `${closed} belongs to root, who started this` });
+  vi.stubEnv('WORK_LEDGER_COMMANDS_AS', 'root');
+  expect(await commandUser(place(closed))).toMatchObject({ kind: 'namespace', why: 'WORK_LEDGER_COMMANDS_AS says so' });
+  expect((await new HostWorkspace(closed).run(looking, { timeoutSeconds: 300, signal: new AbortController().signal, maxBytes: 10_000_000 })).stdout).toContain('"found":[]');
+  vi.unstubAllEnvs();
+  expect((await Promise.all([open, closed].map((path) => stat(path)))).map(({ uid }) => uid)).toEqual([0, 0]);
 });
 
 test('an ordinary user\'s agent finds nothing either, although its commands are of the same user', async () => {
@@ -137,13 +139,21 @@ test('an ordinary user\'s agent finds nothing either, although its commands are 
 });
 
 test('the doctor says as whom commands run, and what cannot be kept from them', async () => {
-  await db.facultySave({ name: 'on the host', engage: { workspace: 'host', workspace_dir: '/etc' } });
+  const here = await directoryOf();
+  await chmod(here, 0o755);
+  await db.facultySave({ name: 'here', engage: { workspace: 'host', workspace_dir: here } });
+  await db.facultySave({ name: 'elsewhere', engage: { workspace: 'container', workspace_dir: '/etc' } });
   const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [main, 'doctor', '--json'], { env: { ...process.env, DATABASE_URL: database.url } }).catch((error: unknown) => error as { stdout: string });
-  const says = (JSON.parse(stdout) as { check: string; severity: string; detail: string }[]).filter(({ check }) => check === 'secrets');
-  expect(says.find(({ detail }) => detail.startsWith('commands in /etc run'))).toMatchObject(isRoot
-    ? { severity: 'warning', detail: 'commands in /etc run as root: they cannot read the worker, but write whatever root may (/etc belongs to root and is not only a workspace)' }
-    : { severity: 'fine', detail: 'commands in /etc run in a user namespace: they cannot read the worker, nor the shell that started it' });
+  const doctor = [main, 'doctor', '--json', '--workspace-roots', here];
+  const { stdout } = await promisify(execFile)(process.execPath, doctor, { env: { ...process.env, WORK_LEDGER_COMMANDS_AS: '', DATABASE_URL: database.url } }).catch((error: unknown) => error as { stdout: string });
+  const checks = JSON.parse(stdout) as { check: string; severity: string; detail: string }[];
+  expect(checks.filter(({ detail }) => detail.includes('"elsewhere"'))).toMatchObject(isRoot
+    ? [{ severity: 'warning', detail: 'work of faculty "elsewhere" would wait: /etc lies outside the workspace_roots of this worker, and a worker that runs as root serves nothing else' }]
+    : [{ severity: 'warning', detail: 'work of faculty "elsewhere" would wait: /etc lies outside the workspace_roots of this worker, and does not belong to the user that it runs as' }]);
+  const says = checks.filter(({ check }) => check === 'secrets');
+  expect(says.find(({ detail }) => detail.startsWith(`commands in ${here} run`))).toMatchObject(isRoot
+    ? { severity: 'fine', detail: expect.stringMatching(/ run as [\w-]+, who cannot read the worker, nor write there$/) }
+    : { severity: 'fine', detail: `commands in ${here} run in a user namespace: they cannot read the worker, nor the shell that started it` });
   expect(says.at(-1)?.detail).toMatch(/^not kept from commands of workspace = "host": files that their user may read/);
 });
 

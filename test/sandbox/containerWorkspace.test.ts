@@ -14,7 +14,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 
 import { ContainerWorkspace, listVolumes, pullFiles, pushFiles, removeVolume, VOLUME_LABEL } from '../../sandbox/containerWorkspace.ts';
 import type { WorkspaceSettings } from '../../sandbox/containerWorkspace.ts';
+import { openDirectory } from '../../sandbox/openDirectory.ts';
 import { containerOptions, reap } from '../../sandbox/sandboxContainer.ts';
+import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import { WorkspaceUnavailable } from '../../sandbox/workspace.ts';
 import type { ProcessResult, RunOptions } from '../../sandbox/workspace.ts';
 import { docker, image, noDocker } from '../docker.ts';
@@ -221,14 +223,14 @@ while True:
     await writeFile(join(seed, 'nothing'), '');
     await symlink('src/run.sh', join(seed, 'link'));
     const id = randomUUID();
-    const seeded = open({ seed }, id);
+    const seeded = open({ seed: () => openDirectory(seed) }, id);
     expect(await out('./link; ls -A; ls src; stat -c %U:%a src/run.sh; echo more >> src/run.sh', seeded)).toBe('seeded\nlink\nnothing\nsrc\nempty\nrun.sh\nnobody:755\n');
     expect(await readFile(join(seed, 'src/run.sh'), 'utf8')).not.toContain('more');
     await writeFile(join(seed, 'later'), 'x');
-    expect(await out('ls later; tail -1 src/run.sh', open({ seed }, id))).toBe('more\n'); // once
+    expect(await out('ls later; tail -1 src/run.sh', open({ seed: () => openDirectory(seed) }, id))).toBe('more\n'); // once
     await writeFile(join(seed, 'large'), Buffer.alloc(40 * MiB));
-    await expect(open({ seed }).readFile('large', 1)).rejects.toThrow(`${seed} holds more than 32 MiB`);
-    await expect(open({ seed: join(directory, 'no-such') }).readFile('x', 1)).rejects.toThrow('there is no ');
+    await expect(open({ seed: () => openDirectory(seed) }).readFile('large', 1)).rejects.toThrow(`${seed} holds more than 32 MiB`);
+    await expect(open({ seed: () => new ServedDirectories([directory]).open({ path: join(directory, 'no-such'), namedBy: null, isAdministered: false }) }).readFile('x', 1)).rejects.toThrow('is not there');
   });
 
   test('files get out, but no link, device or path that leads elsewhere', async () => {

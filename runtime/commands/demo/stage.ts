@@ -7,6 +7,7 @@ import { join } from 'node:path';
 
 import type Docker from 'dockerode';
 
+import { giveToCommands } from '../../../sandbox/commandUser.ts';
 import { modelAccess } from '../../config.ts';
 import type { Settings } from '../../config.ts';
 import type { Console } from '../../console/server.ts';
@@ -61,6 +62,7 @@ export async function withStage(options: Settings, script: Script, show: (stage:
     const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
     const workspace = await mkdtemp(join(tmpdir(), 'work-ledger-demo-'));
     await layOutProject(workspace);
+    await giveToCommands(workspace);
     const say = (text: string): void => (isJson ? note(text) : void process.stdout.write(`${text}\n`));
     if (process.env['CONSOLE']) {
       const { startConsole } = await import('../../console/server.ts');
@@ -73,7 +75,7 @@ export async function withStage(options: Settings, script: Script, show: (stage:
       interrupted: interrupted.signal,
       lookFurther: (command, ...queries) => say(lookFurther(place, command, queries)),
       work: async (docker) => {
-        worker = await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), ...(docker && { docker }) });
+        worker = await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), ownDirectories: [workspace], ...(docker && { docker }) });
       },
     });
     if (watched && !interrupted.signal.aborted) {

@@ -116,6 +116,21 @@ $$;
 
 comment on function _works_for_all() is 'Whether whoever is logged in may write to work that others submitted: who was granted this function. Those are the owner, administrators and workers.';
 
+create or replace function _administers(p_role name)
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select exists (
+    select from pg_roles r
+     where r.rolname = p_role
+       and (pg_has_role(r.oid, (select c.relowner from pg_class c where c.oid = 'work_items'::regclass), 'member')
+            or exists (select from ledger_roles l join pg_roles a on a.rolname = l.role where l.kind = 'admin' and pg_has_role(r.oid, a.oid, 'member'))));
+$$;
+
+comment on function _administers(name) is 'Whether a role is the ledger''s owner, an administrator or a member of one of them. False for null, and for a role that is not there.';
+
 create or replace function _raise_over(p_work_item_id uuid)
   returns void
   language plpgsql

@@ -37,16 +37,17 @@ begin
 
   perform pg_advisory_xact_lock(hashtextextended(format('faculty %s %s', _ledger_schema(), v_config ->> 'name'), 0));
   update faculties set is_current = false where name = v_config ->> 'name' and is_current and content_hash <> v_hash;
-  insert into faculties (content_hash, name, config)
-  values (v_hash, v_config ->> 'name', v_config)
-  on conflict (content_hash) do update set is_current = true
+  insert into faculties (content_hash, name, config, saved_by)
+  values (v_hash, v_config ->> 'name', v_config, session_user)
+  on conflict (content_hash) do update
+     set is_current = true, saved_by = case when _administers(faculties.saved_by) then faculties.saved_by else excluded.saved_by end
   returning * into v_faculty;
   return v_faculty;
 end
 $$;
 
 comment on function faculty_save(jsonb) is
-  'Stores an agent configuration and makes it the current one of its name: select faculty_save(''{"name": "reader", "accepts": ["analyze"], "engage": {"max_turns": 20}}''). p_config has the keys of v_faculty_keys, which are those of the faculty TOML; keys left out get their defaults. Returns the faculties row. Saving the same content again changes nothing. Attempts under way keep the configuration with which they started. Raises WL002: the message is the first of faculty_problems(); if there are several, the detail lists all, one a line.';
+  'Stores an agent configuration and makes it the current one of its name: select faculty_save(''{"name": "reader", "accepts": ["analyze"], "engage": {"max_turns": 20}}''). p_config has the keys of v_faculty_keys, which are those of the faculty TOML; keys left out get their defaults. Returns the faculties row. Saving the same content again changes nothing. Attempts under way keep the configuration with which they started. saved_by: who named its workspace_dir, see work_submit(). Raises WL002: the message is the first of faculty_problems(); if there are several, the detail lists all, one a line.';
 
 create or replace function _faculty_for(p_faculty text, p_work_type text)
   returns faculties

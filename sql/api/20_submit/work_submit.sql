@@ -57,12 +57,13 @@ begin
   loop
     insert into work_items (
       id, parent_id, root_id, depth, work_type, description, params, faculty, priority, source,
-      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, submitted_by, spawn_tool_call_id)
+      dedup_key, idempotency_key, external_id, max_attempts, run_at, workspace_dir, workspace_dir_by, submitted_by, spawn_tool_call_id)
     values (
       v_id, p_parent_id, coalesce(v_parent.root_id, v_id), coalesce(v_parent.depth + 1, 0), p_work_type, p_description,
       coalesce(p_params, '{}'), p_faculty, coalesce(p_priority, v_parent.priority, 0), p_source,
       p_dedup_key, p_idempotency_key, p_external_id, p_max_attempts, coalesce(p_run_at, _now()),
-      coalesce(p_workspace_dir, v_parent.workspace_dir), coalesce(v_parent.submitted_by, session_user),
+      coalesce(p_workspace_dir, v_parent.workspace_dir), case when p_workspace_dir is not null then session_user else v_parent.workspace_dir_by end,
+      coalesce(v_parent.submitted_by, session_user),
       (select id from tool_calls where id = nullif(current_setting('work_ledger.tool_call_id', true), '')::uuid and work_item_id = p_parent_id))
     on conflict do nothing
     returning * into v_item;
@@ -81,7 +82,7 @@ end
 $$;
 
 comment on function work_submit(text, text, jsonb, text, integer, uuid, text, text, integer, timestamptz, text, text, jsonb, text) is
-  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
+  'Adds a work item and returns its row: select id from work_submit(''analyze'', ''Find why the nightly import is slow''). It is queued in the same transaction. p_faculty: who does it (default: the faculty that accepts the work type). p_priority: higher is more urgent (default: the parent''s, else 0). p_parent_id: the item of which it is a part; at most 5 levels. p_max_attempts: default: the faculty''s. p_run_at: not before this time. p_source: human, trigger, agent, webhook, cron or event. p_budget: what it and everything below it may use, {tokens, money, seconds, calls, children}, see budget_set(). p_workspace_dir: the directory on the host in which it, and work delegated from it, is done; overrides the faculty''s (default: the parent''s). The worker decides whether it exists for whoever named it: its owner''s or an administrator''s directories must belong to the worker''s user, those of others lie within the worker''s workspace_roots. p_dedup_key: if an unfinished item has this key, it is returned instead of a second one. p_external_id: your own identifier. p_idempotency_key: the same call repeated returns the same item, for ever. Raises WL001 (parent), WL002, WL003 (parent finished), WL006 (key or external id used for another item), WL009 (no children left in the budget of an ancestor).';
 
 create or replace function _submit_parent(p_parent_id uuid)
   returns work_items

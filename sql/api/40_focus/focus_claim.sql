@@ -44,7 +44,7 @@ end
 $$;
 
 comment on function focus_claim(uuid, text, integer) is
-  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. An item that this worker may not drive, because its faculty names other hosts or its files are at another Docker daemon (see lease_renew()), is not_due, too, with reason, and host: the host to whose workers its job was given; null: no worker lives where it may be driven, and it waits for one. Raises WL001, WL002.';
+  'Takes the right to drive a work item for p_lease_seconds, to be renewed by lease_renew(). Starts an attempt if none is under way; takes over one whose lease has expired. Returns {kind: claimed, work_item_id, focus_id, lease, lease_generation, attempt, iteration, faculty, directory}; lease (a uuid) is the fencing token that every writing function asks for, faculty the configuration, directory the workspace_dir of item or faculty: {path, named_by (a role), is_administered (it is the owner or an administrator)}, which the worker uses only if its own settings allow it, else iteration_fail() with class workspace. Otherwise the reason: {kind: busy | finished | not_due | unroutable, ...}: another worker has it; it is final; it has to wait, is paused or finds no free slot; no faculty accepts it. An item that this worker may not drive, because its faculty names other hosts or its files are at another Docker daemon (see lease_renew()), is not_due, too, with reason, and host: the host to whose workers its job was given; null: no worker lives where it may be driven, and it waits for one. Raises WL001, WL002.';
 
 create or replace function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, out answer jsonb, out next_id uuid, out free_slot text)
   language plpgsql
@@ -184,22 +184,12 @@ begin
     'lease_generation', p_focus.lease_generation,
     'attempt', p_focus.attempt,
     'iteration', p_focus.iteration + 1,
-    'faculty', (select _at_home(config, p_item.workspace_dir) from faculties where content_hash = p_focus.faculty_hash));
+    'faculty', (select _at_home(config, p_item.workspace_dir) from faculties where content_hash = p_focus.faculty_hash),
+    'directory', _directory_named(p_item, p_focus.faculty_hash));
 end
 $$;
 
 comment on function _lease_grant(work_items, foci, text, integer) is 'Gives a worker the lease on an item, whose fence the caller holds. item: its row as it is then, for the caller to store; answer: for focus_claim().';
-
-create or replace function _at_home(p_config jsonb, p_workspace_dir text)
-  returns jsonb
-  language sql
-  immutable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select case when p_workspace_dir is null then p_config else jsonb_set(p_config, '{engage,workspace_dir}', to_jsonb(p_workspace_dir)) end;
-$$;
-
-comment on function _at_home(jsonb, text) is 'The configuration of a faculty with engage.workspace_dir replaced by the item''s workspace_dir, if the item has one.';
 
 create or replace function _focus_create(p_item work_items)
   returns foci

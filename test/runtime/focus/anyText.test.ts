@@ -26,6 +26,7 @@ import { defineTool } from '../../../runtime/tools/tool.ts';
 import type { Tool, ToolOutcome } from '../../../runtime/tools/tool.ts';
 import { Leases } from '../../../runtime/worker/leases.ts';
 import type { Code, CodeResult } from '../../../sandbox/codeSandbox.ts';
+import { ServedDirectories } from '../../../sandbox/servedDirectories.ts';
 import type { CodeCallAnswer } from '../../../sandbox/toolSocket.ts';
 import { createDatabase } from '../../database.ts';
 import type { TestDatabase } from '../../database.ts';
@@ -66,7 +67,7 @@ async function play(call: Call, more: { tools?: Tool[]; code?: (code: Code) => P
   const leases = new Leases({ db, workerId: 'w', treeId: null, concurrency: 1, leaseSeconds: 60, host: '', daemon: () => null, isAtWork: () => true, log });
   const run = async (given: Code): Promise<CodeResult> => ({ verdict: 'ok', returned: null, error: null, output: '', durationMs: 1, ...(await code?.(given)) });
   const runtime: Runtime = {
-    db, leases, watchers: new Watchers(db, log), inputs: new StatedInputs(), log, waits: new Map(), tools: new Map(tools.map((tool) => [tool.name, tool])),
+    db, leases, directories: new ServedDirectories([directory]), watchers: new Watchers(db, log), inputs: new StatedInputs(), log, waits: new Map(), tools: new Map(tools.map((tool) => [tool.name, tool])),
     modelFor: () => ({ call: async () => ({ kind: 'response', response: {
       id: `m${++asked}`, model: 'm', stopDetails: null, usage, requestId: null, durationMs: 1, stopReason: asked === 1 ? 'tool_use' : 'end_turn',
       content: [asked === 1 ? { type: 'tool_use', id: `t_${randomUUID()}`, ...call } : { type: 'text', text: 'Done.' }] } }) }),
