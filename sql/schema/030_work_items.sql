@@ -50,7 +50,8 @@ create table work_items (
   constraint depth_is_at_most_5 check (depth between 0 and 5 or (depth > 5 and work_type = 'ldg:task')),
   constraint children_know_their_root check ((parent_id is null) = (depth = 0) and (parent_id is null) = (root_id = id)),
   constraint max_attempts_is_positive check (max_attempts > 0),
-  constraint workspace_dir_is_absolute check (workspace_dir ~ '^/')
+  constraint workspace_dir_is_absolute check (workspace_dir ~ '^/'),
+  constraint only_driven_items_are_to_pause check (not is_pausing or state in ('claimed', 'running'))
 ) with (fillfactor = 70);
 
 create unique index work_items_idempotency_key on work_items (idempotency_key) where idempotency_key is not null;
@@ -103,7 +104,7 @@ comment on column work_items.priority is 'Higher is more urgent.';
 comment on column work_items.dedup_key is 'At most one unfinished work item has a given key.';
 comment on column work_items.external_id is 'The caller''s own identifier, unique in this ledger.';
 comment on column work_items.state_reason is 'Why the item is in its state, in plain text; null where the state says it all.';
-comment on column work_items.is_pausing is 'True: the item pauses as soon as the iteration under way is over.';
+comment on column work_items.is_pausing is 'True: the item pauses as soon as the worker that drives it gives up its lease.';
 comment on column work_items.attempts is 'Foci started so far.';
 comment on column work_items.max_attempts is 'Null: the faculty''s recover.max_attempts.';
 comment on column work_items.run_at is 'Not worked on before this time. Of a waiting item: when its wait times out.';

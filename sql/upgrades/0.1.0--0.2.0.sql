@@ -54,6 +54,12 @@ create index faculties_hosts on faculties (name) where is_current and config -> 
 create index seals_turn on seals (turn_id) where turn_id is not null;
 create index foci_session on foci (session_label);
 
+-- An item that is to pause is driven, and paused when its lease ends; it was when the next iteration was claimed.
+update work_items w
+   set state = 'paused', is_pausing = false, slot_faculty = null
+ where w.is_pausing and w.resolved_at is null and not exists (select from fences e where e.work_item_id = w.id and e.lease_hash is not null);
+alter table work_items add constraint only_driven_items_are_to_pause check (not is_pausing or state in ('claimed', 'running'));
+
 -- With them hashes of erased words could be told from others; the chain keeps its salts in fences.
 drop table content_salts;
 drop function if exists _salted_hash(uuid, text[]);
@@ -61,6 +67,9 @@ drop function if exists lease_renew(text, uuid[], uuid[], text, integer, uuid, i
 drop function if exists _jobs_tidy();
 drop function if exists _job_task(uuid);
 drop function if exists _job_waiting(text);
+drop function if exists _lease_end(work_items);
+drop function if exists _lease_drop(work_items, jsonb);
+drop function if exists _enqueue_forgotten(timestamptz, text[], uuid[], interval);
 
 @functions@
 

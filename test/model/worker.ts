@@ -113,7 +113,7 @@ export class Worker {
       await runCalls(this, calls);
     } else if (begin.kind === 'run_tools') await runCalls(this, begin.calls);
     else {
-      this.#ended(begin.kind);
+      await this.#ended(begin.kind);
       return false;
     }
     return this.#finish();
@@ -207,7 +207,7 @@ export class Worker {
     this.item.isInFlight = false;
     this.item.lease = null;
     if (kind === 'context_overflow') this.stage.world.abandoned(this.item);
-    this.#ended(failure.kind);
+    await this.#ended(failure.kind);
   }
 
   async #summarize(turnId: string, request: Record<string, unknown>): Promise<boolean> {
@@ -233,7 +233,7 @@ export class Worker {
     stage.world.note(item, `hook ${String(order.input['hook'])}`);
     const recorded = answers.hookRecorded.parse(await this.call('hook_record', order.hook_run_id, said));
     if (recorded.kind === 'recorded') return true;
-    this.#ended(recorded.kind);
+    await this.#ended(recorded.kind);
     return false;
   }
 
@@ -249,11 +249,9 @@ export class Worker {
       await refresh(this.stage, this.item.head);
       if (finish.kind === 'parked') return false;
       // An approved call may still have to run: then the same iteration comes once more.
-      if (finish.kind === 'continued') {
-        if (this.item.head?.calls.every((call) => !call.isOpen) ?? true) this.item.isOpen = false;
-        return !this.#isAnswered;
-      }
-      this.#ended(finish.kind);
+      if ((finish.kind === 'continued' || finish.kind === 'paused') && (this.item.head?.calls.every((call) => !call.isOpen) ?? true)) this.item.isOpen = false;
+      if (finish.kind === 'continued') return !this.#isAnswered;
+      await this.#ended(finish.kind);
       return false;
     }
   }
@@ -267,7 +265,7 @@ export class Worker {
     await this.#fixed(next.kind);
     if (next.kind === 'call_model') await stage.asked(item, next.turn_id, next.request, 'held');
     else if (next.kind !== 'run_hook' && next.kind !== 'summarize' && next.kind !== 'run_tools') {
-      this.#ended(next.kind);
+      await this.#ended(next.kind);
       return false;
     }
     if (this.work.goesOn === 'crash') {
@@ -280,12 +278,14 @@ export class Worker {
   }
 
   /** The stage said that the iteration, the attempt or the item is over. */
-  #ended(kind: string): void {
-    const { world } = this.stage;
+  async #ended(kind: string): Promise<void> {
+    const { world, ledger } = this.stage;
     const { item } = this;
     item.lease = null;
     item.isInFlight = false;
-    if (kind === 'queued') world.attemptEnded(item);
+    // An attempt that ends while a pause is asked for leaves its item paused instead of queued.
+    const isOver = kind === 'queued' || (kind === 'paused' && (await ledger.rows('select from ledger.work_items where id = $1 and focus_id is null', item.id)).length > 0);
+    if (isOver) world.attemptEnded(item);
     else if (kind !== 'retry' && kind !== 'parked' && kind !== 'paused') world.ended(item, kind);
   }
 }

@@ -286,9 +286,10 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'each end of a lease writes the item',
     file: 'sql/api/40_focus/lease.sql',
-    from: `   where id = p_item.id
-     and (state, state_reason, run_at, slot_faculty) is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.slot_faculty);`,
-    to: '   where id = p_item.id;',
+    from: `   where id = item.id
+     and (state, state_reason, run_at, slot_faculty, is_pausing) is distinct from
+         (item.state, item.state_reason, item.run_at, item.slot_faculty, item.is_pausing);`,
+    to: '   where id = item.id;',
     test: 'test/sql/fences/are_all_that_an_iteration_updates.test.sql',
   },
   {
@@ -640,10 +641,108 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a pause is forgotten',
-    file: 'sql/api/40_focus/focus_claim.sql',
-    from: 'if p_item.is_pausing then',
+    file: 'sql/api/40_focus/slots.sql',
+    from: 'if p_item.is_pausing and p_item.resolved_at is null then',
     to: 'if false then',
     test: 'test/sql/work_pause/waits_for_the_iteration_to_end.test.sql',
+  },
+  {
+    name: 'a pause ends with the attempt',
+    file: 'sql/api/40_focus/focus_end.sql',
+    from: `  if v_state = 'queued' then
+    p_item := _paused_if_asked(p_item);`,
+    to: `  p_item.slot_faculty := null;
+  if false then
+    p_item := _paused_if_asked(p_item);`,
+    test: 'test/sql/work_pause/survives_the_end_of_an_attempt.test.sql',
+  },
+  {
+    name: 'a pause ends with the worker',
+    file: 'sql/api/40_focus/lease.sql',
+    from: '    select * into v_end from _lease_end(p_item);',
+    to: `    p_item.is_pausing := false;
+    select * into v_end from _lease_end(p_item);`,
+    test: 'test/sql/work_pause/survives_the_end_of_an_attempt.test.sql',
+  },
+  {
+    name: 'the reason for which a person paused an item is lost',
+    file: 'sql/api/40_focus/slots.sql',
+    from: `concat_ws('; ', v_asked, nullif(p_item.state_reason, v_asked))`,
+    to: 'p_item.state_reason',
+    test: 'test/sql/work_pause/survives_the_end_of_an_attempt.test.sql',
+  },
+  {
+    name: 'an item that is paused keeps its slot',
+    file: 'sql/api/70_control/work_pause.sql',
+    from: 'slot_faculty = case when v_is_driven then slot_faculty end,',
+    to: 'slot_faculty = slot_faculty,',
+    test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
+  },
+  {
+    name: 'the slot of an item that is paused wakes nobody',
+    file: 'sql/api/70_control/work_pause.sql',
+    from: `    perform _enqueue_all('{}', array[v_item.slot_faculty]);`,
+    to: '    null;',
+    test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
+  },
+  {
+    name: 'the slot of an item that pauses when its iteration is over wakes nobody',
+    file: 'sql/api/40_focus/lease.sql',
+    from: `    perform _enqueue_all('{}', array[p_slot]);`,
+    to: '    null;',
+    test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
+  },
+  {
+    name: 'the slot of an item that pauses when a person interrupts wakes nobody',
+    file: 'sql/api/70_control/work_message.sql',
+    from: 'array_remove(array[v_free_slot], null)',
+    to: `'{}'`,
+    test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
+  },
+  {
+    name: 'the slot of an item that pauses when its worker died wakes nobody, to the sweep',
+    file: 'sql/api/40_focus/work_sweep.sql',
+    from: 'v_free_slots := v_free_slots || case when (v_lost.item).slot_faculty is null then v_item.slot_faculty end;',
+    to: 'null;',
+    test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
+  },
+  {
+    name: 'who was woken for a slot and paused before it took it keeps the next asleep',
+    file: 'sql/api/40_focus/focus_claim.sql',
+    from: `    free_slot := _slot_wanted(p_item); -- it may have been enqueued for it before it was paused`,
+    to: '    null;',
+    test: 'test/sql/work_pause/gives_its_slot_back.test.sql',
+  },
+  {
+    name: 'who was woken for a slot and cancelled before it took it keeps the next asleep',
+    file: 'sql/api/40_focus/focus_claim.sql',
+    from: 'array[coalesce(v_place, _slot_wanted(v_item))]',
+    to: 'array[v_place]',
+    test: 'test/sql/focus_claim/wakes_one_for_each_free_slot.test.sql',
+  },
+  {
+    name: 'of two slots that are free at once one stays idle',
+    file: 'sql/api/40_focus/slots.sql',
+    from: 'if v_taken + 1 < v_max then',
+    to: 'if false then',
+    test: 'test/sql/focus_claim/wakes_one_for_each_free_slot.test.sql',
+  },
+  {
+    name: 'a second attempt may spawn nothing',
+    file: 'sql/api/60_iteration/child_work.sql',
+    from: `
+         and created_at >= coalesce((select created_at from foci where id = v_parent.focus_id), '-infinity')`,
+    to: '',
+    test: 'test/sql/child_work/counts_the_children_of_each_attempt.test.sql',
+  },
+  {
+    name: 'the result of a child that was waited for is told again as a message',
+    file: 'sql/api/60_iteration/waits.sql',
+    from: `    update inbox set consumed_at = v_now, tool_call_id = v_call.id
+     where work_item_id = p_item.id`,
+    to: `    update inbox set consumed_at = v_now, tool_call_id = v_call.id
+     where false and work_item_id = p_item.id`,
+    test: 'test/sql/child_work/tells_each_result_once.test.sql',
   },
   {
     name: 'a fresh attempt sees the ledger of those before',

@@ -33,7 +33,8 @@ begin
   end if;
   if v_item.resolved_at is not null then
     perform _budget_charge(v_due);
-    perform _enqueue_all(array[v_item.parent_id], array[v_place]) where v_due <> '{}'; -- it became dead in this call
+    -- It became dead in this call, or ended before it could take a slot for which it was enqueued: that goes to the next.
+    perform _enqueue_all(array[case when v_due <> '{}' then v_item.parent_id end], array[coalesce(v_place, _slot_wanted(v_item))]);
     return jsonb_build_object('kind', 'finished', 'state', v_item.state);
   end if;
   select * into v_claim from _claim(v_item, p_worker_id, p_lease_seconds);
@@ -60,11 +61,8 @@ declare
   v_grant record;
   v_waits_until timestamptz;
 begin
-  if p_item.is_pausing then
-    update work_items set state = 'paused', is_pausing = false, slot_faculty = null where id = p_item.id;
-    free_slot := p_item.slot_faculty;
-    answer := jsonb_build_object('kind', 'not_due', 'state', 'paused', 'run_at', p_item.run_at);
-    return;
+  if p_item.state = 'paused' then
+    free_slot := _slot_wanted(p_item); -- it may have been enqueued for it before it was paused
   end if;
   if p_item.state = 'waiting' then
     v_waits_until := _waits_settle(p_item);

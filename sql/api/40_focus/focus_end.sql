@@ -23,7 +23,7 @@ end
 $$;
 
 comment on function _focus_end(work_items, text, text, text, jsonb, jsonb) is
-  'Ends the focus of an item, whose fence the caller holds, and puts the item into p_state; retry: queued again or, after the last attempt, dead. Open calls and requests of the focus are ended. Charges the budgets and enqueues whatever waited: the item itself, or its parent, and the next item for its slot. p_due: budget charges, if the caller has already ended the lease.';
+  'Ends the focus of an item, whose fence the caller holds, and puts the item into p_state; retry: queued again (paused, if that was asked for) or, after the last attempt, dead. Open calls and requests of the focus are ended. Charges the budgets and enqueues whatever waited: the item itself, or its parent, and the next item for its slot. p_due: budget charges, if the caller has already ended the lease.';
 
 create or replace function _focus_close(
     p_item work_items,
@@ -60,9 +60,14 @@ begin
   if v_state = 'retry' then
     v_state := case when v_focus.attempt >= _max_attempts(p_item, v_focus) then 'dead' else 'queued' end;
   end if;
+  p_item.state := v_state;
+  p_item.state_reason := p_reason;
+  if v_state = 'queued' then
+    p_item := _paused_if_asked(p_item); -- the next attempt begins when it is resumed
+  end if;
   update work_items
-     set state = v_state,
-         state_reason = p_reason,
+     set state = p_item.state,
+         state_reason = p_item.state_reason,
          is_pausing = false,
          slot_faculty = null,
          focus_id = null,
@@ -154,13 +159,8 @@ create or replace function _pause_until_resumed(p_item work_items, p_reason text
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-declare
-  v_item work_items;
 begin
-  perform _lease_drop(_without_slot(p_item, 'paused', p_reason), p_due);
-  perform _enqueue_all('{}', array[p_item.slot_faculty]);
-  select * into v_item from work_items where id = p_item.id;
-  return v_item;
+  return _lease_drop(_without_slot(p_item, 'paused', p_reason), p_item.slot_faculty, p_due);
 end
 $$;
 

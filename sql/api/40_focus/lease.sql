@@ -83,48 +83,56 @@ declare
 begin
   perform from foci where id = v_item.focus_id for no key update;
   perform _stream_break(v_item.focus_id);
-  perform _lease_drop(v_item);
-  perform _enqueue(v_item.id);
+  perform _lease_drop(v_item, v_item.slot_faculty);
 end
 $$;
 
 comment on function iteration_release(uuid, uuid) is
   'Gives up the lease in the middle of an iteration, so that another worker can continue at once; a worker that is asked to stop calls it. Raises WL001, WL003, WL004.';
 
-create or replace function _lease_end(p_item work_items)
-  returns jsonb
+create or replace function _lease_end(p_item work_items, out item work_items, out due jsonb)
   language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
   v_focus foci := (select f from foci f where f.id = p_item.focus_id);
-  v_due jsonb;
 begin
+  item := _paused_if_asked(p_item);
   update foci set lease_owner = null, lease_expires_at = null where id = v_focus.id;
-  v_due := _lease_due(v_focus);
-  update fences set lease_hash = null where work_item_id = p_item.id;
+  due := _lease_due(v_focus);
+  update fences set lease_hash = null where work_item_id = item.id;
   update work_items
-     set state = p_item.state, state_reason = p_item.state_reason, run_at = p_item.run_at, slot_faculty = p_item.slot_faculty
-   where id = p_item.id
-     and (state, state_reason, run_at, slot_faculty) is distinct from (p_item.state, p_item.state_reason, p_item.run_at, p_item.slot_faculty);
-  return v_due;
+     set state = item.state, state_reason = item.state_reason, run_at = item.run_at, slot_faculty = item.slot_faculty, is_pausing = item.is_pausing
+   where id = item.id
+     and (state, state_reason, run_at, slot_faculty, is_pausing) is distinct from
+         (item.state, item.state_reason, item.run_at, item.slot_faculty, item.is_pausing);
 end
 $$;
 
 comment on function _lease_end(work_items) is
-  'Ends the lease on an item and stores state, state_reason, run_at and slot_faculty of p_item. The caller holds the fence and charges the budgets with what is returned, see _lease_due().';
+  'Ends the lease on an item and stores state, state_reason, run_at and slot_faculty of p_item, or pauses it, if that was asked for. item: its row as it is then. The caller holds the fence, charges the budgets with due, see _lease_due(), and enqueues.';
 
-create or replace function _lease_drop(p_item work_items, p_due jsonb default '{}')
-  returns void
-  language sql
+create or replace function _lease_drop(p_item work_items, p_slot text, p_due jsonb default '{}')
+  returns work_items
+  language plpgsql
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select _budget_charge(p_due || _lease_end(p_item));
+declare
+  v_end record := _lease_end(p_item);
+begin
+  perform _budget_charge(p_due || v_end.due);
+  if p_slot is null or (v_end.item).slot_faculty is not null then
+    perform _enqueue(p_item.id) where (v_end.item).state in ('queued', 'claimed', 'running');
+  else
+    perform _enqueue_all('{}', array[p_slot]); -- an item without its slot waits or is paused
+  end if;
+  return v_end.item;
+end
 $$;
 
-comment on function _lease_drop(work_items, jsonb) is '_lease_end(), and charges the budgets with its result. p_due: budget charges, if the caller has already ended the lease.';
+comment on function _lease_drop(work_items, text, jsonb) is 'Ends the lease on an item, as _lease_end() does, charges the budgets, and enqueues what can run: the item or, if it gave back p_slot (the slot that it had under the lease), the next one for that. Returns its row. p_due: budget charges, if the caller has already ended the lease.';
 
 create or replace function _lease_due(p_focus foci, p_is_refused boolean default false)
   returns jsonb
@@ -190,17 +198,17 @@ begin
     item := v_end.item;
     due := v_end.due;
   else
-    update foci set lease_owner = null, lease_expires_at = null, crash_count = p_focus.crash_count where id = p_focus.id;
+    update foci set crash_count = p_focus.crash_count where id = p_focus.id;
     perform _stream_break(p_focus.id);
-    due := _lease_due(p_focus);
-    update fences set lease_hash = null where work_item_id = p_item.id;
-    item := p_item;
+    select * into v_end from _lease_end(p_item);
+    item := v_end.item;
+    due := v_end.due;
   end if;
 end
 $$;
 
 comment on function _lease_lost(work_items, foci) is
-  'Ends an expired lease and counts the crash; a work item whose iteration has killed max_attempts workers becomes dead. The caller holds the item''s fence, charges the budgets with due and, if the item is dead, enqueues what waits for it.';
+  'Ends an expired lease and counts the crash; a work item whose iteration has killed max_attempts workers becomes dead, one that was to pause is paused. The caller holds the item''s fence, charges the budgets with due and enqueues what waits for the item or for the slot that it gave back.';
 
 create or replace function _unlock_jobs(p_worker_ids text[])
   returns void

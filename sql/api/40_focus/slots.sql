@@ -52,3 +52,37 @@ end
 $$;
 
 comment on function _without_slot(work_items, text, text, timestamptz) is 'The row of an item whose work stops for a time, for _lease_end() to store: with this state, reason and time, and its slot freed.';
+
+create or replace function _paused_if_asked(p_item work_items)
+  returns work_items
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_asked text;
+begin
+  if p_item.is_pausing and p_item.resolved_at is null then
+    v_asked := (select state_reason from work_items where id = p_item.id);
+    p_item := _without_slot(p_item, 'paused', concat_ws('; ', v_asked, nullif(p_item.state_reason, v_asked)));
+  end if;
+  p_item.is_pausing := false;
+  return p_item;
+end
+$$;
+
+comment on function _paused_if_asked(work_items) is 'The row of an item whose lease ends: paused and without a slot, if work_pause() asked for that, whatever else would follow; the reason of the person comes first. Any other row as it is.';
+
+create or replace function _slot_wanted(p_item work_items)
+  returns text
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select f.name
+    from faculties f
+   where f.is_current and f.config ->> 'max_concurrent' is not null
+     and f.name = coalesce((select o.faculty from foci o where o.id = p_item.focus_id), (_faculty_for(p_item.faculty, p_item.work_type)).name);
+$$;
+
+comment on function _slot_wanted(work_items) is 'The faculty of an item, if it has slots: for a free one of them the item may have been enqueued.';

@@ -9,9 +9,11 @@ as $$
 declare
   v_now timestamptz := _now();
   v_ids uuid[];
+  v_item work_items;
   v_focus foci;
   v_lost record;
   v_due jsonb := '{}';
+  v_free_slots text[] := '{}';
   v_expired integer := 0;
   v_given_up integer;
   v_enqueued integer;
@@ -44,8 +46,10 @@ begin
      order by f.id
        for no key update of f)
   loop
-    select * into v_lost from _lease_lost((select w from work_items w where w.id = v_focus.work_item_id), v_focus);
+    v_item := (select w from work_items w where w.id = v_focus.work_item_id);
+    select * into v_lost from _lease_lost(v_item, v_focus);
     v_due := v_due || v_lost.due;
+    v_free_slots := v_free_slots || case when (v_lost.item).slot_faculty is null then v_item.slot_faculty end;
     v_expired := v_expired + 1;
   end loop;
   v_given_up := _calls_give_up(p_call_timeout);
@@ -59,7 +63,7 @@ begin
   if v_set_back_by is not null then
     update models set cooldown_ends_at = cooldown_ends_at - v_set_back_by where cooldown_ends_at > v_now;
   end if;
-  v_enqueued := _enqueue_forgotten(v_now, v_dead_workers, v_dead_trees, p_worker_timeout);
+  v_enqueued := _enqueue_forgotten(v_now, v_dead_workers, v_dead_trees, v_free_slots, p_worker_timeout);
   perform _unlock_jobs(v_dead_workers);
   perform _jobs_tidy(p_worker_timeout);
   return jsonb_build_object('expired', v_expired, 'enqueued', v_enqueued, 'calls_given_up', v_given_up, 'dead_workers', to_jsonb(v_dead_workers));
@@ -69,7 +73,7 @@ $$;
 comment on function work_sweep(interval, interval) is
   'Recovers from dead workers and lost jobs: ends expired leases, unlocks the jobs of workers not seen for p_worker_timeout, fails calls of Agent OS clients in flight for longer than p_call_timeout, enqueues due work items that have no job, among them those that waited for a worker on another host, and deletes jobs that will never run. If the clock of the server was set back, leases and waits are measured from now on. Of a long backlog each sweep looks at the next 1,000 items. Every worker runs it when it starts and every few seconds; while one sweep runs, others return at once. Returns {expired, enqueued, calls_given_up, dead_workers}: three counts and a list of ids. Raises WL002.';
 
-create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval)
+create or replace function _enqueue_forgotten(p_now timestamptz, p_dead_workers text[], p_dead_trees uuid[], p_free_slots text[], p_worker_timeout interval)
   returns integer
   language plpgsql
   volatile
@@ -89,7 +93,8 @@ begin
   if to_regnamespace('graphile_worker') is null or not has_schema_privilege('graphile_worker', 'usage') then
     return 0;
   end if;
-  v_ids := _sweep_items('due', p_now) || _sweep_items('waiting', p_now) || array(select id from work_items where root_id = any (p_dead_trees));
+  v_ids := _sweep_items('due', p_now) || _sweep_items('waiting', p_now) || array(select id from work_items where root_id = any (p_dead_trees))
+    || array(select _slot_next(f) from unnest(p_free_slots) f where f is not null);
   with looked_at as materialized (
     select w.id, w.root_id, w.state, w.faculty, w.work_type, w.focus_id, f.faculty as focus_faculty,
            format('%s:%s:%s:%s', v_task, w.id, coalesce(f.attempt, w.attempts + 1), coalesce(f.iteration, 0) + 1) as job_key
@@ -132,9 +137,9 @@ begin
 end
 $$;
 
-comment on function _enqueue_forgotten(timestamptz, text[], uuid[], interval) is 'Enqueues due work items that have no job that will run, and returns how many: items submitted before graphile-worker was installed, unroutable or stranded until now, left behind by a worker that died or hangs, or whose wake-up was lost. It looks at those of _sweep_items() and at p_dead_trees, which dead workers kept. The jobs of p_dead_workers are about to be unlocked and count as runnable.';
+comment on function _enqueue_forgotten(timestamptz, text[], uuid[], text[], interval) is 'Enqueues due work items that have no job that will run, and returns how many: items submitted before graphile-worker was installed, unroutable or stranded until now, left behind by a worker that died or hangs, or whose wake-up was lost. It looks at those of _sweep_items(), at p_dead_trees, which dead workers kept, and at the next for each of p_free_slots. The jobs of p_dead_workers are about to be unlocked and count as runnable.';
 
-revoke execute on function _enqueue_forgotten(timestamptz, text[], uuid[], interval) from public;
+revoke execute on function _enqueue_forgotten(timestamptz, text[], uuid[], text[], interval) from public;
 
 create or replace function _sweep_items(p_walk text, p_now timestamptz)
   returns uuid[]

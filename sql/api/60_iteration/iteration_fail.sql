@@ -81,13 +81,14 @@ as $$
 begin
   p_item.run_at := p_run_at;
   p_item.state_reason := p_reason;
-  perform _lease_drop(p_item, p_due);
-  perform _enqueue(p_item.id);
-  return jsonb_build_object('kind', 'retry', 'run_at', p_run_at, 'reason', p_reason);
+  p_item := _lease_drop(p_item, p_item.slot_faculty, p_due);
+  return case
+    when p_item.state = 'paused' then jsonb_build_object('kind', p_item.state, 'reason', p_item.state_reason)
+    else jsonb_build_object('kind', 'retry', 'run_at', p_run_at, 'reason', p_reason) end;
 end
 $$;
 
-comment on function _iteration_again(work_items, text, timestamptz, jsonb) is 'Releases the lease, as _lease_drop() does, and enqueues the same iteration for p_run_at.';
+comment on function _iteration_again(work_items, text, timestamptz, jsonb) is 'Releases the lease, as _lease_drop() does, and enqueues the same iteration for p_run_at; returns {kind: retry, run_at, reason}, or {kind: paused, reason}.';
 
 create or replace function _cooldown(p_turn turns, p_reason text, p_ends_at timestamptz)
   returns void

@@ -48,9 +48,10 @@ begin
   end if;
   if v_waits_until is not null then
     -- Parked: no worker, no job. Whatever ends the wait enqueues the next job.
-    perform _lease_drop(_without_slot(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until));
-    perform _enqueue_all('{}', array[v_item.slot_faculty]);
-    return jsonb_build_object('kind', 'parked', 'until', v_waits_until);
+    v_item := _lease_drop(_without_slot(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until), v_item.slot_faculty);
+    return case
+      when v_item.state = 'paused' then jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason)
+      else jsonb_build_object('kind', 'parked', 'until', v_waits_until) end;
   end if;
   v_config := _faculty_config(v_focus);
   v_done := _said_done(v_turn, v_call_count);
@@ -82,7 +83,7 @@ end
 $$;
 
 comment on function iteration_finish(uuid, uuid, integer, double precision) is
-  'Last stage of an iteration, when all its calls are settled: decides what follows. {kind: continued, iteration}: the next iteration is enqueued, and the lease is released. {kind: continued, iteration, next}: the caller keeps the lease and goes on; next is what iteration_begin() would return for that iteration. It goes on only if it says which iteration is over (p_iteration) and for how long it has driven the item (p_driven_seconds), and not if the item is to pause, if something more urgent waits for a worker, or, after 10 seconds, something as urgent. {kind: parked, until}: calls wait for children or approval; the lease is released, and the iteration continues when the wait is over. {kind: run_hook, ...}: the agent says that the work is done; run the faculty''s check or consolidate command as for iteration_begin(), report with hook_record(), then call this stage again. {kind: paused, reason}: the same calls had the same results for stall_limit iterations in a row; work_resume() lets the item continue. {kind: completed | failed | queued | dead, reason}: the item''s new state; completed if the model called work_complete or ended its turn with text, and no check failed. Raises WL001, WL003, WL004, WL008 (the response is not recorded, or calls are open).';
+  'Last stage of an iteration, when all its calls are settled: decides what follows. {kind: continued, iteration}: the next iteration is enqueued, and the lease is released. {kind: continued, iteration, next}: the caller keeps the lease and goes on; next is what iteration_begin() would return for that iteration. It goes on only if it says which iteration is over (p_iteration) and for how long it has driven the item (p_driven_seconds), and not if the item is to pause, if something more urgent waits for a worker, or, after 10 seconds, something as urgent. {kind: parked, until}: calls wait for children or approval; the lease is released, and the iteration continues when the wait is over. {kind: run_hook, ...}: the agent says that the work is done; run the faculty''s check or consolidate command as for iteration_begin(), report with hook_record(), then call this stage again. {kind: paused, reason}: work_pause() asked for it, or the same calls had the same results for stall_limit iterations in a row; work_resume() lets the item continue. {kind: completed | failed | queued | dead, reason}: the item''s new state; completed if the model called work_complete or ended its turn with text, and no check failed. Raises WL001, WL003, WL004, WL008 (the response is not recorded, or calls are open).';
 
 create or replace function _raise_not_over(p_focus foci, p_detail text)
   returns void
@@ -126,13 +127,14 @@ create or replace function _continued(p_item work_items, p_focus foci)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  perform _lease_drop(p_item);
-  perform _enqueue(p_item.id);
-  return json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1);
+  p_item := _lease_drop(p_item, p_item.slot_faculty);
+  return case
+    when p_item.state = 'paused' then json_build_object('kind', p_item.state, 'reason', p_item.state_reason)
+    else json_build_object('kind', 'continued', 'iteration', p_focus.iteration + 1) end;
 end
 $$;
 
-comment on function _continued(work_items, foci) is 'Releases the lease on an item and enqueues its next iteration; returns {kind: continued, iteration}.';
+comment on function _continued(work_items, foci) is 'Releases the lease on an item and enqueues its next iteration; returns {kind: continued, iteration}, or {kind: paused, reason}.';
 
 create or replace function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid)
   returns json

@@ -42,7 +42,9 @@ create or replace function _interrupt(p_item work_items)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  v_end record;
   v_due jsonb := '{}';
+  v_free_slot text;
 begin
   if p_item.state in ('claimed', 'running') then
     p_item.run_at := _now();
@@ -50,7 +52,9 @@ begin
   if _is_driven(p_item.id) then
     -- Only the holder of this lease stops, not the worker that claims the item next.
     perform pg_notify('work_lease_revoked', format('%s/%s', id, lease_generation)) from foci where id = p_item.focus_id;
-    v_due := _lease_end(p_item);
+    select * into v_end from _lease_end(p_item);
+    v_due := v_end.due;
+    v_free_slot := case when (v_end.item).slot_faculty is null then p_item.slot_faculty end; -- it was to pause
     -- Calls that wait for approval keep waiting, except those made by code that is stopped here.
     perform _calls_stop(array(
         select k.id
@@ -65,8 +69,8 @@ begin
   -- The pending request does not contain the message yet.
   perform _turns_abandon(p_item.focus_id, '{"class": "interrupted", "message": "a person interrupted"}');
   perform _budget_charge(v_due);
-  perform _enqueue(p_item.id);
+  perform _enqueue_all(array[p_item.id], array_remove(array[v_free_slot], null));
 end
 $$;
 
-comment on function _interrupt(work_items) is 'Ends the lease, the open calls and the pending request of an item, whose fence the caller holds, so that its next iteration begins at once.';
+comment on function _interrupt(work_items) is 'Ends the lease, the open calls and the pending request of an item, whose fence the caller holds, so that its next iteration begins at once or, if it was to pause, when it is resumed.';

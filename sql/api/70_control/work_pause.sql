@@ -25,7 +25,7 @@ end
 $$;
 
 comment on function work_pause(uuid, text) is
-  'Pauses a work item until work_resume(), and returns its row: at once, or when the iteration under way is over (is_pausing). Its children continue. Raises WL001, WL003.';
+  'Pauses a work item until work_resume(), and returns its row: at once, or when the worker that drives it gives up its lease (is_pausing): when the iteration is over, or with whatever ends it, an attempt that failed, a crash or an interruption. A paused item has no slot. Its children continue. Raises WL001, WL003.';
 
 create or replace function work_resume(p_work_item_id uuid)
   returns work_items

@@ -13,9 +13,9 @@ select is((select state from work_resume(item())), 'queued', 'a paused item is q
 select drive();
 select ok((select is_pausing and state = 'running' from work_pause(item())), 'an item that is driven goes on to the end of its iteration');
 select answer('[["note", "n"]]'), run();
-select is(iteration_finish(item(), lease()) ->> 'kind', 'continued', 'the iteration is not disturbed');
-select is(focus_claim(item(), 'w') ->> 'state', 'paused', 'after the iteration the item is paused');
-select is((select state from item), 'paused', 'whoever looks sees that the item is paused');
+select is(iteration_finish(item(), lease()) ->> 'kind', 'paused', 'the item is paused when the iteration is over');
+select is((select (iteration, is_pausing) from item join foci f on f.id = focus_id), (1, false), 'the iteration that was running counts');
+select is(focus_claim(item(), 'w') ->> 'state', 'paused', 'an item that paused under way is not driven');
 select is((select state from work_resume(item())), 'queued', 'an item that paused under way is queued when it is resumed');
 select is(focus_claim(item(), 'w') ->> 'iteration', '2', 'a resumed item goes on with the next iteration');
 select from work_cancel(item());
