@@ -4,6 +4,7 @@ import type { Settings } from '../config.ts';
 import { command, ends, examples, program, reads } from './program.ts';
 
 const items = () => import('../commands/items.ts');
+const approvals = () => import('../commands/approvals.ts');
 
 export function peopleCommands(): void {
   program.commandsGroup('Take part:');
@@ -12,13 +13,15 @@ export function peopleCommands(): void {
     .option('--interrupt', 'now: break off what is under way')
     .action(ends(async (id: string, text: string, options: Settings & { interrupt?: boolean }) => (await items()).message(id, text, options))), "message ID 'Leave the tests as they are'", "message ID 'Stop: that is the wrong table' --interrupt");
 
-  examples(reads(command('approvals', 'tool calls that wait for a person')).action(ends(async (options: Settings) => (await items()).approvals(options))), 'approvals');
+  examples(reads(command('approvals', 'tool calls that wait for a person, with all their arguments')).action(ends(async (options: Settings) => (await approvals()).approvals(options))), 'approvals');
 
-  examples(command('approve <call>', 'let a tool call run').action(ends(async (call: string, options: Settings) => (await items()).approve(call, options))), 'approve CALL');
+  examples(command('approve <call>', 'let a tool call run: shows its arguments and asks')
+    .option('--hash <hash>', 'the arguments that were looked at, as "approvals" names them; required where nobody can be asked')
+    .action(ends(async (call: string, options: Settings & { hash?: string }) => (await approvals()).approve(call, options))), 'approve CALL', 'approve CALL --hash 3f9a1c02d4e5f607');
 
-  examples(command('reject <call>', 'refuse a tool call; the model is told')
+  examples(command('reject <call>', 'refuse a tool call, whatever its arguments; the model is told')
     .option('--reason <text>', 'why')
-    .action(ends(async (call: string, options: Settings & { reason?: string }) => (await items()).reject(call, options))), "reject CALL --reason 'not on a Friday'");
+    .action(ends(async (call: string, options: Settings & { reason?: string }) => (await approvals()).reject(call, options))), "reject CALL --reason 'not on a Friday'");
 
   examples(command('pause <id>', 'pause a work item when its iteration is over')
     .option('--reason <text>', 'why')

@@ -206,28 +206,6 @@ export const pause = (workItemId: string, options: Settings & { reason?: string 
     return exit.ok;
   });
 
-export const approvals = (options: Settings): Promise<number> =>
-  withReader(options, async (db) => {
-    const waiting = await db.approvals();
-    const lines = waiting.map((one) => `${one.tool_call_id}  ${one.risk}  ${one.tool_name} ${JSON.stringify(one.input).slice(0, 200)}  (work item ${one.work_item_id}, until ${one.expires_at})`);
-    print(waiting, visible(lines.join('\n') || 'nothing waits for an approval'), options.json ?? false);
-    return exit.ok;
-  });
-
-export const approve = (toolCallId: string, options: Settings): Promise<number> =>
-  withLedger(options, async (db) => {
-    const decision = await db.toolCallApprove(idOf(toolCallId, 'tool call'));
-    print({ decision }, decision, options.json ?? false);
-    return exit.ok;
-  });
-
-export const reject = (toolCallId: string, options: Settings & { reason?: string }): Promise<number> =>
-  withLedger(options, async (db) => {
-    const decision = await db.toolCallReject(idOf(toolCallId, 'tool call'), options.reason ?? null);
-    print({ decision }, decision, options.json ?? false);
-    return exit.ok;
-  });
-
 export const resume = (workItemId: string, options: Settings): Promise<number> =>
   withLedger(options, async (db) => {
     const item = await db.workResume(idOf(workItemId));

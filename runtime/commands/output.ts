@@ -4,6 +4,7 @@ import { styleText } from 'node:util';
 
 import type { ActivityEvent } from '../ledger/activity.ts';
 import type { CountedItem, WorkItem } from '../ledger/answers.ts';
+import { visible as shown } from '../visible.ts';
 
 /** Exit codes, as docs/operating.md has them. */
 export const exit = { ok: 0, error: 1, usage: 2, workItemFailed: 3, interrupted: 130 } as const;
@@ -16,11 +17,8 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Text from a ledger must not control the terminal: escapes and other control characters become visible. */
-export function visible(text: string): string {
-  // oxlint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g, (c) => (c === '\t' ? '    ' : '␀'));
-}
+/** Text from a ledger must not control the terminal, nor hide in it: what cannot be seen becomes a sign. */
+export const visible = (text: string): string => shown(text).replaceAll('\t', '    ');
 
 type Color = 'dim' | 'red' | 'green' | 'yellow' | 'cyan' | 'bold';
 

@@ -9,7 +9,7 @@ import { ActivityReader } from '../ledger/activity.ts';
 import type { Db } from '../ledger/db.ts';
 import { listen } from '../ledger/listener.ts';
 import type { Listener } from '../ledger/listener.ts';
-import { visible } from './html.ts';
+import { visible } from '../visible.ts';
 
 const SWAP_MS = 250;
 const LOOK_MS = 2000;

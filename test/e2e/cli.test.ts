@@ -53,7 +53,7 @@ test('submit prints the id; show, ledger and digest tell of it; --json is one do
   const shown = JSON.parse((await cli('show', id, '--json')).stdout);
   expect(shown).toMatchObject({ id, state: 'queued', priority: 3, ledger_count: 1, tool_calls: [] });
   expect((await cli('show')).stdout).toContain('Find why the import is slow (no faculty accepts work type "analyze")');
-  expect((await cli('ledger', id)).stdout).toBe('[1] finding: The index\n    is ␀[31mnever used\n');
+  expect((await cli('ledger', id)).stdout).toBe('[1] finding: The index\n    is ␛[31mnever used\n');
   expect(JSON.parse((await cli('ledger', id, '--json')).stdout)[0]).toMatchObject({ seq: 1, entry_type: 'finding' });
   expect((await cli('ledger', id, '--formatted')).stdout).toContain('FINDINGS:');
   expect((await cli('digest')).stdout).toContain('== AWARENESS ==');

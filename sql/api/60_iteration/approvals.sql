@@ -10,7 +10,7 @@ as $$
 $$;
 
 comment on function tool_call_approve(uuid, text) is
-  'Approves a tool call that waits for approval (v_approvals), so that it runs, and returns the approvals row: select tool_call_approve(''…''). p_input_hash: the call''s input_hash in approvals when it was reviewed; refuses if its arguments are others now. Who decided is the role that is logged in. Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over).';
+  'Approves a tool call that waits for approval (v_approvals), so that it runs, and returns the approvals row: select tool_call_approve(''CALL'', ''HASH''). p_input_hash: the input_hash of v_approvals, read together with the input that a person looked at; if the arguments are others now, the approval is refused. Without it (null) the call is approved with whatever arguments it has, read or not: pass it wherever a person decides. Who decided is the role that is logged in. Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over).';
 
 create or replace function tool_call_reject(p_tool_call_id uuid, p_reason text default null)
   returns approvals

@@ -169,7 +169,7 @@ create or replace view v_approvals with (security_invoker = true) as
     join tool_calls k on k.id = a.tool_call_id
     join work_items w on w.id = a.work_item_id
    where a.decision is null and k.status = 'waiting' and a.expires_at > _now() and w.resolved_at is null;
-comment on view v_approvals is 'Tool calls that wait for approval, with their arguments; decide with tool_call_approve() or tool_call_reject().';
+comment on view v_approvals is 'Tool calls that wait for approval, with their arguments; decide with tool_call_approve(), which takes the input_hash of the row that was read, or tool_call_reject().';
 comment on column v_approvals.input is 'The arguments with which the call will run.';
 
 create or replace view v_context with (security_invoker = true) as

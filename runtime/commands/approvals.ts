@@ -1,0 +1,113 @@
+// Approving in a terminal: what waits, with its whole arguments, and the two answers. An approval is for the arguments that were
+// printed: it sends their hash.
+
+import { createInterface } from 'node:readline/promises';
+
+import type { Settings } from '../config.ts';
+import type { Db } from '../ledger/db.ts';
+import { UsageError } from '../ledger/errors.ts';
+import { literal, literalName } from '../visible.ts';
+import { exactJson, wholeArguments } from '../wholeArguments.ts';
+import { idOf } from './ids.ts';
+import { exit, note, paint, print, visible } from './output.ts';
+import { withLedger, withReader } from './withLedger.ts';
+
+type Approval = Awaited<ReturnType<Db['approvals']>>[number];
+
+/** So much of a hash is printed, and so much of one is enough to name it. */
+const HASH = 16;
+
+export const approvals = (options: Settings): Promise<number> =>
+  withReader(options, async (db) => {
+    const waiting = await db.approvals();
+    const data = waiting.map(({ input_json: json, ...one }) => ({ ...one, input: exactJson(json) }));
+    print(data, waiting.map((one) => approvalText(one, widthOf(process.stdout))).join('\n\n') || 'nothing waits for an approval', options.json ?? false);
+    return exit.ok;
+  });
+
+export const approve = (toolCallId: string, options: Settings & { hash?: string }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const id = idOf(toolCallId, 'tool call');
+    if (options.hash !== undefined && !/^[0-9a-f]{16,64}$/.test(options.hash)) throw new UsageError(`--hash takes at least ${HASH} characters of a hash, as "work-ledger approvals" prints it`);
+    const [asked] = await db.approvals(id);
+    if (asked && !(await isWanted(asked, options.hash))) {
+      note('not approved');
+      return exit.error;
+    }
+    // Of a call that does not wait there was nothing to look at: no arguments are meant, and the ledger says what became of it.
+    const decision = await db.toolCallApprove(id, asked?.input_hash ?? '');
+    print({ decision }, decision, options.json ?? false);
+    return exit.ok;
+  });
+
+export const reject = (toolCallId: string, options: Settings & { reason?: string }): Promise<number> =>
+  withLedger(options, async (db) => {
+    const decision = await db.toolCallReject(idOf(toolCallId, 'tool call'), options.reason ?? null);
+    print({ decision }, decision, options.json ?? false);
+    return exit.ok;
+  });
+
+/** These arguments, by their hash or by whoever reads them now. */
+async function isWanted(asked: Approval, hash: string | undefined): Promise<boolean> {
+  if (hash !== undefined) {
+    if (asked.input_hash.startsWith(hash)) return true;
+    throw new Error(`its arguments are not those of --hash ${hash}; "work-ledger approvals" shows them`);
+  }
+  if (!process.stdin.isTTY) throw new UsageError('where nobody can be asked, --hash names the arguments that were looked at; "work-ledger approvals" prints it');
+  note(`${approvalText(asked, widthOf(process.stderr))}\n`);
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question('Approve it? Type yes: ')).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+const widthOf = (stream: NodeJS.WriteStream): number => Math.max(60, (stream.isTTY ? stream.columns : 0) || 120);
+
+const NAME = 28;
+
+/**
+ * A call that waits: what it is, then every argument in two columns. A bar stands left of each line of a value, so that no value can draw
+ * a line that looks like a name; lines are broken here, not by the terminal, which would go on at its edge.
+ */
+export function approvalText(one: Approval, width: number): string {
+  const head = [
+    paint('bold', one.tool_call_id),
+    ...field('tool', `${literalName(one.tool_name)}, ${one.risk}`, width),
+    ...field('work item', `${one.work_item_id}  ${visible(one.description).split('\n')[0]}`, width),
+    ...field('until', one.expires_at, width),
+    ...field('hash', one.input_hash.slice(0, HASH), width),
+  ];
+  const given = wholeArguments(one.input_json);
+  const rows = given.flatMap(({ name, kind, text }) => {
+    const shown = name === null ? '(all arguments)' : literalName(name).replaceAll(/[│┊]/g, (c) => `⟨U+${(c.codePointAt(0) ?? 0).toString(16)}⟩`);
+    const names = pieces(kind === 'text' ? shown : `${shown} (${kind})`, NAME);
+    const values = literal(text).replaceAll('\t', '␉   ').split('\n').flatMap((line) => pieces(line, width - NAME - 7).map((piece, i) => `${i === 0 ? '│' : '┊'} ${piece}`));
+    return Array.from({ length: Math.max(names.length, values.length) }, (_, i) => `    ${padded(names[i] ?? '', NAME)} ${values[i] ?? ''}`.trimEnd());
+  });
+  return [...head, ...rows, `  end of ${given.length === 1 ? 'the argument' : `${given.length} arguments`}`].join('\n');
+}
+
+const field = (name: string, text: string, width: number): string[] => pieces(text, width - 14).map((piece, i) => `  ${(i === 0 ? name : '').padEnd(9)}  ${piece}`);
+
+const wide = /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f000}-\u{3fffd}]/u;
+const cells = (character: string): number => (wide.test(character) ? 2 : 1);
+const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - Array.from(text, cells).reduce((sum, n) => sum + n, 0)));
+
+/** A line in pieces that fit; an empty one is one piece. */
+function pieces(line: string, width: number): string[] {
+  if (/^[ -~]*$/.test(line)) return line.match(new RegExp(`.{1,${width}}`, 'g')) ?? [''];
+  const all: string[] = [];
+  let [piece, used] = ['', 0];
+  for (const character of line) {
+    const n = cells(character);
+    if (used + n > width) {
+      all.push(piece);
+      [piece, used] = ['', 0];
+    }
+    piece += character;
+    used += n;
+  }
+  return [...all, piece];
+}

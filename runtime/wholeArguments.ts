@@ -1,0 +1,66 @@
+// The arguments of a call as a person reads them before approving: all of them, each by its name, its value as it is stored. What is
+// cut, rounded or left out here would be approved unread.
+
+export type Kind = 'text' | 'empty text' | 'shell' | 'SQL' | 'diff' | 'JSON' | 'number' | 'boolean' | 'null';
+
+/** name: null where the arguments are no object, or too many or too deep to be listed; then the text is all of them. */
+export type Argument = { name: string | null; kind: Kind; text: string };
+
+const MOST_ARGUMENTS = 500;
+const DEEPEST = 64;
+/** Indented, a value is at most so many times its size. */
+const MOST_SPREAD = 8;
+
+/** `json`: the arguments as the ledger has them, as text: numbers are shown with every digit. */
+export function wholeArguments(json: string): Argument[] {
+  try {
+    const given = exactJson(json);
+    const isDeep = depthOf(json) > DEEPEST; // indented, it would be many times its size
+    if (!isDeep && typeof given === 'object' && given !== null && !Array.isArray(given) && !isRaw(given)) {
+      const entries = Object.entries(given);
+      if (entries.length <= MOST_ARGUMENTS) return entries.map(([name, value]) => argument(name, value));
+    }
+    return [isDeep ? { name: null, kind: 'JSON', text: json } : argument(null, given)];
+  } catch {
+    return [{ name: null, kind: 'JSON', text: json }]; // deeper than can be walked
+  }
+}
+
+type ExactJson = {
+  parse(json: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
+  rawJSON(text: string): object;
+  isRawJSON(value: unknown): boolean;
+};
+const exact = JSON as unknown as ExactJson;
+const isRaw = (value: unknown): boolean => exact.isRawJSON(value);
+
+/** What JSON says; a number that JavaScript would round or write differently stays as it was written. */
+export const exactJson = (json: string): unknown =>
+  exact.parse(json, (_, value, { source }) => (typeof value === 'number' && source !== undefined && String(value) !== source ? exact.rawJSON(source) : value));
+
+function argument(name: string | null, value: unknown): Argument {
+  if (typeof value === 'string') return { name, kind: kindOf(name ?? '', value), text: value };
+  const kind = value === null ? 'null' : typeof value === 'boolean' ? 'boolean' : typeof value === 'number' || isRaw(value) ? 'number' : 'JSON';
+  const compact = JSON.stringify(value);
+  const indented = JSON.stringify(value, null, 2);
+  return { name, kind, text: indented.length > MOST_SPREAD * compact.length ? compact : indented };
+}
+
+const isDiff = /^(?:diff --git |@@ -\d|--- \S.*\n\+\+\+ \S)/m;
+
+function kindOf(name: string, text: string): Kind {
+  if (text === '') return 'empty text';
+  if (isDiff.test(text)) return 'diff';
+  if (/^(?:command|cmd|script|shell|bash|sh)$/i.test(name)) return 'shell';
+  return /^(?:sql|query|statement)$/i.test(name) ? 'SQL' : 'text';
+}
+
+/** How deep arrays and objects lie in each other. */
+function depthOf(json: string): number {
+  let [depth, deepest] = [0, 0];
+  for (const [part] of json.matchAll(/"(?:[^"\\]|\\.)*"|[[{]|[\]}]/gs)) {
+    if (part === '[' || part === '{') deepest = Math.max(deepest, ++depth);
+    else if (part === ']' || part === '}') depth--;
+  }
+  return deepest;
+}
