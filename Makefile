@@ -12,7 +12,7 @@ node_modules: package-lock.json
 	@touch node_modules
 
 demo: node_modules ## watch an agent fix a failing test; SCENE=team: three of them, SCENE=code: in a sandbox, SCENE=context: what it is shown
-	@node runtime/main.ts demo $(if $(SCENE),--scene $(SCENE))
+	@node runtime/main.ts demo $(if $(SCENE),--scene $(SCENE)) $(if $(KEEP),--keep)
 
 test: node_modules ## run the tests (embedded PostgreSQL 18)
 	vitest run --project test $(if $(CI),--reporter=default --reporter=json --outputFile.json=build/vitest.json)

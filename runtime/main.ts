@@ -25,7 +25,7 @@ program.hook('preAction', async (_, called) => {
     // Every user of the machine can read the arguments of a process; a title takes their place.
     process.title = ['work-ledger', ...process.argv.slice(2).map((word) => shownUrl(word.replace(/^--(?:(?:database|listen|read)-url|to|fetch-from)=/, '')))].join(' ');
   }
-  const takes = new Set(called.options.map((option) => option.attributeName()));
+  const takes = new Set(called.options.filter((option) => !option.hidden).map((option) => option.attributeName()));
   if (!takes.has('databaseUrl')) return;
   const { fileSettings } = await import('./commands/configFile.ts');
   const file = await fileSettings({ isTyped: !['hook', 'mcp'].includes(called.name()) });

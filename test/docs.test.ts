@@ -2,6 +2,7 @@
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import pg from 'pg';
@@ -11,6 +12,7 @@ import { parseRecordedRun } from '../plv8/readers/recordedRun.ts';
 import { withTools } from '../runtime/commands/loadTools.ts';
 import { replayRun } from '../runtime/commands/replay.ts';
 import { loadFaculties } from '../runtime/faculty/loadFaculties.ts';
+import { stopEmbedded } from '../runtime/install/embedded.ts';
 import { installLedger } from '../runtime/install/installLedger.ts';
 import { scriptOf } from '../runtime/model/script.ts';
 import { startScriptedModel } from '../runtime/model/scriptedModel.ts';
@@ -307,11 +309,14 @@ test('every program of a page is one that a test below runs', () => {
 describe('after the demo with a team', () => {
   let database: TestDatabase;
   let shell: Shell;
+  let schema: string;
   beforeAll(async () => {
     database = await createDatabase({ from: null });
     shell = await Shell.open({ DATABASE_URL: database.url });
-    const { code, stdout, stderr } = await run(shell.home, shell.env, 'work-ledger', 'demo', '--scene', 'team');
+    const { code, stdout, stderr } = await run(shell.home, shell.env, 'work-ledger', 'demo', '--install', '--keep', '--scene', 'team');
     expect(code, stdout + stderr).toBe(0);
+    schema = / list --schema (\w+)$/m.exec(stdout)?.[1] ?? '';
+    shell.env['WORK_LEDGER_SCHEMA'] = schema;
   });
   afterAll(async () => {
     await shell?.close();
@@ -319,7 +324,7 @@ describe('after the demo with a team', () => {
   });
 
   test.each([...blocksOf('sh')].filter(ofTeam).map((block) => [placeOf(block), block] as const))('what is typed in %s', async (_, block) => {
-    const [{ id } = { id: '' }] = await database.query<{ id: string }>(`select id from work_ledger.work_items where work_type = 'demo-review'`);
+    const [{ id } = { id: '' }] = await database.query<{ id: string }>(`select id from ${schema}.work_items where work_type = 'demo-review'`);
     const collector = await startOtlpReceiver();
     try {
       await shell.type(block, { ID: id, ITEM: id, 'http://localhost:4318': collector.url });
@@ -332,7 +337,7 @@ describe('after the demo with a team', () => {
     const client = new pg.Client({ connectionString: database.url });
     await client.connect();
     try {
-      await client.query('begin; set local search_path = work_ledger, public; create role app');
+      await client.query(`begin; set local search_path = ${schema}, public; create role app`);
       const results: pg.QueryResult[] = [];
       for (const statement of statementsOf(block.code)) results.push(await client.query(statement));
       expectRows(results.filter(({ command }) => command === 'SELECT'), block.output ?? []);
@@ -345,13 +350,21 @@ describe('after the demo with a team', () => {
 describe('with a model', () => {
   let database: TestDatabase;
   let shell: Shell;
+  let embedded: string;
+  /** No address is set: the demo asks for leave elsewhere. */
+  let onEmbedded: NodeJS.ProcessEnv;
   beforeAll(async () => {
     database = await createDatabase({ from: null });
     await installLedger(database.url, 'work_ledger');
     shell = await Shell.open({ DATABASE_URL: database.url });
     await writeFile(join(shell.home, 'package.json'), '{"scripts": {"test": "node --test"}, "type": "module"}');
+    embedded = await mkdtemp(join(tmpdir(), 'docs-embedded-'));
+    await chmod(embedded, 0o755);
+    onEmbedded = { DATABASE_URL: '', WORK_LEDGER_DATA_DIR: embedded };
   });
   afterAll(async () => {
+    await stopEmbedded(embedded);
+    await rm(embedded, { recursive: true, force: true });
     await shell?.close();
     await database?.drop();
   });
@@ -361,7 +374,7 @@ describe('with a model', () => {
     const [command] = demo ? commandsOf(demo) : [];
     expect(command?.words).toBe('make demo');
     // node_modules is there, whatever its time.
-    const { code, stdout, stderr } = await run(root, shell.env, 'make', '-o', 'node_modules', 'demo');
+    const { code, stdout, stderr } = await run(root, { ...shell.env, ...onEmbedded }, 'make', '-o', 'node_modules', 'demo');
     expect(code, stderr).toBe(0);
     expectOutput(stdout, command?.output ?? []);
     for (const text of textsOfDemo) expectOutput(stdout, text.code.trimEnd().split('\n'));
@@ -378,7 +391,7 @@ describe('with a model', () => {
     ]));
     shell.env['ANTHROPIC_BASE_URL'] = model.url;
     try {
-      await shell.type(block, {}, usesDocker(block) ? { DOCKER_HOST: process.env['DOCKER_HOST'] } : {});
+      await shell.type(block, {}, usesDocker(block) ? { DOCKER_HOST: process.env['DOCKER_HOST'], ...onEmbedded } : {});
     } finally {
       await model.close();
     }

@@ -10,9 +10,10 @@ import type { FaultsOptions } from '../commands/faults.ts';
 import type { InstallOptions } from '../commands/install.ts';
 import type { MoveOptions } from '../commands/move.ts';
 import { exit, note, print } from '../commands/output.ts';
+import type { ScratchOptions } from '../commands/withScratch.ts';
 import type { Settings } from '../config.ts';
 import { shownUrl } from '../ledger/address.ts';
-import { command, consoleOptions, ends, examples, integer, program, reads, workspaceRootsOption } from './program.ts';
+import { command, consoleOptions, ends, examples, integer, program, reads, scratchCommand, workspaceRootsOption } from './program.ts';
 
 const scenes = {
   one: async () => (await import('../commands/demo/demo.ts')).demo,
@@ -24,9 +25,9 @@ const scenes = {
 export function beginCommands(): void {
   program.commandsGroup('Begin:');
 
-  examples(command('demo', 'watch an agent fix a failing test, its ledger in Postgres')
+  examples(scratchCommand('demo', 'watch an agent fix a failing test, its ledger in Postgres; what it made is gone when it ends')
     .addOption(new Option('--scene <name>', 'one: a single agent; team: three faculties that know of each other; code: long output becomes a line; context: what a model is shown, part by part').choices(Object.keys(scenes)).default('one'))
-    .action(ends(async (options: Settings & { scene: keyof typeof scenes }) => (await scenes[options.scene]())(options))), 'demo', 'demo --scene team');
+    .action(ends(async (options: ScratchOptions & { scene: keyof typeof scenes }) => (await scenes[options.scene]())(options))), 'demo', 'demo --scene team', 'demo --keep');
 
   examples(program.command('init [name]').description('write a faculty and its prompt to begin with, and work-ledger.toml, in this directory; nothing is overwritten')
     .option('--dir <directory>', 'where the faculty goes', '.')
@@ -46,8 +47,11 @@ export function beginCommands(): void {
   })), 'up', 'up --console');
 
   examples(command('down', 'stop the embedded database').action(async (options: Settings) => {
-    const wasRunning = await (await import('../install/embedded.ts')).stopEmbedded();
-    print({ wasRunning }, wasRunning ? 'stopped' : 'it was not running', options.json ?? false);
+    const { defaultDataDir, isEmbeddedUrl, stopEmbedded } = await import('../install/embedded.ts');
+    const dataDir = defaultDataDir();
+    const wasRunning = await stopEmbedded(dataDir);
+    print({ wasRunning, dataDir }, `${wasRunning ? 'stopped the embedded database' : 'the embedded database was not running'} (${dataDir})`, options.json ?? false);
+    if (options.databaseUrl && !isEmbeddedUrl(options.databaseUrl)) note(`${shownUrl(options.databaseUrl)} is another server, which was not touched`);
   }), 'down');
 
   examples(command('install', 'install the ledger as a plain script, or bring it up: upgrade it, follow a schema that was renamed; and graphile-worker\'s schema')

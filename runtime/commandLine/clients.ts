@@ -6,8 +6,9 @@ import { fileURLToPath } from 'node:url';
 import type { ClientOptions } from '../commands/hook.ts';
 import type { McpHttpSettings } from '../commands/mcp.ts';
 import { print } from '../commands/output.ts';
+import type { ScratchOptions } from '../commands/withScratch.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, integer, port, program, reads, tokenFile } from './program.ts';
+import { command, ends, examples, integer, port, program, reads, scratchCommand, tokenFile } from './program.ts';
 
 export function clientsCommands(): void {
   program.commandsGroup('Other agents:');
@@ -38,7 +39,7 @@ export function clientsCommands(): void {
     .option('--keep-secrets', 'store what looks like a secret as it is')
     .action(ends(async (paths: string[], options: Settings & { keepSecrets?: boolean }) => (await import('../commands/import.ts')).importFiles(paths, options))), 'import ~/.claude/projects ~/.codex/sessions');
 
-  examples(command('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
+  examples(scratchCommand('replay <file>', 'drive a recorded run (Claude Code, Codex, Copilot, mini-swe-agent, SWE-agent) through the loop')
     .option('--close-every <calls>', 'let a step ride along after so many calls, so that blocks close', integer)
-    .action(ends(async (file: string, options: Settings & { closeEvery?: number }) => (await import('../commands/replay.ts')).replay(file, options))), 'replay session.jsonl --close-every 5');
+    .action(ends(async (file: string, options: ScratchOptions & { closeEvery?: number }) => (await import('../commands/replay.ts')).replay(file, options))), 'replay session.jsonl --close-every 5', 'replay session.jsonl --keep');
 }

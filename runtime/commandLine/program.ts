@@ -49,17 +49,31 @@ export const workspaceRootsOption = (): Option =>
     .env('WORK_LEDGER_WORKSPACE_ROOTS')
     .argParser((text: string, before: string[] | undefined) => [...(before ?? []), ...workspaceRoots(text)]);
 
+const located = (made: Command): Command => made
+  .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
+  .addOption(new Option('--listen-url <url>', 'where notifications are listened to, if the database is behind a pooler').env('WORK_LEDGER_LISTEN_URL'));
+
 /** A command with the options that locate the ledger. */
 export function command(name: string, description: string, parent: Command = program): Command {
-  return parent
-    .command(name)
-    .description(description)
-    .addOption(new Option('--database-url <url>', 'the database').env('DATABASE_URL'))
-    .addOption(new Option('--listen-url <url>', 'where notifications are listened to, if the database is behind a pooler').env('WORK_LEDGER_LISTEN_URL'))
+  return located(parent.command(name).description(description))
     .addOption(new Option('--schema <name>', 'the schema of the ledger (default: where the extension is, else work_ledger)').env('WORK_LEDGER_SCHEMA'))
     .option('--json', 'print JSON')
     .exitOverride();
 }
+
+/** A command with a ledger of its own for as long as it runs: in no schema that anybody names. */
+export const scratchCommand = (name: string, description: string): Command =>
+  located(program.command(name).description(description))
+    .addOption(new Option('--schema <name>').hideHelp().argParser(() => {
+      throw new InvalidArgumentError(`${name} works in a schema of its own, whatever others are there.`);
+    }))
+    .option('--install', 'let it make its schema, and graphile-worker\'s where that is missing, in the database that is named; the embedded one needs no leave')
+    .option('--keep', 'leave its schema when it ends, to be looked at')
+    .option('--json', 'print JSON')
+    .exitOverride();
+
+/** A command that works, and may begin in a database without a ledger. */
+export const installs = (made: Command): Command => made.option('--install', 'where the database that is named has no ledger, install one first (the embedded one gets it anyhow)');
 
 /** A command that reads, and can do so elsewhere than where the ledger is written. */
 export const reads = (made: Command): Command => made.addOption(new Option('--read-url <url>', 'where the ledger is read, if elsewhere: a standby of the database').env('WORK_LEDGER_READ_URL'));

@@ -10,7 +10,7 @@ import type { ListOptions } from '../commands/list.ts';
 import type { RunOptions } from '../commands/run.ts';
 import type { WorkOptions } from '../commands/work.ts';
 import type { Settings } from '../config.ts';
-import { command, ends, examples, integer, program, reads, workspaceRootsOption } from './program.ts';
+import { command, ends, examples, installs, integer, program, reads, workspaceRootsOption } from './program.ts';
 
 const items = () => import('../commands/items.ts');
 
@@ -28,9 +28,9 @@ const workerOptions = (made: Command): Command =>
 export function workCommands(): void {
   program.commandsGroup('Work:');
 
-  examples(workerOptions(command('work', 'work on what is queued until a signal stops it')).action(ends(async (options: WorkOptions) => (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }))), 'work --faculty engineer.toml', 'work --faculty faculties/ --tools tools.ts --concurrency 8');
+  examples(workerOptions(installs(command('work', 'work on what is queued until a signal stops it'))).action(ends(async (options: WorkOptions) => (await import('../commands/work.ts')).work({ ...options, logLevel: options.logLevel === 'warn' ? 'info' : options.logLevel }))), 'work --faculty engineer.toml', 'work --faculty faculties/ --tools tools.ts --concurrency 8');
 
-  examples(workerOptions(command('run [task]', 'submit a task and work on it here'))
+  examples(workerOptions(installs(command('run [task]', 'submit a task and work on it here')))
     .option('--type <type>', 'work type', 'task')
     .option('--resume <id>', 'go on with a work item here, instead of submitting one')
     .option('--scripted <file>', 'try it without a model: the replies of this JSON file are played instead')

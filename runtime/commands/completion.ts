@@ -5,7 +5,7 @@ import type { Command, Option } from 'commander';
 type Words = { command: string; description: string; aliases: readonly string[]; options: readonly Option[] };
 
 export function completion(program: Command, shell: 'bash' | 'zsh' | 'fish'): string {
-  const all = program.commands.map((one): Words => ({ command: one.name(), description: one.description(), aliases: one.aliases(), options: one.options }));
+  const all = program.commands.map((one): Words => ({ command: one.name(), description: one.description(), aliases: one.aliases(), options: one.options.filter(({ hidden }) => !hidden) }));
   return { bash, zsh, fish }[shell](all);
 }
 

@@ -1,8 +1,7 @@
 // `work-ledger faults`: kills workers and breaks the database while work is under way, in a ledger of its own, and counts what came of it.
 
-import { enableCompileCache } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { getCompileCacheDir } from 'node:module';
 
 import Docker from 'dockerode';
 
@@ -15,6 +14,7 @@ import { isClean, scorecardText } from '../faults/scorecard.ts';
 import { storm } from '../faults/storm.ts';
 import { usersWorkload } from '../faults/usersWorkload.ts';
 import { ownWorkload } from '../faults/workload.ts';
+import { scratchFolder } from '../install/scratchFolder.ts';
 import { exit, note, print } from './output.ts';
 
 export type FaultsOptions = Omit<Settings, 'schema'> & {
@@ -30,13 +30,19 @@ export type FaultsOptions = Omit<Settings, 'schema'> & {
 
 export async function faults(options: FaultsOptions): Promise<number> {
   const interrupted = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
-  process.env['NODE_COMPILE_CACHE'] ??= enableCompileCache(join(tmpdir(), 'work-ledger-faults-cache')).directory ?? '';
-  const ground = await (options.databaseUrl ? ownSchema(options.databaseUrl) : ownServer());
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => interrupted.abort());
+  const folder = await scratchFolder('faults');
   try {
-    return await faultsOn(ground, options, interrupted.signal);
+    // Many workers begin: they compile what they load once.
+    process.env['NODE_COMPILE_CACHE'] ??= getCompileCacheDir() ?? folder;
+    const ground = await (options.databaseUrl ? ownSchema(options.databaseUrl) : ownServer());
+    try {
+      return await faultsOn(ground, options, interrupted.signal);
+    } finally {
+      await ground.remove();
+    }
   } finally {
-    await ground.remove();
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,8 @@
 // `work-ledger replay FILE`: drives a recorded run through the loop. Model and tools answer from the record;
-// everything in between is real. It works in a ledger of its own (schema work_ledger_replay), so that no other
-// worker can mistake its calls for real ones.
+// everything in between is real. It works in a ledger of its own, which is gone when it ends, so that no other
+// worker can mistake its calls for real ones, nor it those of others.
 
+import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
 import { pino } from 'pino';
@@ -10,8 +11,7 @@ import { z } from 'zod';
 import { parseRecordedRun, stepsOf } from '../../plv8/readers/recordedRun.ts';
 import type { RecordedRun } from '../../plv8/readers/recordedRun.ts';
 import { storableText } from '../../plv8/storable.ts';
-import type { Settings } from '../config.ts';
-import { findLedger } from '../install/findLedger.ts';
+import { hostName } from '../config.ts';
 import { readyLedger } from '../install/installLedger.ts';
 import type { WorkItem } from '../ledger/answers.ts';
 import { openChecked } from '../ledger/db.ts';
@@ -27,6 +27,8 @@ import { startWorker } from '../worker/worker.ts';
 import type { Worker } from '../worker/worker.ts';
 import { follow } from './follow.ts';
 import { exit, print, StatusLine } from './output.ts';
+import { withScratch } from './withScratch.ts';
+import type { ScratchOptions } from './withScratch.ts';
 
 export type ReplayReport = {
   workItemId: string;
@@ -41,24 +43,26 @@ export type ReplayReport = {
   rebuiltRequests: number;
 };
 
-export async function replay(file: string, options: Settings & { closeEvery?: number }): Promise<number> {
+export async function replay(file: string, options: ScratchOptions & { closeEvery?: number }): Promise<number> {
   const run = parseRecordedRun(await readFile(file, 'utf8'));
-  const place = await findLedger({ schema: 'work_ledger_replay', ...options });
-  const report = await replayRun(run, place.url, place.schema, options.closeEvery);
-  const isWhole = report.state === 'completed' && report.strangeCalls === 0 && report.rebuiltRequests === report.requests && report.validRequests === report.requests;
-  print({ file, ...report }, [
-    `${report.format}: ${report.modelCalls} recorded model calls, ${report.toolCalls} tool calls, work item ${report.workItemId} ${report.state}`,
-    `${report.requests} requests sent, ${report.validRequests} valid, ${report.rebuiltRequests} rebuilt byte for byte by context_at()`,
-    `look: set search_path = ${place.schema}; select * from context_cost('${report.workItemId}');`,
-  ].join('\n'), options.json ?? false);
-  return isWhole ? exit.ok : exit.workItemFailed;
+  return withScratch('replay', options, async (place, interrupted) => {
+    const report = await replayRun(run, place.url, place.schema, options.closeEvery, interrupted);
+    if (interrupted.aborted) return exit.interrupted;
+    const isWhole = report.state === 'completed' && report.strangeCalls === 0 && report.rebuiltRequests === report.requests && report.validRequests === report.requests;
+    print({ file, ...report, ...(options.keep && { schema: place.schema }) }, [
+      `${report.format}: ${report.modelCalls} recorded model calls, ${report.toolCalls} tool calls, work item ${report.workItemId} ${report.state}`,
+      `${report.requests} requests sent, ${report.validRequests} valid, ${report.rebuiltRequests} rebuilt byte for byte by context_at()`,
+      options.keep ? `look: set search_path = ${place.schema}; select * from context_cost('${report.workItemId}'); it stays until you drop schema ${place.schema}` : 'look: with --keep its ledger stays',
+    ].join('\n'), options.json ?? false);
+    return isWhole ? exit.ok : exit.workItemFailed;
+  });
 }
 
 /**
- * Drives the run to its end, and reports what was sent and what could be rebuilt.
+ * Drives the run to its end or until `interrupted` fires, in a ledger that is made where there is none, and reports what was sent and what could be rebuilt.
  * With `closeEvery` a step goes beside the next calls after every `closeEvery` calls, so that blocks close as with our own agents.
  */
-export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity): Promise<ReplayReport> {
+export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity, interrupted = new AbortController().signal): Promise<ReplayReport> {
   await readyLedger(url, schema);
   const db = await openChecked(url, schema);
   const steps = stepsOf(run, closeEvery);
@@ -68,13 +72,6 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
   const { tools, strangeCalls } = recordedTools(run);
   let worker: Worker | undefined;
   try {
-    worker = await startWorker({
-      url,
-      schema,
-      model: asReplay(createModelClient({ apiKey: 'replay', baseURL: model.url })),
-      tools,
-      log: pino({ level: 'error' }, logDestination()),
-    });
     const faculty = await db.facultySave({
       name: 'replay',
       accepts: ['replay'],
@@ -92,11 +89,21 @@ export async function replayRun(run: RecordedRun, url: string, schema: string, c
       },
       recover: { max_attempts: 1 },
     });
-    const item = await db.workSubmit({ workType: 'replay', description: taskOf(run), faculty });
+    const keeper = randomUUID();
+    const item = await db.workSubmitKept({ workType: 'replay', description: taskOf(run), faculty }, keeper, hostName());
+    worker = await startWorker({
+      url,
+      schema,
+      model: asReplay(createModelClient({ apiKey: 'replay', baseURL: model.url })),
+      tools,
+      treeId: item.id, // in a ledger that others work in, too, it drives nothing of theirs
+      log: pino({ level: 'error' }, logDestination()),
+    });
+    await db.workerStop(keeper); // the worker has taken over
     const status = new StatusLine();
     const ended = await follow(db, url, item.id, {
       onPoll: async () => status.show(`replaying: ${(await db.workProgress(item.id)).turns} of ${run.exchanges.length} model calls`),
-    }, new AbortController().signal);
+    }, interrupted);
     status.clear();
     return await reportOn(db, run, ended ?? item, model.requests.map((request) => request.body), strangeCalls());
   } finally {

@@ -5,7 +5,6 @@ import { realpath, stat } from 'node:fs/promises';
 
 import { hostName } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
-import { readyLedger } from '../install/installLedger.ts';
 import type { CountedItem, WorkItem } from '../ledger/answers.ts';
 import type { ActivityEvent } from '../ledger/activity.ts';
 import { isFinal } from '../ledger/answers.ts';
@@ -27,6 +26,7 @@ import { dockerProblems } from './needs.ts';
 import { nowText, sayCost, Waits } from './now.ts';
 import { argumentsText, cut, entryLine, exit, itemText, note, outcomeText, paint, print, StatusLine, visible } from './output.ts';
 import { scriptFile } from './scriptFile.ts';
+import { readyPlace } from './withLedger.ts';
 import { logger, modelClient } from './work.ts';
 import type { WorkOptions } from './work.ts';
 
@@ -45,7 +45,7 @@ export async function run(task: string | undefined, options: RunOptions): Promis
 async function runWith(tools: readonly Tool[], scripted: ScriptedModel | null, task: string | undefined, options: RunOptions): Promise<number> {
   const workspaceDir = options.workspace === undefined ? undefined : await directoryOf(options.workspace);
   const place = await findLedger(options);
-  await readyLedger(place.url, place.schema);
+  await readyPlace(place, options.install);
   const db = await openChecked(place.url, place.schema, { maximumPoolSize: 2 });
   try {
     const [named] = await saveFaculties(db, options.faculty ?? []);

@@ -21,6 +21,11 @@ export async function checkPlace({ url, schema, isEmbedded }: Place, check = ():
   }
 }
 
+/** For commands that start to work: an embedded database gets a ledger where there is none, another one only where that was asked for. */
+export async function readyPlace({ url, schema, isEmbedded }: Place, isAsked = false): Promise<void> {
+  await (await import('../install/installLedger.ts')).readyLedger(url, schema, { mayInstall: isEmbedded || isAsked });
+}
+
 /** The caller closes it. */
 export async function openLedger(settings: Settings, maximumPoolSize = 3): Promise<{ db: Db; url: string }> {
   const { url, isEmbedded } = await findDatabase(settings);

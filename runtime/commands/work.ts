@@ -8,7 +8,6 @@ import { modelAccess } from '../config.ts';
 import type { Settings } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
 import type { Place } from '../install/findLedger.ts';
-import { readyLedger } from '../install/installLedger.ts';
 import { openChecked } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
@@ -23,12 +22,15 @@ import { saveFaculties } from './faculty.ts';
 import { withTools } from './loadTools.ts';
 import { dockerProblems, hasOwnModel } from './needs.ts';
 import { exit, paint, visible } from './output.ts';
+import { readyPlace } from './withLedger.ts';
 
 export type WorkOptions = Settings & {
   faculty?: string[];
   /** Named by work-ledger.toml. */
   facultiesOfFile?: string[];
   tools?: string[];
+  /** A ledger, where the database that is named has none. */
+  install?: boolean;
   concurrency: number;
   host?: string;
   workspaceRoots?: string[];
@@ -94,7 +96,7 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
 /** Everything to be done before the worker opens its own connections. */
 async function prepare(options: WorkOptions): Promise<{ place: Place; faculties: readonly FacultyNeeds[] }> {
   const place = await findLedger(options);
-  await readyLedger(place.url, place.schema);
+  await readyPlace(place, options.install);
   const db = await openChecked(place.url, place.schema, { maximumPoolSize: 1 });
   try {
     await saveFaculties(db, options.faculty ?? options.facultiesOfFile ?? []);

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { isAlive } from '../../sandbox/isAlive.ts';
 import { ensureEmbedded } from '../install/embedded.ts';
 import { installLedger } from '../install/installLedger.ts';
+import { makeScratch } from '../install/scratchLedger.ts';
 import { startThrowaway } from '../install/throwaway.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { UsageError } from '../ledger/errors.ts';
@@ -75,12 +76,11 @@ export async function ownSchema(url: string): Promise<Ground> {
   const address = URL.canParse(url) ? new URL(url) : null;
   if (address === null || !/^postgres(ql)?:$/.test(address.protocol)) throw new UsageError('faults are played at the address of a database such as postgresql://user@host:5432/database, or without one on a server of their own');
   const host = decodeURIComponent(address.hostname || 'localhost');
-  const schema = `work_ledger_faults_${randomBytes(4).toString('hex')}`;
-  const free = await withConnection({ connectionString: url }, async (client) => (await client.query(`select from pg_namespace where nspname = $1`, [schema])).rowCount === 0);
-  if (!free) throw new Error(`schema ${schema} is there already`);
-  await installLedger(url, schema);
+  const scratch = await makeScratch(url, 'faults');
   return {
-    url, schema,
+    url,
+    schema: scratch.schema,
+    remove: () => scratch.remove(),
     server: host.startsWith('/') ? { path: join(host, `.s.PGSQL.${address.port || 5432}`) } : { host, port: Number(address.port || 5432) },
     behind: (port) => {
       const through = new URL(url);
@@ -91,11 +91,5 @@ export async function ownSchema(url: string): Promise<Ground> {
     },
     terminate: terminate(url),
     crash: null,
-    remove: () => withConnection({ connectionString: url }, async (client) => {
-      // Jobs of its task alone: other ledgers of the database have tasks of their own.
-      await client.query(`delete from graphile_worker._private_jobs where task_id in (select id from graphile_worker._private_tasks where identifier like $1)`, [`${schema}/%`]);
-      await client.query(`delete from graphile_worker._private_tasks where identifier like $1`, [`${schema}/%`]);
-      await client.query(`drop schema ${client.escapeIdentifier(schema)} cascade`);
-    }),
   };
 }

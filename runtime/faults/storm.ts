@@ -2,11 +2,11 @@
 // then the count.
 
 import { closeSync, openSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { scratchFolder } from '../install/scratchFolder.ts';
 import { openDb } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import { startScriptedModel } from '../model/scriptedModel.ts';
@@ -50,7 +50,7 @@ export async function storm(options: StormOptions): Promise<Scorecard> {
   const { ground, seed, leaseSeconds } = options;
   const begun = performance.now();
   const witness = new Witness();
-  const directory = await mkdtemp(join(tmpdir(), 'work-ledger-faults-'));
+  const directory = await scratchFolder('faults');
   const effectsFile = join(directory, 'effects');
   const log = options.logFile === undefined ? null : openSync(options.logFile, 'a');
   const model = await startScriptedModel(witness.watch(options.workload.script, seed));

@@ -56,6 +56,14 @@ export async function ensureEmbedded(options: { dataDir?: string; isDurable?: bo
   }
 }
 
+/** Whether it leads to that server's database `work_ledger`, however it is written. */
+export function isEmbeddedUrl(url: string, dataDir: string = defaultDataDir()): boolean {
+  if (!URL.canParse(url)) return false;
+  const { hostname, pathname, searchParams, port } = new URL(url);
+  const directory = searchParams.get('host') ?? decodeURIComponent(hostname);
+  return pathname === '/work_ledger' && ['', '5432'].includes(searchParams.get('port') ?? port) && directory.startsWith('/') && resolve(directory) === socketDirOf(dataDir);
+}
+
 /** Stops the server; false if none was running. */
 export async function stopEmbedded(dataDir: string = defaultDataDir()): Promise<boolean> {
   const layout = await layOut(dataDir);
@@ -65,13 +73,17 @@ export async function stopEmbedded(dataDir: string = defaultDataDir()): Promise<
   return true;
 }
 
+/** A socket's path may not be longer than about 100 bytes. */
+function socketDirOf(dataDir: string): string {
+  const inside = join(dataDir, 'run');
+  const short = join(tmpdir(), `work-ledger-${process.getuid?.() ?? 0}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
+  return Buffer.byteLength(inside) < 80 ? inside : short;
+}
+
 async function layOut(dataDir: string): Promise<Layout> {
   if (process.platform === 'win32') throw new Error('the embedded PostgreSQL does not run on Windows: set DATABASE_URL');
   const owner = process.getuid?.() === 0 ? await serverUser() : null;
-  // A socket's path may not be longer than about 100 bytes.
-  const inside = join(dataDir, 'run');
-  const short = join(tmpdir(), `work-ledger-${process.getuid?.() ?? 0}-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`);
-  const socketDir = Buffer.byteLength(inside) < 80 ? inside : short;
+  const socketDir = socketDirOf(dataDir);
   await mkdir(dataDir, { recursive: true });
   await mkdir(socketDir, { recursive: true, mode: 0o700 });
   const found = await stat(socketDir);

@@ -23,10 +23,14 @@ export async function findDatabase(settings: Settings): Promise<Omit<Place, 'sch
   for (const address of [given, listened]) {
     if (address && !/^(postgres(ql)?:\/\/|socket:|\/)/.test(address)) throw new UsageError(`"${shownUrl(address)}" is not the address of a database, such as postgresql://user@host:5432/database`);
   }
-  const url = given && given !== '' ? given : (await (await import('./embedded.ts')).ensureEmbedded()).url;
+  const isEmbedded = !given || (await isOurs(given));
+  const url = isEmbedded ? (await (await import('./embedded.ts')).ensureEmbedded()).url : given;
   if (given && listened) listenAt(url, listened);
-  return { url, isEmbedded: !given };
+  return { url, isEmbedded };
 }
+
+/** Whether it is the address that `up` prints; only one of a socket is. */
+const isOurs = async (address: string): Promise<boolean> => /%2f|host=/i.test(address) && (await import('./embedded.ts')).isEmbeddedUrl(address);
 
 /** The schema of the ledger: the one that is given, else that of the extension work_ledger, if it is installed. */
 export async function schemaOn(client: pg.Client, settings: Settings): Promise<string> {

@@ -35,11 +35,11 @@ export async function installLedger(url: string, schema: string): Promise<Instal
   };
 }
 
-/** For commands that start to work: installs a ledger if there is none. An existing one is not touched: it fits, or OtherLedger is thrown. */
-export async function readyLedger(url: string, schema: string): Promise<void> {
+/** For commands that start to work: installs a ledger if there is none, unless it may not. An existing one is not touched: it fits, or OtherLedger is thrown. */
+export async function readyLedger(url: string, schema: string, { mayInstall = true } = {}): Promise<void> {
   const found = await standing(url, schema);
-  if (found.ledger === null) await installLedger(url, schema);
-  else if (found.queue === 0) {
+  if (found.ledger === null && mayInstall) await installLedger(url, schema);
+  else if (found.ledger !== null && found.queue === 0) {
     await checkLedger(url, schema);
     await checkInstallable(url, schema, found);
     await readyQueue(url, found);

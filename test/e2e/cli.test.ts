@@ -115,7 +115,7 @@ const replies: ScriptedReply[] = [
 ];
 
 test('demo --scene team: three faculties, a tree with two children, and a reviewer who is told what one of them found', async () => {
-  const shown = await cli('demo', '--scene', 'team', '--json');
+  const shown = await cli('demo', '--install', '--scene', 'team', '--json');
   expect(shown).toMatchObject({ code: 0, stderr: expect.stringMatching(/\n {4}read [0-9a-f]{4} +\[1\] finding: toCents/) });
   const { items, told } = JSON.parse(shown.stdout);
   expect(items.map((item: Record<string, unknown>) => [item['work_type'], item['parent_id'] === null, item['state']])).toEqual([
@@ -124,7 +124,7 @@ test('demo --scene team: three faculties, a tree with two children, and a review
 });
 
 test.skipIf(noDocker !== null)('demo --scene code: long output that the code alone sees becomes a line', async () => {
-  const shown = await cli('demo', '--scene', 'code', '--json');
+  const shown = await cli('demo', '--install', '--scene', 'code', '--json');
   expect(shown).toMatchObject({ code: 0, stderr: expect.stringContaining('Done: exit code 1: ') });
   const { calls } = JSON.parse(shown.stdout) as { calls: { tool_name: string; chars: number; result: string }[] };
   expect(calls).toMatchObject([{ tool_name: 'execute_code' }, { tool_name: 'bash' }, { tool_name: 'ledger_append' }]);

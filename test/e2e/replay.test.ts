@@ -13,6 +13,14 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
+test('in a ledger with work of others in it, it does its own alone', async () => {
+  const run: RecordedRun = { format: 'mini-swe-agent', model: 'recorded-model', system: '', prompt: 'Mend it.', outcome: 'Done', skipped: [], tools: [], exchanges: [{ text: 'Done.', calls: [], usage: null }] };
+  await replayRun(run, database.url, 'shared');
+  await database.query(`select from shared.work_submit('replay', 'Mine', p_priority => 9)`);
+  expect(await replayRun(run, database.url, 'shared')).toMatchObject({ state: 'completed', requests: 1 });
+  expect(await database.query(`select description, state from shared.work_items where state <> 'completed'`)).toEqual([{ description: 'Mine', state: 'queued' }]);
+});
+
 test('a small run: text between calls, a call without a result, an error, two calls of equal input', async () => {
   const call = (command: string, result: string | null, isError = false) => ({ name: 'bash', input: { command }, result, isError });
   const run: RecordedRun = {

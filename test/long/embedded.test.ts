@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-import { ensureEmbedded, stopEmbedded } from '../../runtime/install/embedded.ts';
+import { ensureEmbedded, isEmbeddedUrl, stopEmbedded } from '../../runtime/install/embedded.ts';
 import { isAlive } from '../../sandbox/isAlive.ts';
 import { version } from '../../sql/extensionSource.ts';
 import { until } from '../workerProcess.ts';
@@ -159,7 +159,7 @@ test('an ordinary user has it too', async () => {
   if (process.getuid?.() !== 0) return;
   const nobody = 65534;
   const code = `
-    import { ensureEmbedded, stopEmbedded } from ${JSON.stringify(fileURLToPath(new URL('../../runtime/install/embedded.ts', import.meta.url)))};
+    import { ensureEmbedded, isEmbeddedUrl, stopEmbedded } from ${JSON.stringify(fileURLToPath(new URL('../../runtime/install/embedded.ts', import.meta.url)))};
     const found = await ensureEmbedded({ dataDir: ${JSON.stringify(join(dataDir, 'mine'))}, isDurable: false });
     console.log(found.started, await stopEmbedded(${JSON.stringify(join(dataDir, 'mine'))}));`;
   const file = join(dataDir, 'user.ts');
@@ -174,4 +174,42 @@ test('an ordinary user has it too', async () => {
   }
   const { stdout } = await promisify(execFile)(process.execPath, [file], { uid: nobody, gid: nobody, cwd: '/', env: { HOME: dataDir, PATH: process.env['PATH'] } });
   expect(stdout.trim()).toBe('true true');
+});
+
+/** A command of a person whose embedded server is in `dataDir`. */
+function cli(databaseUrl: string | null, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const env = { PATH: process.env['PATH'], HOME: dataDir, WORK_LEDGER_DATA_DIR: dataDir, ANTHROPIC_API_KEY: 'k', ...(databaseUrl !== null && { DATABASE_URL: databaseUrl }) };
+  return new Promise((resolve) => {
+    execFile(process.execPath, [fileURLToPath(new URL('../../runtime/start.ts', import.meta.url)), ...args], { cwd: dataDir, env }, (error, stdout, stderr) => resolve({ code: error ? Number(error.code) : 0, stdout, stderr }));
+  });
+}
+
+test('the address that up printed starts it again, like none; down says what it stops', async () => {
+  const first = await cli(null, 'up');
+  expect(first, first.stderr).toMatchObject({ code: 0 });
+  const address = first.stdout.trim();
+  expect(await cli(address, 'down')).toEqual({ code: 0, stdout: `stopped the embedded database (${dataDir})\n`, stderr: '' });
+  expect(await cli(address, 'up')).toMatchObject({ code: 0, stdout: `${address}\n` });
+  expect(await cli('postgresql://app:secret@db.example/shop', 'down')).toEqual({
+    code: 0, stdout: `stopped the embedded database (${dataDir})\n`, stderr: 'postgresql://app:***@db.example/shop is another server, which was not touched\n' });
+  expect(await cli(null, 'down')).toMatchObject({ stdout: `the embedded database was not running (${dataDir})\n`, stderr: '' });
+
+  const directory = join(dataDir, 'run');
+  for (const same of [`postgresql:///work_ledger?host=${encodeURIComponent(directory)}`, `postgresql://postgres@${encodeURIComponent(`${directory}/`)}:5432/work_ledger`]) expect([same, isEmbeddedUrl(same, dataDir)]).toEqual([same, true]);
+  for (const other of [`postgresql://postgres@${encodeURIComponent(directory)}/other`, `postgresql://postgres@${encodeURIComponent(directory)}:5433/work_ledger`, 'postgresql://localhost/work_ledger', 'postgresql://%2Ftmp/work_ledger', 'socket:/tmp']) {
+    expect([other, isEmbeddedUrl(other, dataDir)]).toEqual([other, false]);
+  }
+});
+
+test('a database that is named gets a ledger only where that is asked for', async () => {
+  const { url } = await ensureEmbedded({ dataDir, isDurable: false });
+  await ask(url, 'create database other');
+  const other = url.replace(/work_ledger$/, 'other');
+  const schemas = (): Promise<unknown> => ask(other, `select array_agg(nspname::text order by nspname) from pg_namespace where nspname !~ '^pg_|^information_schema$'`);
+  for (const command of [['run', 'x'], ['work'], ['list']]) {
+    expect(await cli(other, ...command)).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^error: there is no ledger in schema "work_ledger"\. Install one: work-ledger install --schema work_ledger\n$/) });
+  }
+  expect(await schemas()).toEqual(['public']);
+  expect(await cli(other, 'run', 'x', '--install')).toMatchObject({ code: 2, stderr: expect.stringContaining('no faculty accepts work type "task"') });
+  expect(await schemas()).toEqual(['graphile_worker', 'public', 'work_ledger']);
 });

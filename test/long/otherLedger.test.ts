@@ -48,11 +48,11 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['up'], ['install'], ['move', '--to', database.url.replace(/[^/]*$/, 'postgres')], ['show'], ['submit', 'x', '--type', 'a'], ['ledger', id], ['tail', id], ['digest'], ['cancel', id], ['approvals'],
     ['list'], ['logs', id], ['sql'], ['complete', id, 'x'], ['ledger', 'append', id, 'note', 'x'], ['cost'], ['trace', id],
     ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['abandon-files', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['javascript'],
-    ['replay', recorded, '--schema', 'work_ledger'], ['work'], ['run', 'x', '--workspace', '.'], ['demo'], ...['team', 'context', ...needsDocker].map((scene) => ['demo', '--scene', scene]),
+    ['work'], ['run', 'x', '--workspace', '.'],
     ['console', '--port', '0'], ['ledger', 'retract', id, '1', 'x'], ['erase', id], ['retention'], ['export', id], ['verify'], ['heads'],
   ];
-  // Those that need no ledger, and those that never stop their client, which the tests of MCP look at.
-  const others = ['help', 'down', 'pull', 'push', 'mcp', 'hook', 'doctor', 'init', 'completion', 'plugin', 'sandbox-image', 'faults', 'restore'];
+  // Those that need no ledger or make their own, and those that never stop their client, which the tests of MCP look at.
+  const others = ['help', 'down', 'pull', 'push', 'mcp', 'hook', 'doctor', 'init', 'completion', 'plugin', 'sandbox-image', 'faults', 'demo', 'replay', 'restore'];
   const named = [...(await cli(['--help'])).stdout.matchAll(/^ {2}([a-z-]+)[ |]/gm)].map(([, name]) => name ?? '');
   expect(named.filter((name) => !others.includes(name)).toSorted()).toEqual([...new Set(commands.map(([name = '']) => name))].toSorted());
   for (const args of commands) {
@@ -63,28 +63,33 @@ test('every command ends over an older ledger, with what to do', async () => {
   expect(await cli(['doctor'])).toMatchObject({ code: 1, stdout: expect.stringMatching(/^look {2}ledger .*build unknown/) });
 });
 
-test('the demo ends over an older ledger, and runs in the fresh one that it names', async () => {
-  const first = await cli(['demo']);
-  expect(first.code).toBe(1);
-  const [, named = ''] = /WORK_LEDGER_SCHEMA=(\w+)/.exec(first.stderr) ?? [];
-  const second = await cli(['demo'], { WORK_LEDGER_SCHEMA: named });
-  expect(second, second.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('Done: the work item is completed') });
-  expect(await database.query(`select to_regclass('work_ledger.awareness_shown') as old, to_regclass('${named}.awareness_shown') is not null as fresh`)).toEqual([{ old: null, fresh: true }]);
+test('the demo runs next to an older ledger, in one of its own', async () => {
+  const schemas = 'select nspname from pg_namespace order by 1';
+  const before = await database.query(schemas);
+  const shown = await cli(['demo', '--install'], { WORK_LEDGER_SCHEMA: 'work_ledger' });
+  expect(shown, shown.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('Done: the work item is completed') });
+  expect([await database.query(schemas), await database.query(`select to_regclass('work_ledger.awareness_shown') as old`)]).toEqual([before, [{ old: null }]]);
 });
 
 test('an error in the middle of a scene leaves nothing open', async () => {
-  await installLedger(database.url, 'broken');
-  await database.query(`create or replace function broken.faculty_save(p_config jsonb) returns broken.faculties language plpgsql as $$ begin raise exception 'broken on purpose'; end $$`);
+  // What a demo has installed is broken at once.
+  await database.query(`create function break_it() returns event_trigger language plpgsql as $break$ declare v_name text; begin
+    select object_identity into v_name from pg_event_trigger_ddl_commands() where object_identity ~ '^work_ledger_demo_\\w+[.]faculty_save[(]';
+    if found then execute format($$ create or replace function %s returns %s language plpgsql as 'begin raise exception ''broken on purpose''; end' $$, replace(v_name, '(', '(p_config '), split_part(v_name, '.', 1) || '.faculties'); end if;
+  end $break$;
+  create event trigger break_it on ddl_command_end when tag in ('COMMENT') execute function break_it()`);
   for (const scene of ['one', 'team', 'context', ...needsDocker]) {
-    expect(await cli(['demo', '--scene', scene, '--schema', 'broken'])).toMatchObject({ code: 1, stderr: expect.stringContaining('broken on purpose') });
+    expect(await cli(['demo', '--install', '--scene', scene])).toMatchObject({ code: 1, stderr: expect.stringContaining('broken on purpose') });
   }
+  await database.query('drop event trigger break_it');
+  await installLedger(database.url, 'broken');
   await database.query('drop function broken.work_submit cascade');
   expect(await cli(['submit', 'x', '--type', 'a', '--schema', 'broken'])).toMatchObject({ code: 1, stderr: expect.stringContaining('work-ledger doctor') });
 });
 
 test('a server that is not there, and a database that is not, end every command but a worker', async () => {
   const nowhere = { DATABASE_URL: `postgresql://postgres@${encodeURIComponent(directory)}/x`, WORK_LEDGER_SCHEMA: 'work_ledger' };
-  for (const args of [['show'], ['demo'], ['doctor'], ['run', 'x']]) {
+  for (const args of [['show'], ['demo', '--install'], ['doctor'], ['run', 'x']]) {
     expect(await cli(args, { ...nowhere, ANTHROPIC_API_KEY: 'k' })).toMatchObject({ code: 1, stderr: expect.stringMatching(/ENOENT.*\.s\.PGSQL/) });
   }
   const missing = { DATABASE_URL: database.url.replace(/[^/]*$/, 'no_such_database'), ANTHROPIC_API_KEY: 'k' };

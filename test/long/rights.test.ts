@@ -84,7 +84,7 @@ describe.each(servers)('on $server', ({ start, missing }) => {
       const before = await schemas();
       const told = `role "${role}" may not create schema "graphile_worker" in database "${new URL(url).pathname.slice(1)}": let a role that may run in psql what this prints: work-ledger install --schema agents --print --owner ${role}`;
       for (const begin of [installLedger, readyLedger]) await expect(begin(url, 'agents')).rejects.toThrow(told);
-      await expect(cli(url, 'work', '--schema', 'agents')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(told) });
+      await expect(cli(url, 'work', '--install', '--schema', 'agents')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining(told) });
       expect(await schemas()).toEqual(before);
 
       const { stdout: script } = await cli(url, ...told.split('prints: work-ledger ')[1]?.split(' ') ?? []);

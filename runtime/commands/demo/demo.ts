@@ -4,11 +4,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import type { Settings } from '../../config.ts';
 import { scriptOf } from '../../model/script.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { follow } from '../follow.ts';
 import { entryLine, exit, print, visible } from '../output.ts';
+import type { ScratchOptions } from '../withScratch.ts';
 import { task } from './project.ts';
 import { demoReplies } from './script.ts';
 import { withStage } from './stage.ts';
@@ -16,7 +16,7 @@ import type { Stage } from './stage.ts';
 
 const execute = promisify(execFile);
 
-export async function demo(options: Settings): Promise<number> {
+export async function demo(options: ScratchOptions): Promise<number> {
   return withStage(options, scriptOf(demoReplies.map((reply) => ('content' in reply ? { ...reply, delayMs: 400 } : reply))), showOne);
 }
 
@@ -25,7 +25,7 @@ async function showOne(stage: Stage): Promise<number> {
   say(stage.isScripted
     ? 'The model: no ANTHROPIC_API_KEY is set, so a scripted server on this machine speaks its part over the real\nMessages API. Everything else is real: worker, tools, database, tests. Nothing leaves this machine.'
     : 'The model: the API that your ANTHROPIC_API_KEY opens.');
-  say(`The database: ${place.isEmbedded ? 'embedded PostgreSQL' : 'yours'}, schema ${place.schema}.`);
+  say(`The database: ${place.isEmbedded ? 'embedded PostgreSQL' : 'yours'}, in a ledger of the demo's own (schema ${place.schema}).`);
   say(`The project: ${workspace} (the faculty says workspace = "host": its tools read, write and run commands there).\n`);
 
   const faculty = await db.facultySave({
@@ -33,8 +33,7 @@ async function showOne(stage: Stage): Promise<number> {
     accepts: ['demo'],
     engage: { workspace: 'host', workspace_dir: workspace, tools: builtinTools.map((tool) => tool.name), max_turns: 30 },
   });
-  await stage.work();
-  const item = await db.workSubmit({ workType: 'demo', description: task, faculty });
+  const item = await stage.work({ workType: 'demo', description: task, faculty });
   say(`select id from work_submit('demo', '${task}')\n→ ${item.id}\n`);
   let shown = 0;
   const ended = await follow(db, place.url, item.id, {

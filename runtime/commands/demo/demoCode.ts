@@ -8,9 +8,9 @@ import Docker from 'dockerode';
 
 import { CodeSandbox } from '../../../sandbox/codeSandbox.ts';
 import { sandboxImage } from '../../../sandbox/image.ts';
-import type { Settings } from '../../config.ts';
 import { follow } from '../follow.ts';
 import { exit, note, print, visible } from '../output.ts';
+import type { ScratchOptions } from '../withScratch.ts';
 import { withStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 
@@ -33,7 +33,7 @@ wrong = [line for line in result.stdout.splitlines() if line.startswith("not ok"
 ledger_append("finding", f"{len(wrong)} of {result.line_count} amounts lose a cent")
 return f"exit code {result.exit_code}: {len(wrong)} of {result.line_count} amounts are not kept, the first: " + "; ".join(line.split(" - ")[1] for line in wrong[:3])`;
 
-export async function demoCode(options: Settings): Promise<number> {
+export async function demoCode(options: ScratchOptions): Promise<number> {
   const docker = new Docker();
   const sandbox = new CodeSandbox({ docker, image: sandboxImage, memoryBytes: 1, cpus: 1, pool: 0 });
   const problem = await sandbox.problem();
@@ -57,9 +57,8 @@ async function showCode(stage: Stage): Promise<number> {
     name: 'demo-coder', accepts: ['demo-code'],
     engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash', 'read_file'], code_execution: true, max_turns: 10 },
   });
-  await stage.work(new Docker());
   say(`${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n\n${task}\n`);
-  const item = await db.workSubmit({ workType: 'demo-code', description: task, faculty });
+  const item = await stage.work({ workType: 'demo-code', description: task, faculty }, new Docker());
   const ended = await follow(db, place.url, item.id, {}, stage.interrupted);
   if (stage.interrupted.aborted) return exit.interrupted;
   const calls = await db.codeCalls(item.id);

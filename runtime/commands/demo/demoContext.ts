@@ -1,16 +1,16 @@
 // `work-ledger demo --scene context`: what a model is shown after its closed blocks have left its context: the last request
 // of a run, part by part, each with its name and source.
 
-import type { Settings } from '../../config.ts';
 import type { ContextPart } from '../../ledger/answers.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { follow } from '../follow.ts';
 import { entryLine, exit, print, visible } from '../output.ts';
+import type { ScratchOptions } from '../withScratch.ts';
 import { contextScript, contextTask } from './contextScript.ts';
 import { withStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 
-export async function demoContext(options: Settings): Promise<number> {
+export async function demoContext(options: ScratchOptions): Promise<number> {
   return withStage(options, contextScript(), showContext);
 }
 
@@ -21,9 +21,8 @@ async function showContext(stage: Stage): Promise<number> {
     name: 'demo-context', accepts: ['demo-context'], awareness: { enabled: false },
     engage: { workspace: 'host', workspace_dir: workspace, tools: builtinTools.map((tool) => tool.name), max_turns: 30, elide_budget: 0 },
   });
-  await stage.work();
   say(`${stage.isScripted ? 'The model: a scripted server on this machine; everything else is real.' : 'The model: the API that your ANTHROPIC_API_KEY opens.'}\nThe project: ${workspace}\n\n${contextTask}\n`);
-  const item = await db.workSubmit({ workType: 'demo-context', description: contextTask, faculty });
+  const item = await stage.work({ workType: 'demo-context', description: contextTask, faculty });
   let isTold = false;
   const ended = await follow(db, place.url, item.id, {
     onEntry: (entry) => say(`  ledger  ${entryLine(entry)}${entry.keep === null ? '' : `  (keep: ${entry.keep.join(', ')})`}`),

@@ -3,17 +3,17 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Settings } from '../../config.ts';
 import { isFinal } from '../../ledger/answers.ts';
 import type { WorkItem } from '../../ledger/answers.ts';
 import type { Db } from '../../ledger/db.ts';
 import { builtinTools } from '../../tools/builtinTools.ts';
 import { entryLine, exit, print, visible } from '../output.ts';
+import type { ScratchOptions } from '../withScratch.ts';
 import { withStage } from './stage.ts';
 import type { Stage } from './stage.ts';
 import { leadTask, reviewTask, teamScript } from './teamScript.ts';
 
-export async function demoTeam(options: Settings): Promise<number> {
+export async function demoTeam(options: ScratchOptions): Promise<number> {
   return withStage(options, teamScript, showTeam);
 }
 
@@ -27,9 +27,8 @@ async function showTeam(stage: Stage): Promise<number> {
   await db.facultySave({ name: 'demo-lead', accepts: ['demo-lead'], engage: { ...engage, tools } });
   await db.facultySave({ name: 'demo-reader', accepts: ['demo-read'], max_concurrent: 2, engage: readers });
   await db.facultySave({ name: 'demo-reviewer', accepts: ['demo-review'], engage: { ...readers, tools: ['read_file', 'glob', 'grep'], stall_limit: 0 }, awareness: { include_child_work: true, refresh_every: 1 } });
-  await stage.work();
-  const lead = await db.workSubmit({ workType: 'demo-lead', description: leadTask });
-  const review = await db.workSubmit({ workType: 'demo-review', description: reviewTask });
+  const lead = await stage.work({ workType: 'demo-lead', description: leadTask });
+  const review = await stage.work({ workType: 'demo-review', description: reviewTask });
   const ended = await watchTrees(db, [lead.id, review.id], say, stage.interrupted);
   if (stage.interrupted.aborted) return exit.interrupted;
   const told = await db.awarenessShown(review.id);

@@ -1,21 +1,21 @@
-// What every scene of the demo needs: a model, a ledger, a small project, a worker, and somewhere to print what happens.
+// What every scene of the demo needs: a model, a ledger of its own, a small project, workers, and somewhere to print what happens.
 
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type Docker from 'dockerode';
 
 import { giveToCommands } from '../../../sandbox/commandUser.ts';
-import { modelAccess } from '../../config.ts';
-import type { Settings } from '../../config.ts';
+import { hostName, modelAccess } from '../../config.ts';
 import type { Console } from '../../console/server.ts';
-import { findLedger } from '../../install/findLedger.ts';
 import type { Place } from '../../install/findLedger.ts';
-import { readyLedger } from '../../install/installLedger.ts';
+import { scratchFolder } from '../../install/scratchFolder.ts';
+import type { WorkItem } from '../../ledger/answers.ts';
 import { openChecked } from '../../ledger/db.ts';
 import type { Db } from '../../ledger/db.ts';
+import type { Submission } from '../../ledger/submit.ts';
 import { createModelClient } from '../../model/callModel.ts';
 import type { Script } from '../../model/script.ts';
 import { startScriptedModel } from '../../model/scriptedModel.ts';
@@ -24,6 +24,8 @@ import { builtinTools } from '../../tools/builtinTools.ts';
 import { startWorker } from '../../worker/worker.ts';
 import type { Worker } from '../../worker/worker.ts';
 import { note } from '../output.ts';
+import { withScratch } from '../withScratch.ts';
+import type { ScratchOptions } from '../withScratch.ts';
 import { logger } from '../work.ts';
 import { layOutProject } from './project.ts';
 
@@ -41,58 +43,66 @@ export type Stage = {
   interrupted: AbortSignal;
   /** Says how to see more: with a command, and with queries. */
   lookFurther(command: string, ...queries: string[]): void;
-  /** Starts the worker; the faculties must be saved before. */
-  work(docker?: Docker): Promise<void>;
+  /** Submits an item and starts a worker for it and those delegated below it, and for nothing else; the faculties must be saved before. */
+  work(submission: Submission, docker?: Docker): Promise<WorkItem>;
 };
 
-/** Sets the stage, shows the scene, and always clears up afterwards: nothing is left open that would keep the process running. */
-export async function withStage(options: Settings, script: Script, show: (stage: Stage) => Promise<number>): Promise<number> {
-  const place = await findLedger(options);
-  await readyLedger(place.url, place.schema);
-  const isJson = options.json ?? false;
-  const access = modelAccess();
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
-  const db = await openChecked(place.url, place.schema);
-  let scripted: ScriptedModel | undefined;
-  let worker: Worker | undefined;
-  let watched: Console | undefined;
-  try {
-    if (!access) scripted = await startScriptedModel(script);
-    const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
-    const workspace = await mkdtemp(join(tmpdir(), 'work-ledger-demo-'));
-    await layOutProject(workspace);
-    await giveToCommands(workspace);
-    const say = (text: string): void => (isJson ? note(text) : void process.stdout.write(`${text}\n`));
-    if (process.env['CONSOLE']) {
-      const { startConsole } = await import('../../console/server.ts');
-      watched = await startConsole({ url: place.url, schema: place.schema, port: 0 });
-      say(`Watch it: ${watched.address}?token=${watched.token}\n`);
+/** Sets the stage, shows the scene, and always clears up afterwards: nothing is left open that would keep the process running, and nothing is left. */
+export const withStage = (options: ScratchOptions, script: Script, show: (stage: Stage) => Promise<number>): Promise<number> =>
+  withScratch('demo', options, async (place, interrupted) => {
+    const isKept = options.keep ?? false;
+    const db = await openChecked(place.url, place.schema);
+    const folder = await scratchFolder('demo', { isKept });
+    const workspace = join(folder, 'invoices');
+    const workers: Worker[] = [];
+    const roots: string[] = [];
+    let scripted: ScriptedModel | undefined;
+    let watched: Console | undefined;
+    try {
+      await layOutProject(workspace);
+      await giveToCommands(workspace);
+      const access = modelAccess();
+      if (!access) scripted = await startScriptedModel(script);
+      const model = createModelClient(access ?? { apiKey: 'demo', baseURL: scripted?.url ?? '' });
+      const isJson = options.json ?? false;
+      const say = (text: string): void => (isJson ? note(text) : void process.stdout.write(`${text}\n`));
+      if (process.env['CONSOLE']) {
+        const { startConsole } = await import('../../console/server.ts');
+        watched = await startConsole({ url: place.url, schema: place.schema, port: 0 });
+        say(`Watch it: ${watched.address}?token=${watched.token}\n`);
+      }
+      const exitCode = await show({
+        isJson, place, db, workspace, say, interrupted,
+        isScripted: scripted !== undefined,
+        lookFurther: (command, ...queries) => say(lookFurther(place, isKept, command, queries)),
+        work: async (submission, docker) => {
+          const keeper = randomUUID();
+          const item = await db.workSubmitKept(submission, keeper, hostName());
+          roots.push(item.id);
+          workers.push(await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), treeId: item.id, ownDirectories: [workspace], ...(docker && { docker }) }));
+          await db.workerStop(keeper); // the worker has taken over
+          return item;
+        },
+      });
+      if (watched && !interrupted.aborted) {
+        say('\nThe console stays open until Ctrl-C.');
+        await new Promise((resolve) => interrupted.addEventListener('abort', resolve));
+      }
+      return exitCode;
+    } finally {
+      await watched?.close();
+      await Promise.all(workers.map((worker) => worker.stop()));
+      // Nobody is to go on with it in a ledger that is kept.
+      if (isKept) for (const root of roots) await db.workCancel(root, 'the demo is over').catch(() => {});
+      await db.close();
+      await scripted?.close();
+      if (!isKept) await rm(folder, { recursive: true, force: true });
     }
-    const exitCode = await show({
-      isJson, place, db, workspace, say,
-      isScripted: scripted !== undefined,
-      interrupted: interrupted.signal,
-      lookFurther: (command, ...queries) => say(lookFurther(place, command, queries)),
-      work: async (docker) => {
-        worker = await startWorker({ ...place, model, tools: builtinTools, log: logger('warn'), ownDirectories: [workspace], ...(docker && { docker }) });
-      },
-    });
-    if (watched && !interrupted.signal.aborted) {
-      say('\nThe console stays open until Ctrl-C.');
-      await new Promise((resolve) => interrupted.signal.addEventListener('abort', resolve));
-    }
-    return exitCode;
-  } finally {
-    await watched?.close();
-    await worker?.stop();
-    await db.close();
-    await scripted?.close();
-  }
-}
+  });
 
-function lookFurther({ schema }: Place, command: string, queries: string[]): string {
+function lookFurther({ schema }: Place, isKept: boolean, command: string, queries: string[]): string {
   const isClone = existsSync(new URL('../../../work-ledger', import.meta.url));
-  const typed = (words: string): string => `  ${isClone ? './' : ''}work-ledger ${words}${schema === 'work_ledger' ? '' : ` --schema ${schema}`}`;
-  return ['\nLook further:', typed(command), typed('console'), typed('sql'), ...queries.map((query) => `    ${query}`)].join('\n');
+  const typed = (words: string): string => `  ${isClone ? './' : ''}work-ledger ${words}`;
+  if (!isKept) return `\nLook further: with --keep its ledger stays, for\n${['show', 'console', 'sql'].map(typed).join('\n')}`;
+  return [`\nLook further (the ledger stays until you drop schema ${schema}):`, ...[command, 'console', 'sql'].map((words) => typed(`${words} --schema ${schema}`)), ...queries.map((query) => `    ${query}`)].join('\n');
 }

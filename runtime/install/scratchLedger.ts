@@ -1,0 +1,93 @@
+// A ledger that a program makes for itself and drops when it ends: a schema of a name that nobody uses, whose comment says which process
+// made it. Whoever makes another one drops those whose process is gone, and nothing else: not one without such a comment under the name
+// that it says, none that runs, none that was kept.
+
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type pg from 'pg';
+import { z } from 'zod';
+
+import { withConnection } from '../ledger/connection.ts';
+import { sqlState } from '../ledger/errors.ts';
+import { installLedger } from './installLedger.ts';
+import { ownMark, processMark, runs } from './processMark.ts';
+
+export type Purpose = 'demo' | 'replay' | 'faults';
+export type Scratch = { url: string; schema: string; /** Drops it, or lets it be where it is to be kept. */ remove(): Promise<void> };
+
+const said = processMark.extend({ work_ledger: z.literal('scratch'), schema: z.string(), kept: z.boolean(), at: z.string() });
+const names = String.raw`^work_ledger_(demo|replay|faults)_[0-9a-f]{16}$`;
+
+/** How often its process says that it is there, for others that cannot see it, and when they believe that it is not. */
+const BEAT_MS = 60_000;
+const SILENT_MS = 3_600_000;
+
+/** Makes one, and drops what dead programs left. With `isKept` it stays when it is removed. Ends with a ledger that is ready, or with nothing. */
+export async function makeScratch(url: string, purpose: Purpose, { isKept = false } = {}): Promise<Scratch> {
+  const schema = `work_ledger_${purpose}_${randomBytes(8).toString('hex')}`;
+  await withConnection({ connectionString: url }, async (client) => {
+    await dropLeft(client);
+    // With its comment at once: there is no moment at which nobody could tell whose it is.
+    await client.query(`begin; create schema ${schema}; ${commentOn(client, schema, isKept)}; commit`);
+  });
+  const beat = setInterval(() => void withConnection({ connectionString: url }, (client) => client.query(commentOn(client, schema, isKept))).catch(() => {}), BEAT_MS).unref();
+  const drop = async (): Promise<void> => {
+    clearInterval(beat);
+    await withConnection({ connectionString: url }, (client) => dropSchema(client, schema, 30));
+  };
+  try {
+    await installLedger(url, schema);
+  } catch (error) {
+    await drop().catch(() => {}); // it says whose it is
+    throw error;
+  }
+  return { url, schema, remove: isKept ? async () => clearInterval(beat) : drop };
+}
+
+const commentOn = (client: pg.Client, schema: string, kept: boolean): string =>
+  `do $do$ begin execute format('comment on schema ${schema} is %L', jsonb_build_object('at', now()) || ${client.escapeLiteral(JSON.stringify({ work_ledger: 'scratch', schema, kept, ...ownMark() }))}); end $do$`;
+
+/** Drops the schemas of programs that are gone, as far as it may; never throws for one that cannot be dropped. */
+export async function dropLeft(client: pg.Client): Promise<void> {
+  // Only its owner comments on a schema: so none says so of itself but by who may drop it anyhow.
+  const { rows } = await client.query<{ schema: string; comment: string; now: Date }>(`
+    select n.nspname as schema, d.description as comment, now() as now
+      from pg_namespace n
+      join pg_description d on d.objoid = n.oid and d.classoid = 'pg_namespace'::regclass
+     where n.nspname ~ $1 and pg_has_role(n.nspowner, 'usage')`, [names]);
+  for (const { schema, comment, now } of rows) {
+    const { data } = said.safeParse(parsed(comment));
+    if (data === undefined || data.schema !== schema || data.kept) continue;
+    const isRunning = runs(data);
+    const isSilent = now.getTime() - Date.parse(data.at) > SILENT_MS;
+    if (isRunning === false || (isRunning === null && isSilent)) await dropSchema(client, schema, 3).catch(() => {});
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** With its jobs: those of its tasks alone, other ledgers of the database have tasks of their own. */
+async function dropSchema(client: pg.Client, schema: string, tries: number): Promise<void> {
+  const quoted = client.escapeIdentifier(schema);
+  const tasks = `select id from graphile_worker._private_tasks where starts_with(identifier, ${client.escapeLiteral(`${schema}/`)})`;
+  const { rows: [found] } = await client.query<{ is: boolean }>(`select to_regclass('graphile_worker._private_tasks') is not null as is`);
+  const jobs = found?.is ? `delete from graphile_worker._private_jobs where task_id in (${tasks}); delete from graphile_worker._private_tasks where id in (${tasks});` : '';
+  for (let left = tries; ; left--) {
+    try {
+      await client.query(`begin; set local lock_timeout = 500; ${jobs} drop schema if exists ${quoted} cascade; commit`);
+      return;
+    } catch (error) {
+      await client.query('rollback');
+      // A statement that nobody waits for any more may still hold a table of it.
+      if (left <= 1 || !['55P03', '40P01'].includes(sqlState(error) ?? '')) throw error;
+    }
+    await sleep(500);
+  }
+}
