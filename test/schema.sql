@@ -14,8 +14,10 @@ create table abilities (
   "position" integer not null default 1000,
   created_at timestamp with time zone not null default _now(),
   updated_at timestamp with time zone not null default _now(),
+  search_path name[],
   constraint abilities_pkey PRIMARY KEY (name),
   constraint effect_is_known CHECK (effect = ANY (ARRAY['pure'::text, 'idempotent'::text, 'unsafe'::text])),
+  constraint functions_of_users_have_a_path CHECK ((implementation = 'sql'::text AND NOT is_builtin) = (search_path IS NOT NULL)),
   constraint implementation_is_known CHECK (implementation = ANY (ARRAY['engine'::text, 'sql'::text, 'runtime'::text])),
   constraint input_schema_describes_an_object CHECK ((input_schema ->> 'type'::text) = 'object'::text),
   constraint name_fits_providers CHECK (name ~ '^[a-zA-Z0-9_:-]{1,128}$'::text),
@@ -212,6 +214,7 @@ create table faculties (
   config jsonb not null,
   is_current boolean not null default true,
   created_at timestamp with time zone not null default _now(),
+  saved_by name,
   constraint faculties_pkey PRIMARY KEY (content_hash),
   constraint name_is_short CHECK (char_length(name) >= 1 AND char_length(name) <= 63),
 );
@@ -379,7 +382,7 @@ create table ledger_data_schemas (
 create table ledger_roles (
   kind text not null,
   role name not null,
-  constraint kind_is_known CHECK (kind = ANY (ARRAY['owner'::text, 'reader'::text, 'client'::text, 'agent'::text, 'approver'::text, 'worker'::text, 'admin'::text])),
+  constraint kind_is_known CHECK (kind = ANY (ARRAY['owner'::text, 'reader'::text, 'client'::text, 'agent'::text, 'approver'::text, 'worker'::text, 'admin'::text, 'tools'::text])),
   constraint ledger_roles_pkey PRIMARY KEY (kind),
   constraint ledger_roles_role_key UNIQUE (role),
 );
@@ -852,11 +855,13 @@ create table work_items (
   workspace_daemon text,
   workspace_host text,
   is_stranded boolean not null default false,
+  workspace_dir_by name,
   constraint children_know_their_root CHECK ((parent_id IS NULL) = (depth = 0) AND (parent_id IS NULL) = (root_id = id)),
   constraint depth_is_at_most_5 CHECK (depth >= 0 AND depth <= 5 OR depth > 5 AND work_type = 'ldg:task'::text),
   constraint description_is_at_most_64_kib CHECK (description ~ '\S'::text AND octet_length(description) <= 65536),
   constraint finished_items_have_resolved_at CHECK ((state = ANY (ARRAY['completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])) = (resolved_at IS NOT NULL)),
   constraint max_attempts_is_positive CHECK (max_attempts > 0),
+  constraint only_driven_items_are_to_pause CHECK (NOT is_pausing OR (state = ANY (ARRAY['claimed'::text, 'running'::text]))),
   constraint params_are_an_object CHECK (jsonb_typeof(params) = 'object'::text),
   constraint state_is_known CHECK (state = ANY (ARRAY['created'::text, 'queued'::text, 'claimed'::text, 'running'::text, 'waiting'::text, 'paused'::text, 'completed'::text, 'failed'::text, 'dead'::text, 'cancelled'::text])),
   constraint work_items_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES work_items(id),
@@ -1586,7 +1591,7 @@ create view v_queue with (security_invoker=true) as
                       WHERE o.slot_faculty = f.name)
                     ELSE NULL::integer
                 END AS used
-           FROM _faculty_for(w.faculty, w.work_type) f(content_hash, name, config, is_current, created_at)) r
+           FROM _faculty_for(w.faculty, w.work_type) f(content_hash, name, config, is_current, created_at, saved_by)) r
      CROSS JOIN LATERAL _why_waiting(w.*, NULL::uuid) y(waits_for, why)
      LEFT JOIN models m ON m.name = r.model AND m.cooldown_ends_at > _now()
   WHERE w.state = 'queued'::text AND w.focus_id IS NULL;
@@ -2073,28 +2078,38 @@ create function _ability_await_child_work(p_input jsonb) returns text
   sql volatile; -- body fa3cb841, comment edf2efb6
 create function _ability_awareness_digest(p_input jsonb) returns text
   sql volatile; -- body b21003ef, comment 5c51f880
+create function _ability_call(p_ability abilities, p_input jsonb, p_is_data boolean, p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_turn_id uuid DEFAULT NULL::uuid) returns jsonb
+  plpgsql volatile; -- body 7d5fd07e, comment bc85500d
 create function _ability_check(p_ability abilities, p_work_item_id uuid, p_lease uuid) returns void
-  plpgsql volatile; -- body 413651d5, comment b4288d59
+  plpgsql volatile; -- body b330d946, comment b4288d59
 create function _ability_check_child_work(p_input jsonb) returns text
   sql volatile; -- body bd8ceda7, comment 94cb8d31
 create function _ability_checkpoint_create(p_input jsonb) returns text
   sql volatile; -- body 6619109e, comment 1063ce42
+create function _ability_doubts(p_function regprocedure) returns TABLE(says text, remedy text)
+  sql stable; -- body d7f6f151, comment d880a685
 create function _ability_function(p_function regprocedure) returns text
-  plpgsql stable; -- body 3cb31843, comment 7c83363d
+  plpgsql stable; -- body ae9110f7, comment 7c83363d
 create function _ability_ledger_append(p_input jsonb) returns text
   sql volatile; -- body cd943ae8, comment 3d35a4c3
 create function _ability_ledger_read(p_input jsonb) returns text
   sql volatile; -- body f6deb1cc, comment f8f15a06
+create function _ability_path(p_schemas name[]) returns name[]
+  sql stable; -- body 55b73e7a, comment f4a6a88e
 create function _ability_recall_block(p_input jsonb) returns text
   sql volatile; -- body 4128b9ae, comment 26049f82
 create function _ability_resumption_context(p_input jsonb) returns text
   sql volatile; -- body 1b37be5a, comment 07e30aee
 create function _ability_spawn_child_work(p_input jsonb) returns text
   sql volatile; -- body e7115631, comment 78bacdec
+create function _ability_tell(p_function regprocedure) returns void
+  plpgsql stable; -- body 3fe3f271, comment cbcb3aad
 create function _ability_work_complete(p_input jsonb) returns text
   plpgsql volatile; -- body a245ef6f, comment cdab24a3
 create function _ability_work_item() returns uuid
   sql stable parallel safe; -- body d41d8cd9, comment 37e31c44
+create function _administers(p_role name) returns boolean
+  sql stable; -- body 76b5c7ab, comment a636815c
 create function _ago(p_at timestamp with time zone, p_now timestamp with time zone) returns text
   plpgsql immutable parallel safe; -- body ca3ac7ea, comment df40b70f
 create function _ancestor_at(p_turn_id uuid, p_depth integer) returns turns
@@ -2174,7 +2189,7 @@ create function _budget_charge(p_due jsonb) returns void
 create function _budget_child(p_parent_id uuid) returns void
   plpgsql volatile; -- body cfdaa021, comment 47c2e7cc
 create function _budget_park(p_item work_items, p_reason text) returns jsonb
-  plpgsql volatile; -- body 5da04306, comment bd8eb1cd
+  plpgsql volatile; -- body b095eeb5, comment bd8eb1cd
 create function _budget_reserve(p_item work_items, p_focus foci, p_config jsonb, p_turn turns, OUT lack text, OUT is_held_by_others boolean) returns record
   plpgsql volatile; -- body 151598c3, comment 111c9ebb
 create function _budget_resources() returns text[]
@@ -2258,7 +2273,7 @@ create function _check_program(p_version text) returns void
 create function _check_span(p_what text, p_span interval) returns void
   plpgsql immutable; -- body 7a7bf701, comment 55ae8093
 create function _check_submitter(p_work_item_id uuid) returns void
-  plpgsql stable; -- body 74fb00b1, comment 850d2449
+  plpgsql stable; -- body 36ec047d, comment 850d2449
 create function _check_time(p_what text, p_at timestamp with time zone) returns void
   plpgsql stable; -- body 3be6ef02, comment 738d482f
 create function _check_turn() returns trigger
@@ -2280,7 +2295,7 @@ create function _child_ended(p_child work_items) returns void
 create function _child_words(p_words text) returns text
   sql volatile; -- body 0b478ec4, comment 28b9cccb
 create function _claim(p_item work_items, p_worker_id text, p_lease_seconds integer, OUT answer jsonb, OUT next_id uuid, OUT free_slot text) returns record
-  plpgsql volatile; -- body 68f52495, comment 5d2e0f10
+  plpgsql volatile; -- body c451d8dc, comment 5d2e0f10
 create function _clock_set_back(p_now timestamp with time zone, p_tolerance interval) returns interval
   plpgsql volatile; -- body 44f3e19e, comment 9fb088c3
 create function _code_check_child_work(p_input jsonb) returns jsonb
@@ -2324,7 +2339,7 @@ create function _compaction_times(p_compaction compactions, p_turn turns, OUT st
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment d72652b0
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 204010d0, comment d6d72290
+  plpgsql stable; -- body 335fcc51, comment d6d72290
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body 2380f82a, comment 62f1f58b
 create function _content_chars(p_content json) returns integer
@@ -2338,7 +2353,7 @@ create function _context_next(p_item work_items, p_focus foci, p_config jsonb, O
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns json
-  plpgsql volatile; -- body c019b676, comment e55e300e
+  plpgsql volatile; -- body 0c809063, comment cfffbbaa
 create function _cooldown(p_turn turns, p_reason text, p_ends_at timestamp with time zone) returns void
   plpgsql volatile; -- body c007a32d, comment 6e9d67d0
 create function _count(p_what text, p_count text) returns integer
@@ -2355,6 +2370,8 @@ create function _digest_spans(p_focus foci, p_first integer, p_last integer) ret
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ad32e55a, comment 583a45e5
 create function _digest_store(p_focus foci, p_config jsonb, p_turn turns, p_digest jsonb, p_is_delta boolean) returns void
   sql volatile; -- body fe7c43a4, comment 3967c2a1
+create function _directory_named(p_item work_items, p_faculty_hash text) returns jsonb
+  sql stable; -- body bc60305c, comment 862710a9
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 4dec9537, comment ccfeb1aa
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2367,6 +2384,8 @@ create function _doctor_settings() returns TABLE(severity text, code text, work_
   sql stable; -- body 234f7e5a, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 1fbbc3dd, comment 8c02c3ab
+create function _doctor_tools() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body 165e087b, comment 2e15c580
 create function _doctor_work() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body f09f861a, comment ffe50067
 create function _doctor_workers() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2395,8 +2414,8 @@ create function _enqueue(p_work_item_id uuid) returns boolean
   plpgsql volatile security definer; -- body d6e029d0, comment 5fb011ab
 create function _enqueue_all(p_work_item_ids uuid[], p_faculties text[] DEFAULT '{}'::text[]) returns void
   plpgsql volatile; -- body 827d64ab, comment 03bce864
-create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_worker_timeout interval) returns integer
-  plpgsql volatile security definer; -- body 1900d240, comment 30179a28
+create function _enqueue_forgotten(p_now timestamp with time zone, p_dead_workers text[], p_dead_trees uuid[], p_free_slots text[], p_worker_timeout interval) returns integer
+  plpgsql volatile security definer; -- body 9540523c, comment ead7e4dd
 create function _entries_made(p_turns uuid[]) returns bigint
   sql stable; -- body b490b213, comment 2ebb6e72
 create function _entries_of(p_entry_type text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(content text, created_at timestamp with time zone, seq integer, work_item_id uuid, trust text, tool_call_id uuid)
@@ -2484,11 +2503,11 @@ create function _finish(p_item work_items, p_focus foci, p_config jsonb, p_turn_
 create function _floor_cut(p_item work_items, p_focus foci, p_head turns, p_current elisions, p_shown turns[], p_trigger text, p_say text, p_max_chars integer) returns elisions
   plpgsql stable; -- body cb1c9336, comment 1aeec372
 create function _focus_close(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body 7d31ffea, comment da4ba3d3
+  plpgsql volatile; -- body 18f486ed, comment da4ba3d3
 create function _focus_create(p_item work_items) returns foci
   plpgsql volatile; -- body 6b536041, comment 04bede45
 create function _focus_end(p_item work_items, p_outcome text, p_state text, p_reason text, p_outcome_data jsonb, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body 14993bd5, comment 41b7820a
+  plpgsql volatile; -- body 14993bd5, comment 3e52133d
 create function _focus_spans(p_item work_items, p_focus foci, p_first integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
   plpgsql stable; -- body 1637776d, comment 4ba7d2e1
 create function _focus_trace(p_focus foci, p_first integer, p_last integer, p_is_end boolean, p_with_content boolean) returns SETOF trace_span
@@ -2565,6 +2584,8 @@ create function _import_spawns(p_turn turns, p_format text, p_session text, p_ca
   plpgsql volatile; -- body 562a9e02, comment f156298a
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body 78aebab2, comment d7fa6e28
+create function _in_tool() returns boolean
+  plpgsql stable; -- body c8124b74, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
   plpgsql volatile; -- body 0488cc9f, comment 4985a494
 create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid, kind text, n bigint, block text)
@@ -2580,7 +2601,7 @@ create function _input_total(p_turn turns) returns integer
 create function _integer(p_what text, p_number text, p_least integer, p_most integer) returns integer
   plpgsql stable; -- body 353dbf76, comment 350e64ea
 create function _interrupt(p_item work_items) returns void
-  plpgsql volatile; -- body 9fe9347c, comment 5dd325c2
+  plpgsql volatile; -- body 001c8951, comment 38a20b89
 create function _is_branched(p_head turns) returns boolean
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bce0ab47, comment af5a9e24
 create function _is_chained() returns boolean
@@ -2599,6 +2620,8 @@ create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_t
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
 create function _is_on_host(p_work_item_id uuid) returns boolean
   plpgsql stable; -- body 5e8e8659, comment 2b7b8061
+create function _is_owners() returns boolean
+  sql stable; -- body 0a22bf7d, comment ed3c48c8
 create function _is_partial(p_call tool_calls) returns boolean
   sql immutable; -- body ee598f1d, comment 9cdb5566
 create function _is_replicating() returns boolean
@@ -2626,7 +2649,7 @@ create function _item_seal(p_item work_items) returns void
 create function _items_of(p_state text, p_is_root boolean, p_but_id uuid, p_focus_id uuid, p_since timestamp with time zone, p_max integer) returns TABLE(id uuid, faculty text, work_type text, description text, outcome text, at timestamp with time zone)
   sql stable; -- body d41d8cd9, comment ce09c899
 create function _iteration_again(p_item work_items, p_reason text, p_run_at timestamp with time zone DEFAULT _now(), p_due jsonb DEFAULT '{}'::jsonb) returns jsonb
-  plpgsql volatile; -- body 90e3c2e9, comment 7d50e0a3
+  plpgsql volatile; -- body a4801f69, comment 32a0fca6
 create function _iteration_begin(p_item work_items, p_focus foci, p_config jsonb, p_lease uuid) returns json
   plpgsql volatile; -- body 50e08abc, comment 65b492f4
 create function _iteration_counted(p_focus_id uuid, p_turn turns, p_call_count integer) returns foci
@@ -2725,16 +2748,16 @@ create function _ldg_task_save(p_input jsonb) returns jsonb
   plpgsql volatile; -- body c555eaa5, comment b39a4d29
 create function _leap_of(p_parent turns) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3baec003, comment ac2628e4
-create function _lease_drop(p_item work_items, p_due jsonb DEFAULT '{}'::jsonb) returns void
-  sql volatile; -- body 1b95e1cb, comment 1d809d1d
+create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
+  plpgsql volatile; -- body 51e8a501, comment 40495c1d
 create function _lease_due(p_focus foci, p_is_refused boolean DEFAULT false) returns jsonb
   plpgsql volatile; -- body a602ac7d, comment 69d79c00
-create function _lease_end(p_item work_items) returns jsonb
-  plpgsql volatile; -- body 899fab32, comment c64fde99
+create function _lease_end(p_item work_items, OUT item work_items, OUT due jsonb) returns record
+  plpgsql volatile; -- body d8e6e4d9, comment b33931f6
 create function _lease_grant(p_item work_items, p_focus foci, p_worker_id text, p_lease_seconds integer, OUT item work_items, OUT answer jsonb) returns record
-  plpgsql volatile; -- body abea10fc, comment 92c2be62
+  plpgsql volatile; -- body 2d17ad29, comment 92c2be62
 create function _lease_lost(p_item work_items, p_focus foci, OUT item work_items, OUT due jsonb) returns record
-  plpgsql volatile; -- body 806f2371, comment 4b053456
+  plpgsql volatile; -- body f74b7de4, comment fc4fbb51
 create function _leases_begin_by_now() returns void
   plpgsql volatile; -- body 483e62b0, comment 8d3ea1cc
 create function _ledger_appended(p_work_item_id uuid, p_idempotency_key text, p_entry_type text, p_content text, p_keep text[]) returns work_ledger
@@ -2752,13 +2775,13 @@ create function _ledger_entry_types() returns text[]
 create function _ledger_format(p_work_item_id uuid, p_since_seq integer DEFAULT 1, p_max_plan_chars integer DEFAULT NULL::integer, p_until_seq integer DEFAULT 2147483647, p_is_numbered boolean DEFAULT false) returns text
   sql stable; -- body be42fbfb, comment 83af5a24
 create function _ledger_numbers(p_work_item_id uuid, p_lease uuid, p_count integer) returns fences
-  plpgsql volatile; -- body e3a4e8f6, comment 457c1845
+  plpgsql volatile; -- body 62d5a962, comment 457c1845
 create function _ledger_schema() returns text
   sql stable; -- body a3098596, comment c789aca7
 create function _ledger_trust(p_work_item_id uuid, p_turn_id uuid) returns text
   plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 006c5425, comment edb110d3
 create function _ledger_trust_now(p_work_item_id uuid) returns text
-  sql stable; -- body d41d8cd9, comment 6c15303c
+  sql stable; -- body d41d8cd9, comment 393beaf0
 create function _ledger_warn(p_entry text, p_content text) returns void
   plpgsql volatile; -- body b719a0cf, comment 5d89353d
 create function _lines(p_texts text[]) returns text[]
@@ -2874,7 +2897,9 @@ create function _path_plain(p_path text) returns text
 create function _paths_meet(p_one text, p_other text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 1aca678b
 create function _pause_until_resumed(p_item work_items, p_reason text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
-  plpgsql volatile; -- body a6dfa6fc, comment 2598686c
+  plpgsql volatile; -- body f7f79122, comment 2598686c
+create function _paused_if_asked(p_item work_items) returns work_items
+  plpgsql stable; -- body 144785ad, comment 0256e101
 create function _plan_items(p_plan text) returns text[]
   sql immutable parallel safe; -- body 8d173d13, comment 435b2e01
 create function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint DEFAULT 0, p_cache_write bigint DEFAULT 0) returns numeric
@@ -3006,17 +3031,23 @@ create function _role(p_kind text) returns name
 create function _role_join(p_role name) returns void
   plpgsql volatile; -- body 33d15bec, comment 8ddb1c9b
 create function _role_kinds() returns TABLE(kind text, inherits text[], says text)
-  sql immutable parallel safe; -- body c3196752, comment 839556af
+  sql immutable parallel safe; -- body ac7485f3, comment 839556af
 create function _roles_apply() returns void
-  plpgsql volatile; -- body 80aeede1, comment cc6c7ef7
+  plpgsql volatile; -- body 07d89d72, comment cc6c7ef7
 create function _roles_apply_queue(p_role name) returns void
   plpgsql volatile; -- body 5c146369, comment ee3ebe15
+create function _roles_complete() returns void
+  plpgsql volatile; -- body 87911c51, comment 0815604b
 create function _roles_definer(p_is_definer boolean) returns void
-  plpgsql volatile; -- body b9aa788d, comment c4fb4230
+  plpgsql volatile; -- body 90236325, comment bf340fb1
+create function _roles_make(p_prefix text) returns void
+  plpgsql volatile; -- body 81a8e6c9, comment 6633fae1
 create function _roles_own(p_role name) returns void
   plpgsql volatile; -- body 0c69e05e, comment c5a2ed02
 create function _roles_revoke() returns void
   plpgsql volatile; -- body 439600d1, comment c605087d
+create function _roles_tools() returns void
+  plpgsql volatile; -- body dca26f19, comment abbbe4d3
 create function _round_hash(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 53b493fc, comment a05ef9c7
 create function _runs_behind(p_call tool_calls) returns uuid[]
@@ -3095,6 +3126,8 @@ create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) return
   sql stable; -- body 0a057187, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
   plpgsql volatile; -- body a79adc32, comment cd8cee87
+create function _slot_wanted(p_item work_items) returns text
+  sql stable; -- body 0a04c87b, comment 1fa3d70f
 create function _source_label(p_faculty text, p_work_type text) returns text
   plpgsql immutable parallel safe; -- body 13ddde47, comment 6723dc2a
 create function _spaced(p_text text) returns text
@@ -3205,6 +3238,12 @@ create function _told_whole(p_told text[]) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment e2e462af
 create function _tool_name(p_ability text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5e3b0139
+create function _tool_path(p_schemas name[]) returns text
+  sql stable; -- body c597d59a, comment 10337ec5
+create function _tool_role_check() returns void
+  plpgsql stable; -- body d436fcde, comment 4f11f9a1
+create function _tool_run(p_function text, p_path text, p_input jsonb) returns jsonb
+  plpgsql volatile; -- body 6428abce, comment b3cbbcb6
 create function _toolset(p_config jsonb) returns SETOF abilities
   sql stable; -- body 9d6ce492, comment 55bece61
 create function _touch_rule(p_ability abilities, p_touch jsonb, p_position integer) returns touch_rules
@@ -3325,10 +3364,12 @@ create function _worker_tasks(p_worker workers) returns text[]
   sql stable; -- body a623064b, comment 5ef9a7bc
 create function _works_for_all() returns boolean
   sql stable; -- body 1ee912fd, comment 39eb9e28
+create function _writes_for_all() returns boolean
+  sql stable; -- body 507f903f, comment 594dfedd
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
-  plpgsql volatile; -- body 97e4c9bd, comment a106d908
-create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text) returns abilities
-  plpgsql volatile; -- body e65ab63c, comment dcebeb70
+  plpgsql volatile; -- body 0b5021af, comment a106d908
+create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
+  plpgsql volatile; -- body 19b6860a, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment cec8c0ba
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
@@ -3374,19 +3415,19 @@ create function export_for_resumption(p_work_item_id uuid, p_target_tokens integ
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql immutable; -- body c2236d64, comment 40e5d5f1
 create function faculty_save(p_config jsonb) returns faculties
-  plpgsql volatile; -- body e3c5bbcf, comment 3a5820cf
+  plpgsql volatile; -- body 4b3f666f, comment 6b15648b
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
-  plpgsql volatile; -- body c48aefa0, comment 2a645bad
+  plpgsql volatile; -- body 5007e368, comment 6131beda
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
   plpgsql volatile; -- body 560acc32, comment 24935e13
 create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body a47df816, comment 58106812
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
-  plpgsql volatile; -- body 3d62f974, comment 9d4f03b8
+  plpgsql volatile; -- body 540e7fba, comment 1f374bf8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body af1a5a05, comment 4d67ef33
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 4aa5a3d8, comment 04e228d5
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
-  plpgsql volatile; -- body 9b5387eb, comment f333755a
+  plpgsql volatile; -- body ebb389ca, comment f333755a
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
   plpgsql volatile; -- body 0cf2a5bb, comment cbbf4d6f
 create function journal_entry_delete(p_id uuid, p_reason text DEFAULT NULL::text) returns void
@@ -3504,11 +3545,11 @@ create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_descri
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body eac68256, comment f4597818
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body 1fecc71f, comment 55de344e
+  sql volatile; -- body 1fecc71f, comment dc6cf29c
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
-  plpgsql volatile; -- body 0d1a8f37, comment 157f4fdd
+  plpgsql volatile; -- body b4771189, comment 157f4fdd
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
   plpgsql volatile; -- body 44d3411d, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
@@ -3552,7 +3593,7 @@ create function work_export(p_work_item_id uuid) returns TABLE(relation text, "r
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 306243d7, comment 91d10acb
+  plpgsql volatile; -- body de208960, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
@@ -3560,7 +3601,7 @@ create function work_ledger_build() returns text
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 22454d31, comment 9972cf97
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 7df37136, comment f98107fd
+  sql stable; -- body e379ce85, comment f98107fd
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text
@@ -3572,21 +3613,21 @@ create function work_metrics(p_from timestamp with time zone, p_until timestamp 
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 98114092, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 03b8bcda, comment 4ddbffbc
+  plpgsql volatile; -- body 03b8bcda, comment 7fc53980
 create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 47e8e72c, comment d1abdaf1
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
   plpgsql volatile; -- body 29d2152e, comment 7273d1a0
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
-  plpgsql volatile; -- body cb0bc161, comment f0ec9b70
+  plpgsql volatile; -- body 0ab75010, comment c51135cf
 create function work_roles_drop() returns SETOF name
-  plpgsql volatile; -- body 2933cd0a, comment 0de3a380
+  plpgsql volatile; -- body 36529a21, comment 0de3a380
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
   plpgsql stable; -- body cd006442, comment f2c77810
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 7d61e6f7, comment 8154331c
+  plpgsql volatile; -- body fd334780, comment 5053a5d7
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body 663c7303, comment 7ef8f99e
+  plpgsql volatile; -- body a6ca4fb7, comment 7ef8f99e
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void

@@ -52,5 +52,6 @@ export function renamedRows(from: string, to: string): string {
   const renamed = (table: string, column: string): string => `update ${pg.escapeIdentifier(to)}.${table}
    set ${column} = quote_ident(${now}) || substr(${column}, length(quote_ident(${old})) + 1)
  where starts_with(${column}, quote_ident(${old}) || '.');`;
-  return [renamed('abilities', 'function_name'), renamed('retention_policies', 'export_function')].join('\n');
+  const found = `update ${pg.escapeIdentifier(to)}.abilities set search_path = array_replace(search_path, ${old}::name, ${now}::name) where ${old} = any (search_path);`;
+  return [renamed('abilities', 'function_name'), found, renamed('retention_policies', 'export_function')].join('\n');
 }

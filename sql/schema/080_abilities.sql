@@ -15,12 +15,14 @@ create table abilities (
   position integer not null default 1000,
   created_at timestamptz not null default _now(),
   updated_at timestamptz not null default _now(),
+  search_path name[],
   constraint name_fits_providers check (name ~ '^[a-zA-Z0-9_:-]{1,128}$'),
   constraint effect_is_known check (effect in ('pure', 'idempotent', 'unsafe')),
   constraint risk_is_known check (risk in ('safe', 'moderate', 'dangerous')),
   constraint source_is_known check (source in ('none', 'own_test', 'file', 'other_agent', 'web')),
   constraint implementation_is_known check (implementation in ('engine', 'sql', 'runtime')),
   constraint sql_abilities_name_a_function check ((implementation = 'runtime') = (function_name is null)),
+  constraint functions_of_users_have_a_path check ((implementation = 'sql' and not is_builtin) = (search_path is not null)),
   constraint input_schema_describes_an_object check (input_schema ->> 'type' = 'object')
 );
 
@@ -38,4 +40,6 @@ comment on column abilities.tool_name is 'The name by which a model calls it, in
 comment on column abilities.implementation is
   'engine: a function of this ledger, always offered. sql: a user''s SQL function, run in the transaction that stores its result. runtime: run by the worker.';
 comment on column abilities.function_name is 'Schema-qualified name of the SQL function f(input jsonb).';
+comment on column abilities.search_path is
+  'The schemas in which a user''s SQL function finds what it names without a schema; the ledger''s follows, and the temporary one of the session comes last.';
 comment on column abilities.is_builtin is 'True: comes with Work Ledger (not dumped: the extension brings it).';

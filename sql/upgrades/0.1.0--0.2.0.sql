@@ -51,6 +51,41 @@ update work_items set workspace_dir_by = submitted_by where workspace_dir is not
 
 create index faculties_hosts on faculties (name) where is_current and config -> 'hosts' <> '[]';
 
+-- SQL functions of users run as a role of their own, and find what they name where they always do: in their own schema, and in those that
+-- sessions of this database begin with.
+alter table ledger_roles drop constraint kind_is_known;
+alter table ledger_roles add constraint kind_is_known
+  check (kind in ('owner', 'reader', 'client', 'agent', 'approver', 'worker', 'admin', 'tools'));
+alter table abilities add column search_path name[];
+do $do$
+declare
+  v_path text := current_setting('search_path');
+  v_schemas name[];
+begin
+  perform set_config('search_path', coalesce((
+    select substr(c, length('search_path=') + 1)
+      from pg_db_role_setting s
+      join pg_database d on d.oid = s.setdatabase
+     cross join unnest(s.setconfig) c
+     where d.datname = current_database() and s.setrole = 0 and starts_with(c, 'search_path=')), 'public'), true);
+  v_schemas := pg_catalog.current_schemas(false);
+  perform pg_catalog.set_config('search_path', v_path, true);
+  update abilities a
+     set search_path = array(
+           select n.nspname
+             from (select s.name, s.n from unnest(v_schemas) with ordinality as s(name, n)
+                    union all
+                   select (parse_ident(a.function_name))[1], 1000) u
+             join pg_namespace n on n.nspname = u.name
+            where n.nspname !~ '^pg_(toast_)?temp'
+            group by n.nspname
+            order by min(u.n))
+   where a.implementation = 'sql' and not a.is_builtin;
+end
+$do$;
+alter table abilities add constraint functions_of_users_have_a_path check ((implementation = 'sql' and not is_builtin) = (search_path is not null));
+drop function if exists ability_register(text, text, json, text, text, regprocedure, json, json, text);
+
 create index seals_turn on seals (turn_id) where turn_id is not null;
 create index foci_session on foci (session_label);
 

@@ -29,8 +29,9 @@ describe.each(['script', 'extension'] as const)('a ledger of the %s', (form) => 
   let database: TestDatabase;
 
   const urlOf = (role: string): string => database.url.replace('postgres@', `${role}@`);
-  async function run(role: string, sql: string): Promise<Row[]> {
-    const client = new pg.Client({ connectionString: urlOf(role) });
+  /** `options`: what the connection begins with, as PGOPTIONS. */
+  async function run(role: string, sql: string, options?: string): Promise<Row[]> {
+    const client = new pg.Client({ connectionString: urlOf(role), ...(options !== undefined && { options }) });
     await client.connect();
     try {
       const result = await client.query<Row>(sql);
@@ -56,7 +57,7 @@ describe.each(['script', 'extension'] as const)('a ledger of the %s', (form) => 
   });
   afterAll(async () => {
     await run(form === 'script' ? installer : 'postgres', 'select work_roles_drop()');
-    const left = await database.query<{ rolname: string }>(`select rolname from pg_roles where rolname in (${['owner', ...Object.values(people)].map((kind) => `'${prefix}${kind}'`).join(', ')})`);
+    const left = await database.query<{ rolname: string }>(`select rolname from pg_roles where rolname in (${['owner', 'tools', ...Object.values(people)].map((kind) => `'${prefix}${kind}'`).join(', ')})`);
     await database.drop();
     const admin = await createDatabase({ from: null });
     await admin.query(`drop role ${[installer, ...Object.keys(people).map((person) => `${prefix}${person}`)].join(', ')}`);
@@ -163,11 +164,11 @@ tools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]
     await as('root', `select work_cancel('${id}')`);
   });
 
-  test('nobody runs as the owner what they could not run themselves', async () => {
-    const mine = `${prefix}tools`;
+  test('a user\'s SQL tool runs as the role of tools, and for nobody who could not run it themselves', async () => {
+    const mine = `${prefix}mine`;
     await database.query(`
-      create schema ${mine}; grant usage on schema ${mine} to ${prefix}root, ${prefix}app, ${prefix}owner;
-      create function ${mine}.pay(jsonb) returns text language sql as $$ select 'paid as ' || current_user $$; revoke execute on function ${mine}.pay from public; grant execute on function ${mine}.pay to ${prefix}owner;
+      create schema ${mine}; grant usage on schema ${mine} to ${prefix}root, ${prefix}app;
+      create function ${mine}.pay(jsonb) returns text language sql as $$ select 'paid as ' || current_user $$; revoke execute on function ${mine}.pay from public;
       create function ${mine}.own(jsonb) returns text language sql as $$ select 'looked' $$; alter function ${mine}.own owner to ${prefix}root`);
     const register = (name: string): string => `ability_register('${name}', 'What it does.', '{"type": "object"}', p_function => '${mine}.${name}(jsonb)')`;
     await expect(as('root', `select ${register('own')}`)).rejects.toMatchObject(refused);
@@ -175,8 +176,79 @@ tools = ["read_file", "write_file", "edit_file", "glob", "grep", "bash"]
     await database.query(`select ${register('pay')}`);
     await expect(as('app', `select ability_invoke('pay')`)).rejects.toMatchObject(refused);
     await database.query(`grant execute on function ${mine}.pay to ${prefix}app`);
-    expect(await one('app', `select ability_invoke('pay')`)).toBe(`paid as ${prefix}owner`);
-    await database.query(`drop schema ${mine} cascade`);
+    await expect(as('app', `select ability_invoke('pay')`)).rejects.toMatchObject(refused);
+    expect(await as('root', `select says, remedy from work_ledger_doctor() where says like '%pay%'`)).toEqual([{
+      says: `ability "pay": role ${prefix}tools may not run ${mine}.pay(jsonb): calls of the tool fail`,
+      remedy: `grant usage on schema ${mine} to ${prefix}tools; grant execute on function ${mine}.pay(jsonb) to ${prefix}tools;`,
+    }]);
+    await database.query(`grant usage on schema ${mine} to ${prefix}tools; grant execute on function ${mine}.pay to ${prefix}tools`);
+    expect(await one('app', `select ability_invoke('pay')`)).toBe(`paid as ${prefix}tools`);
+    await expect(as('other', `select ability_invoke('pay')`)).rejects.toMatchObject(refused);
+    // Whoever may register, but is not the owner, puts nothing of his own before what a function names.
+    await database.query(`alter function ${mine}.pay owner to ${prefix}owner; create schema ${mine}_root authorization ${prefix}root`);
+    expect(await as('root', `select search_path from ability_register('pay', 'What it does.', '{"type": "object"}', p_function => '${mine}.pay(jsonb)', p_search_path => '{${mine},${mine}_root}')`)).toEqual([{ search_path: `{${mine}}` }]);
+    await database.query(`drop schema ${mine} cascade; drop schema ${mine}_root`);
+    expect(await as('root', `select says from work_ledger_doctor() where says like '%pay%'`)).toEqual([{ says: `ability "pay": its function ${mine}.pay is gone` }]);
+  });
+
+  test('no session makes a tool run what the session brings: as every kind of role', async () => {
+    const [shop, evil] = [`${prefix}shop`, `${prefix}evil`];
+    await run('postgres', `
+      create schema ${shop}; set search_path = ledger, ${shop}; create table ${shop}.customers as select 1 as id, 'Ada' as name; grant usage on schema ${shop} to public; grant select on ${shop}.customers to ${prefix}tools;
+      create function ${shop}.find_customer(input jsonb) returns text language sql as $$ select name::text from customers where id = (input ->> 'id')::integer and lower(name) <> '' $$;
+      create function ${shop}.price(input jsonb) returns jsonb language sql stable set search_path = pg_catalog, pg_temp as $$ select '42'::jsonb $$;
+      select ability_register('find_customer', 'Finds.', '{"type": "object"}', 'pure', 'safe', '${shop}.find_customer(jsonb)'), ability_register('price', 'Price.', '{"type": "object"}', 'pure', 'safe', '${shop}.price(jsonb)')`);
+    await as('root', `select faculty_save('{"name": "sweeper", "accepts": ["sweep"]}')`);
+    const hook = (schema: string): string => `create function ${schema}.evil() returns text language plpgsql as $$ begin
+      update ledger.work_items set description = 'OWNED'; return current_user; exception when insufficient_privilege then return 'tried as ' || current_user; end $$; grant execute on function ${schema}.evil() to public`;
+    const called: Record<string, unknown> = {};
+    for (const person of Object.keys(people) as Person[]) {
+      const id = String(await one('app', `select id from work_submit('sweep', 'Sweep by hand')`));
+      const lease = String(await one('host', `select focus_claim('${id}', 'w1') ->> 'lease'`));
+      const invoke = `select ledger.ability_invoke('find_customer', '{"id": 1}', '${id}', '${lease}') || ledger.ability_invoke('price', '{}', '${id}', '${lease}') as said`;
+      await database.query(`create schema ${evil} authorization ${prefix}${person}`);
+      const said: unknown[] = [];
+      const attack = async (sql: string, options?: string): Promise<void> => {
+        said.push(await run(`${prefix}${person}`, `${sql}; ${invoke}`, options).then(([row]) => row?.['said'], (error: { code: string }) => error.code));
+      };
+      // Temporary objects, which come before all others where a path does not name them.
+      await attack(`${hook('pg_temp')}; create temp view customers as select 1 as id, pg_temp.evil() as name; grant select on customers to public`);
+      await attack(`${hook('pg_temp')}; create temp table customers (id integer, name text default pg_temp.evil()); insert into customers (id) values (1); grant select on customers to public`);
+      await attack(`${hook('pg_temp')}; create function pg_temp.is_fine(bytea) returns boolean language sql as 'select pg_temp.evil() is not null'; create domain pg_temp.text as bytea check (pg_temp.is_fine(value)); create domain pg_temp.jsonb as bytea check (pg_temp.is_fine(value))`);
+      // A schema of one's own, as a connection's first or by a command: relations, functions, operators, casts.
+      await run(`${prefix}${person}`, `${hook(evil)}; grant usage on schema ${evil} to public;
+        create view ${evil}.customers as select 1 as id, ${evil}.evil() as name; grant select on ${evil}.customers to public;
+        create function ${evil}.to_jsonb(jsonb) returns jsonb language sql as $$ select to_json(${evil}.evil())::jsonb $$; create function ${evil}.to_jsonb(text) returns jsonb language sql as $$ select to_json(${evil}.evil())::jsonb $$;
+        create function ${evil}.lower(text) returns text language sql as $$ select ${evil}.evil() $$; create function ${evil}.set_config(text, text, boolean) returns text language sql as $$ select ${evil}.evil() $$;
+        create function ${evil}.same(integer, integer) returns boolean language sql as $$ select ${evil}.evil() is not null $$; create operator ${evil}.= (leftarg = integer, rightarg = integer, function = ${evil}.same);
+        create type ${evil}.word as (a text); create function ${evil}.says(${evil}.word) returns jsonb language sql as $$ select to_json(${evil}.evil())::jsonb $$; create cast (${evil}.word as jsonb) with function ${evil}.says(${evil}.word) as implicit`);
+      await attack('select 1', `-c search_path=${evil},pg_catalog`);
+      await attack('select 1', `-c search_path=${evil},pg_catalog,pg_temp -c row_security=off -c check_function_bodies=off -c standard_conforming_strings=off`);
+      await attack(`set search_path = ${evil}, pg_catalog`);
+      called[person] = said;
+      await database.query(`drop schema ${evil} cascade`);
+      await as('root', `select work_cancel('${id}')`);
+    }
+    const [fine, no] = [['Ada', 42], '42501'].map((said) => Array.from({ length: 6 }, () => said));
+    expect(called).toEqual({ app: fine, other: fine, model: fine, boss: no, eve: no, host: fine, root: fine });
+    expect(await database.query(`select count(*)::integer as owned from ledger.work_items where description = 'OWNED'`)).toEqual([{ owned: 0 }]);
+    await database.query(`drop schema ${shop} cascade`);
+  });
+
+  test('an agent\'s words are another agent\'s, whichever role it has', async () => {
+    const mine = await submit('app');
+    await as('root', `select faculty_save('{"name": "sweeper", "accepts": ["sweep"]}')`);
+    await as('app', `select ability_invoke('ledger_append', '{"entry_type": "note", "content": "by name"}', '${mine}')`);
+    await as('app', `select ledger_append('${mine}', 'note', 'by a program')`);
+    const id = String(await one('app', `select id from work_submit('sweep', 'Sweep by hand')`));
+    const lease = String(await one('host', `select focus_claim('${id}', 'w1') ->> 'lease'`));
+    await as('model', `select ability_invoke('ledger_append', '{"entry_type": "note", "content": "by name, with a lease"}', '${id}', '${lease}')`);
+    await as('model', `select ledger_append('${id}', 'note', 'with a lease', p_lease => '${lease}')`);
+    expect(await as('eve', `select content, trust from work_ledger where work_item_id in ('${mine}', '${id}') order by created_at`)).toEqual([
+      { content: 'by name', trust: 'other_agent' }, { content: 'by a program', trust: null },
+      { content: 'by name, with a lease', trust: 'other_agent' }, { content: 'with a lease', trust: 'other_agent' },
+    ]);
+    await as('root', `select work_cancel('${id}')`);
   });
 
   test('who approves is who is logged in, and nobody approves for themselves', async () => {

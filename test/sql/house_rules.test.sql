@@ -1,6 +1,6 @@
 -- The catalog checked by queries: what every function, table and column of the ledger has to keep to, in one list.
 begin;
-select plan(19);
+select plan(20);
 
 create temporary table ledger_functions as
   select p.*, p.oid::regprocedure::text as signature
@@ -35,6 +35,11 @@ select is(
   (select array_agg(proname::text order by proname) from ledger_functions where prosecdef),
   array['_dead_jobs', '_enqueue', '_enqueue_forgotten', '_job_waiting', '_jobs_tidy', '_unlock_jobs'],
   'only what has to reach graphile-worker''s schema runs with its owner''s rights');
+select is_empty(
+  $$ select signature from ledger_functions
+      where prosrc ~* '\m(reset_val|boot_val|current_schemas?)\M|\m(current_setting|set_config)\s*\(\s*''search_path|\mset\s+(local\s+|session\s+)?search_path\s*(to|=)\s*%s'
+        and proname not in ('_tool_run', '_session_defaults') $$,
+  'no function reads the search path of a session or sets one, but the one that runs a user''s function under its own; the doctor reads settings');
 select is_empty(
   $$ select proname from ledger_functions where has_function_privilege('public', oid, 'execute') $$,
   'without roles nobody but the owner executes anything');

@@ -91,7 +91,7 @@ begin
   select * into v_fence from fences where work_item_id = p_work_item_id;
   if not found then
     perform _raise_not_found('work item', p_work_item_id);
-  elsif v_fence.submitted_by = session_user or _works_for_all()
+  elsif v_fence.submitted_by = session_user or _writes_for_all()
     or v_fence.lease_hash = sha256(uuid_send(nullif(current_setting('work_ledger.lease', true), '')::uuid)) then
     return;
   end if;
@@ -115,6 +115,34 @@ as $$
 $$;
 
 comment on function _works_for_all() is 'Whether whoever is logged in may write to work that others submitted: who was granted this function. Those are the owner, administrators and workers.';
+
+create or replace function _writes_for_all()
+  returns boolean
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  select _works_for_all() and not _in_tool();
+$$;
+
+comment on function _writes_for_all() is '_works_for_all(), but not of what a user''s tool does: that has the lease of the item whose call it is, whoever runs it.';
+
+create or replace function _in_tool()
+  returns boolean
+  language plpgsql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_stack text;
+begin
+  -- A setting could be changed by the tool; what called what cannot. A stack that only looks so has fewer rights, not more.
+  get diagnostics v_stack = pg_context;
+  return strpos(v_stack, '_tool_run(text,text,jsonb)') > 0 and exists (select from ledger_roles);
+end
+$$;
+
+comment on function _in_tool() is 'Whether a user''s SQL tool calls, in a ledger with roles.';
 
 create or replace function _administers(p_role name)
   returns boolean

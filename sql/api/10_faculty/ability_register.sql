@@ -9,7 +9,8 @@ create or replace function ability_register(
     p_function regprocedure default null,
     p_output_schema json default null,
     p_touches json default null,
-    p_source text default null)
+    p_source text default null,
+    p_search_path name[] default current_schemas(false))
   returns abilities
   language plpgsql
   volatile
@@ -50,9 +51,10 @@ begin
   end if;
   v_function := _ability_function(p_function);
   begin
-    insert into abilities (name, description, input_schema, output_schema, effect, risk, source, implementation, function_name)
+    insert into abilities (name, description, input_schema, output_schema, effect, risk, source, implementation, function_name, search_path)
     values (p_name, p_description, p_input_schema, p_output_schema, p_effect, p_risk, coalesce(p_source, 'web'),
-            case when v_function is null then 'runtime' else 'sql' end, v_function)
+            case when v_function is null then 'runtime' else 'sql' end, v_function,
+            case when v_function is not null then _ability_path(p_search_path) end)
     on conflict (name) do update
        set description = excluded.description,
            input_schema = excluded.input_schema,
@@ -62,11 +64,12 @@ begin
            source = excluded.source,
            implementation = excluded.implementation,
            function_name = excluded.function_name,
+           search_path = excluded.search_path,
            updated_at = _now()
      where (abilities.description, abilities.input_schema::text, abilities.output_schema::text, abilities.effect,
-            abilities.risk, abilities.source, abilities.implementation, abilities.function_name)
+            abilities.risk, abilities.source, abilities.implementation, abilities.function_name, abilities.search_path)
        is distinct from (excluded.description, excluded.input_schema::text, excluded.output_schema::text, excluded.effect,
-            excluded.risk, excluded.source, excluded.implementation, excluded.function_name)
+            excluded.risk, excluded.source, excluded.implementation, excluded.function_name, excluded.search_path)
     returning * into v_ability;
   exception when unique_violation then
     perform _raise_invalid(
@@ -76,44 +79,13 @@ begin
   if not found then
     select * into v_ability from abilities where name = p_name;
   end if;
-  perform _touch_rules_save(v_ability, p_touches);
+  perform _touch_rules_save(v_ability, p_touches), _ability_tell(p_function);
   return v_ability;
 end
 $$;
 
-comment on function ability_register(text, text, json, text, text, regprocedure, json, json, text) is
-  'Adds a tool to the registry or changes it, and returns its row; a faculty offers the tool by listing it in engage.tools. p_effect: what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_risk: safe, moderate or dangerous; the faculty''s require_approval refers to it. p_function: f(input jsonb) returning text, json or jsonb; it runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item. Without a function the worker must provide the tool (TypeScript). p_touches: what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}]. key: a key of the input, or key.key within objects and lists of objects; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or list of values}, if it depends on another key; form: patch, if the value is a patch for apply_patch, which names its actions itself. p_touches [] means that calls touch nothing, null that the rules for the tool''s name decide (touch_rules). p_source: where its results come from, so that entries say what fed them (work_ledger.trust): own_test (what the agent itself ran), file, other_agent, web (from outside; the default), none (they tell nothing new). a:b and a_b count as the same name. Registering the same again changes nothing. Raises WL002, 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
-
-create or replace function _ability_function(p_function regprocedure)
-  returns text
-  language plpgsql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_function text;
-begin
-  select format('%I.%I', n.nspname, p.proname)
-    into v_function
-    from pg_proc p
-    join pg_namespace n on n.oid = p.pronamespace
-   where p.oid = p_function and p.pronargs = 1 and p.proargtypes[0] = 'jsonb'::regtype and not p.proretset;
-  if p_function is not null and v_function is null then
-    perform _raise_invalid(format('%s cannot implement an ability', p_function),
-      'It must take one jsonb argument (the input) and return one value.');
-  end if;
-  if not (select pg_has_role(session_user, c.relowner, 'usage') or p.proowner = c.relowner
-            from pg_class c, pg_proc p where c.oid = 'abilities'::regclass and p.oid = p_function) then
-    raise exception using
-      errcode = 'insufficient_privilege',
-      message = format('%s does not belong to the ledger''s owner, as whom it would run', p_function),
-      hint = 'The owner registers functions of others.';
-  end if;
-  return v_function;
-end
-$$;
-
-comment on function _ability_function(regprocedure) is 'The name by which a function that implements an ability is called; null for none. Raises WL002 for one that cannot, 42501 for one that does not belong to the ledger''s owner, unless that one registers it.';
+comment on function ability_register(text, text, json, text, text, regprocedure, json, json, text, name[]) is
+  'Adds a tool to the registry or changes it, and returns its row; a faculty offers the tool by listing it in engage.tools. p_effect: what a crash does to a call: pure and idempotent calls run again, an unsafe one is reported to the model as uncertain. p_risk: safe, moderate or dangerous; the faculty''s require_approval refers to it. p_function: f(input jsonb) returning text, json or jsonb; it runs in the transaction that stores its result, with work_ledger.work_item_id set, and may call ledger_append() for that item. In a ledger with roles it runs as PREFIXtools: grant that role what it needs; a notice says what is missing. Without a function the worker must provide the tool (TypeScript). p_touches: what a call touches, for the journal, checkpoints, overlap warnings and evidence: [{key, action, kind, when, form}]. key: a key of the input, or key.key within objects and lists of objects; action: read, create, modify, delete or search; kind: path (default), url or record; when: {key: value or list of values}, if it depends on another key; form: patch, if the value is a patch for apply_patch, which names its actions itself. p_touches [] means that calls touch nothing, null that the rules for the tool''s name decide (touch_rules). p_source: where its results come from, so that entries say what fed them (work_ledger.trust): own_test (what the agent itself ran), file, other_agent, web (from outside; the default), none (they tell nothing new). p_search_path: the schemas in which p_function finds what it names without a schema, whoever calls it; default: those of your session, without its temporary one. The ledger''s schema follows. If you are not a member of the ledger''s owner, schemas in which you may create something are left out. a:b and a_b count as the same name. Registering the same again changes nothing. Raises WL002, 42501 (a function that does not belong to the ledger''s owner, by somebody else).';
 
 create or replace function _touch_rules_save(p_ability abilities, p_touches json)
   returns void

@@ -47,7 +47,7 @@ begin
   update work_items
      set fork_turn_id = p_turn_id,
          -- A stranger's fork works in the directory only if the stranger may name it.
-         workspace_dir_by = case when v_source.submitted_by = session_user or _works_for_all() then v_source.workspace_dir_by else workspace_dir_by end,
+         workspace_dir_by = case when v_source.submitted_by = session_user or _writes_for_all() then v_source.workspace_dir_by else workspace_dir_by end,
          -- Entries hidden by a later fresh attempt stay visible to the attempt to which the turn belongs.
          ledger_epoch = coalesce((select max(l.seq) from work_ledger l join foci f on f.id = v_turn.focus_id
                                    where l.work_item_id = v_source.id and l.seq <= v_source.ledger_epoch and l.attempt < f.attempt), 0)

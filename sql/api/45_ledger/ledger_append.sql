@@ -80,7 +80,7 @@ begin
            watch_notified_at = case when watch_ends_at > v_now and _is_hint_due(watch_notified_at, v_now) then v_now else watch_notified_at end
      where work_item_id = p_work_item_id
        and not is_over
-       and case when v_lease is null then focus_id is null and (submitted_by = session_user or _works_for_all())
+       and case when v_lease is null then focus_id is null and (submitted_by = session_user or _writes_for_all())
                 else lease_hash = sha256(uuid_send(v_lease)) end
     returning * into v_fence;
     exit when found;

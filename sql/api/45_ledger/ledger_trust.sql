@@ -46,9 +46,9 @@ create or replace function _ledger_trust_now(p_work_item_id uuid)
   stable
   return case
     when current_setting('work_ledger.turn_id', true) <> '' then _ledger_trust(p_work_item_id, current_setting('work_ledger.turn_id', true)::uuid)
-    when current_setting('work_ledger.tool_call_id', true) <> '' then 'other_agent' end;
+    when current_setting('work_ledger.is_agent', true) <> '' or not has_table_privilege(session_user, 'work_items'::regclass, 'select') then 'other_agent' end;
 
-comment on function _ledger_trust_now(uuid) is 'work_ledger.trust of an entry that is being written: _ledger_trust() for a turn of ours; other_agent: an agent with a loop of its own calls; null: a person or a program does.';
+comment on function _ledger_trust_now(uuid) is 'work_ledger.trust of an entry that is being written: _ledger_trust() for a turn of ours; other_agent: an agent with a loop of its own calls, by an ability''s name or as a role that reads nothing; null: a person or a program does.';
 
 create or replace function _trust_label(p_trust text)
   returns text

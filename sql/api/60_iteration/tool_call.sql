@@ -88,7 +88,6 @@ declare
   v_item work_items := _fence(p_work_item_id, p_lease);
   v_call tool_calls := _call_of(v_item, p_tool_call_id);
   v_ability abilities;
-  v_path text := current_setting('search_path');
   v_result jsonb;
   v_hint text;
   v_behind uuid[];
@@ -104,24 +103,10 @@ begin
   if not found then
     perform _raise_invalid(format('tool "%s" is not implemented in the database', v_call.tool_name));
   end if;
-  perform set_config('work_ledger.work_item_id', v_item.id::text, true),
-          set_config('work_ledger.lease', p_lease::text, true),
-          set_config('work_ledger.turn_id', v_call.turn_id::text, true),
-          set_config('work_ledger.tool_call_id', v_call.id::text, true);
   v_call.attempts := v_call.attempts + 1;
   v_call.started_at := _now();
   begin
-    if v_ability.implementation = 'sql' then
-      -- A user's function has the search path of a session of that user, with the ledger's schema at its end.
-      perform set_config('search_path', concat_ws(', ',
-        nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
-    end if;
-    -- Dynamic, because users name the function: a stored, quoted name that ability_register() took from the catalog.
-    if v_call.parent_call_id is not null and v_ability.name in ('ledger_append', 'ledger_read', 'spawn_child_work', 'check_child_work') then
-      v_ability.function_name := format('%I.%I', _ledger_schema(), '_code_' || v_ability.name); -- code is given data, not sentences
-    end if;
-    execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using _call_input(v_call)::jsonb;
-    perform set_config('search_path', v_path, true);
+    v_result := _ability_call(v_ability, _call_input(v_call)::jsonb, v_call.parent_call_id is not null, v_item.id, p_lease, v_call.id, v_call.turn_id);
     if v_result is null and v_ability.name = 'await_child_work' then
       update tool_calls
          set status = 'waiting', attempts = v_call.attempts, started_at = v_call.started_at,
@@ -139,10 +124,6 @@ begin
     get stacked diagnostics v_hint = pg_exception_hint;
     perform _call_settle(v_call, concat_ws(E'\n', format('%s (%s)', sqlerrm, sqlstate), nullif(v_hint, '')), true);
   end;
-  perform set_config('work_ledger.work_item_id', '', true),
-          set_config('work_ledger.lease', '', true),
-          set_config('work_ledger.turn_id', '', true),
-          set_config('work_ledger.tool_call_id', '', true);
   perform _tell_watchers(v_item);
   return '{}';
 end

@@ -8,14 +8,14 @@ create or replace function ability_invoke(p_name text, p_input jsonb default '{}
 as $$
 declare
   v_ability abilities;
-  v_path text := current_setting('search_path');
+  v_lease uuid := coalesce(p_lease, nullif(current_setting('work_ledger.lease', true), '')::uuid);
   v_result jsonb;
 begin
   select * into v_ability from abilities where tool_name = _tool_name(p_name);
   if not found then
     raise exception using errcode = 'WL001', message = format('there is no ability "%s"', p_name);
   end if;
-  perform _ability_check(v_ability, p_work_item_id, p_lease);
+  perform _ability_check(v_ability, p_work_item_id, v_lease);
   perform _schema_check('the input of ' || p_name, v_ability.input_schema::jsonb, p_input);
   if v_ability.implementation = 'runtime' or v_ability.name = 'await_child_work' then
     raise exception using errcode = 'feature_not_supported', message = format('ability "%s" cannot be invoked from SQL', p_name),
@@ -28,25 +28,10 @@ begin
       perform _raise_not_found('work item', p_work_item_id);
     end if;
     if v_ability.name = 'work_complete' then
-      return jsonb_build_object('state', (work_complete(p_work_item_id, p_input ->> 'summary', p_input -> 'evidence', p_lease)).state);
-    end if;
-    if v_ability.name in ('ledger_append', 'ledger_read', 'spawn_child_work') then
-      v_ability.function_name := format('%I.%I', _ledger_schema(), '_code_' || v_ability.name); -- data, not sentences
+      return jsonb_build_object('state', (work_complete(p_work_item_id, p_input ->> 'summary', p_input -> 'evidence', v_lease)).state);
     end if;
   end if;
-  perform set_config('work_ledger.work_item_id', coalesce(p_work_item_id::text, ''), true),
-          set_config('work_ledger.lease', coalesce(p_lease::text, ''), true),
-          set_config('work_ledger.turn_id', '', true),
-          set_config('work_ledger.tool_call_id', gen_random_uuid()::text, true);
-  if v_ability.implementation = 'sql' and not v_ability.is_builtin then
-    perform set_config('search_path', concat_ws(', ',
-      nullif((select reset_val from pg_settings where name = 'search_path'), ''), quote_ident(_ledger_schema())), true);
-  end if;
-  execute format('select to_jsonb(%s($1))', v_ability.function_name) into v_result using p_input;
-  perform set_config('search_path', v_path, true),
-          set_config('work_ledger.work_item_id', '', true),
-          set_config('work_ledger.lease', '', true),
-          set_config('work_ledger.tool_call_id', '', true);
+  v_result := _ability_call(v_ability, p_input, v_ability.name <> 'check_child_work', p_work_item_id, v_lease, gen_random_uuid());
   return case when v_ability.name in ('ledger_append', 'ledger_read') then (v_result #>> '{}')::jsonb else v_result end;
 end
 $$;
@@ -61,14 +46,14 @@ create or replace function _ability_check(p_ability abilities, p_work_item_id uu
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  -- Who cannot read the ledger has a lease and nothing else: it is for the work that it was given for.
-  if not has_table_privilege(session_user, 'work_items', 'select') then
+  -- Who cannot read the ledger has a lease and nothing else: it is for the work that it was given for. Likewise a tool of a user, whoever calls it.
+  if not has_table_privilege(session_user, 'work_items', 'select') or (p_ability.is_builtin or p_work_item_id is not null) and _in_tool() then
     perform _fence(p_work_item_id, p_lease);
     if p_ability.name ~ '^ldg:' then
       raise exception using errcode = 'insufficient_privilege', message = format('ability "%s" is not for a role that reads nothing', p_ability.name);
     end if;
   end if;
-  -- Functions of users run as the ledger's owner: through the ledger nobody calls what they could not call themselves.
+  -- Functions of users run as a role of their own: through the ledger nobody calls what they could not call themselves.
   if p_ability.implementation = 'sql' and not p_ability.is_builtin
     and not has_function_privilege(session_user, p_ability.function_name || '(jsonb)', 'execute') then
     raise exception using errcode = 'insufficient_privilege', message = format('role %I may not execute %s', session_user, p_ability.function_name);

@@ -23,6 +23,8 @@ as $$
         union all
         select * from _doctor_settings()
         union all
+        select * from _doctor_tools()
+        union all
         select * from _doctor_sessions()
         union all
         select * from _doctor_speed()) f(severity, code, work_item_id, says, remedy)
@@ -43,7 +45,7 @@ as $$
     (13, 'waiting', 'nothing has waited for a person or a budget for an hour'),
     (14, 'cooldowns', 'no model rests'),
     (15, 'invariants', 'places, counters and leases of the newest 1,000 open items agree'),
-    (16, 'tools', 'every tool that a faculty names is registered'),
+    (16, 'tools', 'every tool that a faculty names is registered, and every SQL function that is one can run'),
     (17, 'settings', 'every setting can have its effect'),
     (18, 'isolation', 'what waited for a lock sees what was committed meanwhile'),
     (19, 'sessions', 'sessions begin with settings that the ledger''s functions can work with'),

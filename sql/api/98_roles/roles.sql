@@ -5,17 +5,18 @@ create or replace function _role_kinds()
   language sql
   immutable
   parallel safe
-  rows 7
+  rows 8
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   values
-    ('owner', '{}'::text[], 'Owns tables and functions; nobody logs in as it but who installs new versions.'),
+    ('owner', '{tools}'::text[], 'Owns tables and functions; nobody logs in as it but who installs new versions.'),
     ('reader', '{}', 'Reads everything and writes nothing.'),
     ('client', '{reader}', 'Submits work, and writes to what it submitted.'),
     ('agent', '{}', 'Reads and writes the work whose lease it holds, and nothing else.'),
     ('approver', '{reader}', 'Decides on calls that wait for approval.'),
     ('worker', '{client}', 'Runs work: of a worker process.'),
-    ('admin', '{client,approver}', 'Configures, and writes to the work of everybody.');
+    ('admin', '{client,approver}', 'Configures, and writes to the work of everybody.'),
+    ('tools', '{agent}', 'Runs the SQL functions of users that are tools; nobody logs in as it.');
 $$;
 
 comment on function _role_kinds() is 'What kinds of roles there are. inherits: those whose privileges a role has besides its own.';
@@ -29,8 +30,6 @@ as $$
 #variable_conflict use_column
 declare
   v_prefix text := coalesce(p_prefix, _ledger_schema() || '_');
-  v_kind text;
-  v_role name;
 begin
   if v_prefix !~ '^[a-z_][a-z0-9_]{0,49}$' then
     perform _raise_invalid(format('roles cannot begin with "%s"', v_prefix), 'Lower-case letters, digits and _, 50 characters at most.');
@@ -38,9 +37,27 @@ begin
     perform _raise_invalid(format('this ledger''s roles begin with "%s"', (select left(r.role, -length(r.kind)) from ledger_roles r limit 1)),
       'work_roles_drop() drops them.');
   end if;
+  perform _roles_make(v_prefix), _roles_apply();
+  return query select r.kind, r.role from _role_kinds() k join ledger_roles r using (kind);
+end
+$$;
+
+comment on function work_roles_create(text) is
+  'Makes the database roles of this ledger, PREFIXowner, PREFIXreader, PREFIXclient, PREFIXagent, PREFIXapprover, PREFIXworker, PREFIXadmin and PREFIXtools, and grants each what its kind may do; returns them. p_prefix: default: the ledger''s schema and _. They cannot log in: grant them to roles that can. Tables and functions belong to PREFIXowner from now on; privileges that others have on tables are revoked; functions that write run with the owner''s privileges, SQL functions of users that are tools as PREFIXtools. A role of that name that exists is used. Calling it again repairs what is missing. It takes a role that owns the ledger and may create roles; superuser is not needed. It locks every table for a moment. Raises WL002, 42501, 40P01 (work is under way: call it again).';
+
+create or replace function _roles_make(p_prefix text)
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_kind text;
+  v_role name;
+begin
   perform pg_advisory_xact_lock(hashtextextended('work_ledger roles', 0));
   for v_kind in select k.kind from _role_kinds() k loop
-    v_role := v_prefix || v_kind;
+    v_role := p_prefix || v_kind;
     if not exists (select from pg_roles where rolname = v_role) then
       execute format('create role %I nologin', v_role);
     elsif (select rolsuper or rolbypassrls from pg_roles where rolname = v_role) then
@@ -48,13 +65,11 @@ begin
     end if;
     insert into ledger_roles (kind, role) values (v_kind, v_role) on conflict do nothing;
   end loop;
-  perform _role_join(v_prefix || 'owner'), _roles_apply();
-  return query select r.kind, r.role from _role_kinds() k join ledger_roles r using (kind);
+  perform _role_join(p_prefix || 'owner'), _role_join(p_prefix || 'tools');
 end
 $$;
 
-comment on function work_roles_create(text) is
-  'Makes the database roles of this ledger, PREFIXowner, PREFIXreader, PREFIXclient, PREFIXagent, PREFIXapprover, PREFIXworker and PREFIXadmin, and grants each what its kind may do; returns them. p_prefix: default: the ledger''s schema and _. They cannot log in: grant them to roles that can. Tables and functions belong to PREFIXowner from now on; privileges that others have on tables are revoked; functions that write run with the owner''s privileges. A role of that name that exists is used. Calling it again repairs what is missing. It takes a role that owns the ledger and may create roles; superuser is not needed. It locks every table for a moment. Raises WL002, 42501, 40P01 (work is under way: call it again).';
+comment on function _roles_make(text) is 'Makes the roles of each kind that are missing. Raises WL002, 42501.';
 
 create or replace function work_roles_drop()
   returns setof name
@@ -66,10 +81,11 @@ declare
   v_roles name[] := array(select role from ledger_roles order by kind);
   v_role name;
 begin
+  perform _role_join(r) from unnest(v_roles) r;
   perform _roles_own(current_user), _roles_definer(false);
   delete from ledger_roles;
   foreach v_role in array v_roles loop
-    perform _role_join(v_role);
+    perform _role_join(v_role); -- it may have been by way of a role that is gone now
     execute format('drop owned by %I', v_role);
     begin
       execute format('drop role %I', v_role);

@@ -14,6 +14,7 @@ begin
   if not exists (select from ledger_roles) then
     return;
   end if;
+  perform _roles_complete();
   execute format('grant usage, create on schema %I to %I', v_schema, _role('owner'));
   perform _roles_apply_queue(_role('owner')), _roles_apply_queue(_role('worker'));
   perform _roles_own(_role('owner')), _roles_revoke(), _roles_definer(true);
@@ -23,6 +24,7 @@ begin
     select format('grant select on all tables in schema %I to %I', v_schema, _role('reader'))
     union all
     select format('grant %I to %I', _role(i.inherits), _role(k.kind)) from _role_kinds() k cross join lateral unnest(k.inherits) as i(inherits)
+     where _role(i.inherits) is not null and _role(k.kind) is not null
     union all
     select format('grant execute on function %s to %s', p.oid::regprocedure, (select string_agg(quote_ident(_role(k)), ', ') from unnest(g.kinds) k))
       from pg_proc p
@@ -30,10 +32,53 @@ begin
   loop
     execute v_call.grants;
   end loop;
+  perform _roles_tools();
 end
 $$;
 
 comment on function _roles_apply() is 'Gives each role of this ledger what its kind may do, and nobody else anything. It does nothing where there are no roles. Runs again at each change of the functions.';
+
+create or replace function _roles_complete()
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+begin
+  if exists (select from _role_kinds() k where _role(k.kind) is null) then
+    perform _roles_make((select left(r.role, -length(r.kind)) from ledger_roles r limit 1));
+  end if;
+exception when insufficient_privilege then
+  raise notice 'this ledger lacks roles that this version has: until they are made, no SQL function of a user runs as a tool'
+    using hint = 'work_roles_create(), called by a role that may create roles, makes them.';
+end
+$$;
+
+comment on function _roles_complete() is 'Makes the roles of kinds that the version before did not have, where whoever installs may.';
+
+create or replace function _roles_tools()
+  returns void
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_tools name := _role('tools');
+  v_schema name := _ledger_schema();
+begin
+  if v_tools is null then
+    return;
+  end if;
+  -- Who gets a function must be able to make one, for a moment.
+  execute format('grant create on schema %I to %I', v_schema, v_tools);
+  execute format('alter function %s owner to %I', '_tool_run(text, text, jsonb)'::regprocedure, v_tools);
+  execute format('revoke create on schema %I from %I', v_schema, v_tools);
+  execute format('revoke all on function %s from public, %I', '_tool_run(text, text, jsonb)'::regprocedure, v_tools);
+  execute format('grant execute on function %s to %I', '_tool_run(text, text, jsonb)'::regprocedure, _role('owner'));
+end
+$$;
+
+comment on function _roles_tools() is 'Gives the function that runs users'' functions to the role of tools. The owner alone may call it.';
 
 create or replace function _role(p_kind text)
   returns name
@@ -137,15 +182,15 @@ begin
   for v_alter in
     select format('alter function %s security %s', p.oid::regprocedure, case when p_is_definer then 'definer' else 'invoker' end)
       from pg_proc p
-      join _public_functions() f on f.name = p.proname
-     where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.provolatile = 'v' and f.roles <> '{}' and p.prosecdef <> p_is_definer
+     where p.pronamespace = quote_ident(_ledger_schema())::regnamespace and p.provolatile = 'v' and p.prosecdef <> p_is_definer
+       and (p.proname = '_tool_run' or exists (select from _public_functions() f where f.name = p.proname and f.roles <> '{}'))
   loop
     execute v_alter;
   end loop;
 end
 $$;
 
-comment on function _roles_definer(boolean) is 'Whether the public functions that write run with their owner''s privileges or with those of the caller.';
+comment on function _roles_definer(boolean) is 'Whether the public functions that write, and the one that runs users'' functions, run with their owner''s privileges or with those of the caller.';
 
 create or replace function _roles_revoke()
   returns void

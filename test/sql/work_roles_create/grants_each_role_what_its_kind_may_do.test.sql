@@ -1,6 +1,6 @@
 -- Who may do what: one table, and the privileges that follow from it.
 begin;
-select plan(12);
+select plan(15);
 
 create temporary table made as select * from work_roles_create(format('t%s_', pg_backend_pid()));
 create function pg_temp.role(p_kind text) returns name language sql as $$ select role from made where kind = p_kind $$;
@@ -10,7 +10,7 @@ create temporary table inherited as
     union select h.kind, i from h join _role_kinds() k on k.kind = h.from_kind cross join unnest(k.inherits) i)
   select * from h;
 
-select set_eq('select kind from made', array['owner', 'reader', 'client', 'agent', 'approver', 'worker', 'admin'], 'there is a role of each kind');
+select set_eq('select kind from made', array['owner', 'reader', 'client', 'agent', 'approver', 'worker', 'admin', 'tools'], 'there is a role of each kind');
 select is_empty(
   $$ select m.kind, p.oid::regprocedure
        from made m cross join pg_proc p join _public_functions() f on f.name = p.proname
@@ -33,12 +33,19 @@ select is_empty(
 select is_empty(
   $$ select m.kind, c.oid::regclass from made m cross join pg_class c
       where c.relnamespace = _ledger_schema()::regnamespace and c.relkind in ('r', 'v') and m.kind <> 'owner'
-        and has_table_privilege(m.role, c.oid, 'select') = (m.kind = 'agent') $$,
-  'everybody reads but an agent');
+        and has_table_privilege(m.role, c.oid, 'select') = (m.kind in ('agent', 'tools')) $$,
+  'everybody reads but agents and their tools');
 select is_empty(
   $$ select oid::regclass::text from pg_class where relnamespace = _ledger_schema()::regnamespace and relkind in ('r', 'v', 'S', 'c') and relowner <> pg_temp.role('owner')::regrole
-     union all select oid::regprocedure::text from pg_proc where pronamespace = _ledger_schema()::regnamespace and proowner <> pg_temp.role('owner')::regrole $$,
-  'everything belongs to the owner');
+     union all select oid::regprocedure::text from pg_proc where pronamespace = _ledger_schema()::regnamespace and proname <> '_tool_run' and proowner <> pg_temp.role('owner')::regrole $$,
+  'everything belongs to the owner, but what runs tools of users');
+select results_eq(
+  $$ select p.proowner::regrole, p.prosecdef, array_agg(a.grantee::regrole order by a.grantee) filter (where a.grantee <> p.proowner)
+       from pg_proc p cross join aclexplode(p.proacl) a where p.oid = '_tool_run(text, text, jsonb)'::regprocedure group by p.oid $$,
+  $$ select pg_temp.role('tools')::regrole, true, array[pg_temp.role('owner')::regrole] $$,
+  'that runs as the role of tools, and the owner alone calls it');
+select is(has_schema_privilege(pg_temp.role('tools'), _ledger_schema(), 'create'), false, 'tools create nothing in the ledger''s schema');
+select is((select rolcanlogin or rolsuper or rolinherit is null from pg_roles where rolname = pg_temp.role('tools')), false, 'nobody logs in as they');
 select is_empty(
   $$ select p.oid::regprocedure from pg_proc p
       where pronamespace = _ledger_schema()::regnamespace and prosecdef

@@ -1,0 +1,25 @@
+-- What work_ledger_doctor() finds on tools that are SQL functions of users.
+
+create or replace function _doctor_tools()
+  returns table (severity text, code text, work_item_id uuid, says text, remedy text)
+  language sql
+  stable
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+  with function as (
+    select name, function_name, to_regprocedure(function_name || '(jsonb)') as call from abilities where implementation = 'sql' and not is_builtin
+  )
+  select 'error', 'tools', null::uuid, 'this ledger has roles, but none as which SQL functions of users run: calls of these tools fail',
+         'work_roles_create(), called by a role that may create roles.'
+   where exists (select from ledger_roles) and not exists (select from ledger_roles where kind = 'tools') and exists (select from function)
+  union all
+  select 'warning', 'tools', null, format('ability "%s": its function %s is gone', f.name, f.function_name), 'Make it again, or ability_register() another.'
+    from function f
+   where f.call is null
+  union all
+  select 'warning', 'tools', null, format('ability "%s": %s', f.name, d.says), d.remedy
+    from function f
+    cross join lateral _ability_doubts(f.call) d;
+$$;
+
+comment on function _doctor_tools() is 'Findings of work_ledger_doctor() on SQL functions of users that are gone, that the role of tools may not run, or that run with more rights than a tool needs.';
