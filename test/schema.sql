@@ -2339,7 +2339,7 @@ create function _compaction_times(p_compaction compactions, p_turn turns, OUT st
 create function _config_chars(p_turn turns) returns integer
   sql stable; -- body edbec15c, comment d72652b0
 create function _config_of(p_focus foci, p_config jsonb, p_model text DEFAULT NULL::text) returns text
-  plpgsql stable; -- body 335fcc51, comment d6d72290
+  plpgsql stable; -- body cb0d26d6, comment d6d72290
 create function _config_of(p_item work_items) returns jsonb
   sql stable; -- body 2380f82a, comment 62f1f58b
 create function _content_chars(p_content json) returns integer

@@ -377,7 +377,7 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'who begins to work renews a ledger',
     file: 'runtime/install/installLedger.ts',
-    from: '  if (found.ledger === null) await installLedger(url, schema);',
+    from: '  if (found.ledger === null && mayInstall) await installLedger(url, schema);',
     to: '  if (found.free.length > 0) await installLedger(url, schema);',
     test: 'test/runtime/install/installLedger.test.ts',
     title: 'a ledger of other functions is refused by whoever works',

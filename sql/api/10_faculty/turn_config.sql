@@ -39,9 +39,7 @@ begin
            ',' order by a.n),
          array_agg(a.name)
     into v_tools, v_names
-    from _toolset(p_config) with ordinality as a(
-      name, tool_name, description, input_schema, output_schema, effect, risk, implementation, function_name, is_builtin, position,
-      created_at, updated_at, search_path, n);
+    from (select a.*, row_number() over () as n from _toolset(p_config) a) a;
   v_engine := _engine_prompt(v_names, (p_config -> 'awareness' ->> 'enabled')::boolean);
   v_own := nullif(btrim(coalesce(p_config -> 'engage' ->> 'system_prompt', ''), E' \t\r\n'), '');
   -- Cache breakpoints: one here at the end of the system prompt; one at the end of the last message, by the top-level
