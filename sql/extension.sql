@@ -51,4 +51,5 @@ select pg_extension_config_dump('search_entries', 'where false'); -- triggers fi
 select pg_extension_config_dump('seals', '');
 select pg_extension_config_dump('ledger_chain', '');
 select pg_extension_config_dump('installed_code', 'where false'); -- the installation writes it
+select pg_extension_config_dump('locks', 'where false'); -- the installation writes it
 select pg_extension_config_dump('ledger_roles', 'where false'); -- roles belong to the server: work_roles_create() makes them there

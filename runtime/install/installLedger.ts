@@ -12,6 +12,7 @@ import { withConnection } from '../ledger/connection.ts';
 import { sqlState } from '../ledger/errors.ts';
 import { checkLedger, isInstallable, isMadeByUs, isOurs, isUpgradable, ledgerOn, otherLedger, QUEUE_MIGRATION, queueOn, standing } from '../ledger/checkLedger.ts';
 import type { Found, Standing } from '../ledger/checkLedger.ts';
+import { alone } from './alone.ts';
 import { queueScript } from './queue.ts';
 import { renamedScript } from './renamedScript.ts';
 import { checkRights } from './rights.ts';
@@ -95,14 +96,14 @@ async function whoIsInTheWay(url: string): Promise<string> {
 }
 
 /** Begins a transaction; of two installers at once the second finds the work done. */
-async function begin(client: pg.Client): Promise<void> {
+async function begin(client: pg.Client, schema: string): Promise<void> {
   await client.query(`begin; set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
-  await client.query(`select pg_advisory_xact_lock(hashtextextended('work_ledger install', 0))`);
+  await alone(client, 'install', schema, true);
 }
 
 function migrateQueue(url: string): Promise<void> {
   return withConnection({ connectionString: url }, async (client) => {
-    await begin(client);
+    await begin(client, 'graphile_worker');
     const now = await queueOn(client);
     if (now !== null && now < QUEUE_MIGRATION) {
       await createSchema(client, 'graphile_worker');
@@ -120,7 +121,7 @@ async function createSchema(client: pg.Client, name: string): Promise<void> {
 /** Makes the ledger, upgrades it, or replaces its functions, in one transaction. False: another installer was faster. */
 function runScript(url: string, schema: string): Promise<boolean> {
   return withConnection({ connectionString: url }, async (client) => {
-    await begin(client);
+    await begin(client, schema);
     const now = await ledgerOn(client, schema);
     if (isOurs(now)) return false;
     if (!isInstallable(now)) throw otherLedger(now, schema);

@@ -34,6 +34,7 @@ export class PinnedClient extends Client {
       idle_in_transaction_session_timeout: idle_in_transaction_session_timeout ?? IDLE_IN_TRANSACTION_MS,
       transaction_timeout: 0,
       standard_conforming_strings: 'on',
+      row_security: 'on', // off, queries of graphile-worker's tables are refused instead of following its policies
       DateStyle: 'ISO, MDY',
       IntervalStyle: 'postgres',
       jit: 'off', // what is asked is short, and compiling a plan that only looks dear takes longer than running it

@@ -26,7 +26,7 @@ export type End = {
 export type Fence = { direction: 'to' | 'from'; peer: string; address: string } | null;
 
 /** Tables that stay where they are: of transactions of the server, what an installation writes, roles of the server, and what a crash empties. */
-const staying = ['erasing', 'installed_code', 'ledger_roles', 'turn_streams'];
+const staying = ['erasing', 'installed_code', 'ledger_roles', 'locks', 'turn_streams'];
 export const movedTables = (): string[] => tables().filter((name) => !staying.includes(name)).toSorted();
 
 /** `option`: where the address was given. */

@@ -14,6 +14,7 @@
 // opened, from then on nothing opens the source. Between the two nobody can write at all.
 
 import { atFailpoints } from '../failpoint.ts';
+import { alone } from '../install/alone.ts';
 import { patiently } from '../install/installLedger.ts';
 import { isOurs, NoLedger, otherLedger, standing } from '../ledger/checkLedger.ts';
 import { messageOf, sqlState, UsageError } from '../ledger/errors.ts';
@@ -47,7 +48,7 @@ export async function moveLedger(order: MoveOrder): Promise<Moved> {
     const target = await openEnd(order.target, order.schema, '--to');
     try {
       if (source.name === target.name) throw new UsageError('a ledger is moved to another server or database, and --to is where it is');
-      await alone(source);
+      await onlyMover(source);
       return await carry(order, source, target);
     } finally {
       await target.client.end().catch(() => {});
@@ -95,10 +96,10 @@ async function snapshotOf(order: MoveOrder): Promise<End> {
 }
 
 /** One command at a time moves a ledger; the lock goes with its connection, which also decides. */
-async function alone({ client, schema }: End): Promise<void> {
+async function onlyMover({ client, schema }: End): Promise<void> {
   try {
     await client.query(`set lock_timeout = '10s'`);
-    await client.query(`select pg_advisory_lock(hashtextextended('work_ledger move ' || $1::text, 0))`, [schema]);
+    await alone(client, 'move', schema, false);
     await client.query('set lock_timeout = 0');
   } catch (error) {
     throw sqlState(error) === '55P03' ? new Error('another "work-ledger move" of this ledger is at work', { cause: error }) : error;
@@ -182,7 +183,7 @@ async function tidy(source: End, target: End): Promise<void> {
 export async function undoMove(order: Pick<MoveOrder, 'source' | 'schema' | 'resume'> & { target: string | null }): Promise<boolean> {
   const source = await openEnd(order.source, order.schema, '');
   try {
-    await alone(source);
+    await onlyMover(source);
     const [fence, isUndecided] = [await fenceOf(source), await isPublished(source)];
     if (fence?.direction === 'to' && !isUndecided) throw new Error(`this ledger was moved to ${fence.address}, where work goes on: move it back from there, to a database of its own`);
     const target = order.target === null ? null : await openEnd(order.target, order.schema, '--to');

@@ -34,6 +34,17 @@ create table installed_code (
   constraint kind_is_known check (kind in ('function', 'trigger', 'view'))
 );
 
+-- What functions lock instead of advisory locks, which any login could take.
+create table locks (
+  purpose text,
+  place smallint,
+  primary key (purpose, place)
+);
+insert into locks
+select p, 0 from unnest('{sweep,retention,hint,faculties,abilities,roles}'::text[]) p
+union all
+select p, n from unnest('{slots,spawns,trees,branches,conversations,checkpoints}'::text[]) p cross join generate_series(0, 63) n;
+
 -- Where a clock is set back, see _clock_set_back().
 alter table sweep_walks drop constraint walk_is_known;
 alter table sweep_walks add constraint walk_is_known check (walk in ('due', 'waiting', 'jobs', 'clock'));
@@ -102,6 +113,8 @@ drop function if exists lease_renew(text, uuid[], uuid[], text, integer, uuid, i
 drop function if exists _jobs_tidy();
 drop function if exists _job_task(uuid);
 drop function if exists _job_waiting(text);
+drop function if exists _branch_lock(uuid);
+drop function if exists _erase_gate(uuid);
 drop function if exists _lease_end(work_items);
 drop function if exists _lease_drop(work_items, jsonb);
 drop function if exists _enqueue_forgotten(timestamptz, text[], uuid[], interval);

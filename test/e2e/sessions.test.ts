@@ -56,6 +56,19 @@ test('a worker works where the defaults would stop it', async () => {
   await db.close();
 });
 
+test('a worker with a role of its own sees its jobs where the role has row-level security off', async () => {
+  const prefix = `sessions${process.pid}_`;
+  await database.query(`select from ledger.work_roles_create('${prefix}'); create role ${prefix}host login in role ${prefix}worker; alter role ${prefix}host set row_security = off`);
+  const model = await startTeam({ Talk: () => done('Talked.') });
+  const worker = await startWorker({ url: database.url.replace('postgres@', `${prefix}host@`), schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  const db = await openDb(database.url, 'ledger');
+  await db.facultySave({ name: 'talker', accepts: ['talk'], awareness: { enabled: false } });
+  const { id } = await db.workSubmit({ workType: 'talk', description: 'Talk' });
+  await until(async () => (await db.workItem(id))?.state === 'completed');
+  await Promise.all([worker.stop(), model.close(), db.close()]);
+  await database.query(`select ledger.work_roles_drop(); drop role ${prefix}host`);
+});
+
 test('a connection that does not answer any more is given up, and counts as lost', async () => {
   const { hostname, pathname } = new URL(database.url);
   const proxy = await startProxy({ path: `${decodeURIComponent(hostname)}/.s.PGSQL.5432` });

@@ -86,7 +86,7 @@ async function summarizing(): Promise<Driven> {
 
 const stages = {
   fences: ['fences'],
-  advisory: ['an advisory lock'],
+  locks: ['locks'],
   foci: ['foci'],
   rows: ['turns', 'tool_calls', 'sessions', 'session_history', 'inbox', 'approvals', 'hook_runs', 'messages'],
   budgets: ['budgets'],
@@ -96,15 +96,16 @@ const stages = {
 type Stage = keyof typeof stages;
 const stageOf = (table: string): number => Object.values(stages).findIndex((tables) => (tables as readonly string[]).includes(table));
 
-const hold = (table: string): string => (table === 'an advisory lock'
-  ? `select pg_advisory_xact_lock(hashtextextended(k, 0)) from (select 'slot ledger part' union select k || id from work_items, unnest('{"spawn ledger ","erase ledger "}'::text[]) k where parent_id is null) s(k)`
+/** Not those that are only tried, and not those of branches: whoever has one waits for nothing but rows of its own. */
+const hold = (table: string): string => (table === 'locks'
+  ? `select from locks where purpose in ('slots', 'spawns', 'trees') for no key update`
   : `lock table ${table} in exclusive mode`);
 
-/** Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the item's lock alone, or the job of an item that it has submitted. */
+/** Each function, what it is called on, and the stages that it comes to; holds: what it has out of turn, a row that is written under the item's lock alone, the job of an item that it has submitted, or a lock for which nobody waits. */
 const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[]; holds?: readonly string[] }[] = [
   { name: 'work_submit', comesTo: ['fences', 'budgets', 'jobs'], prepare: async () => `work_submit('part', 'x', p_parent_id => ${quoted((await tree()).root)})` },
-  { name: 'spawn_child_work', comesTo: ['fences', 'advisory', 'budgets', 'jobs'], prepare: async () => `spawn_child_work(${quoted((await tree()).root)}, 'part', 'x')` },
-  { name: 'focus_claim', comesTo: ['fences', 'advisory', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'spawn_child_work', comesTo: ['fences', 'locks', 'budgets', 'jobs'], prepare: async () => `spawn_child_work(${quoted((await tree()).root)}, 'part', 'x')` },
+  { name: 'focus_claim', comesTo: ['fences', 'locks', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     await partOf(root); // for which there is a place, too
     return `focus_claim(${quoted(part)}, 'worker')`;
@@ -137,7 +138,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     const driven = await asking((await tree()).root);
     return `tool_call_begin(${args(driven)}, ${quoted((await answered(driven, use('slow')))[0])})`;
   } },
-  { name: 'tool_call_execute', comesTo: ['fences', 'advisory', 'rows', 'budgets', 'jobs'], holds: ['tool_calls'], prepare: async () => {
+  { name: 'tool_call_execute', comesTo: ['fences', 'locks', 'rows', 'budgets', 'jobs'], holds: ['tool_calls'], prepare: async () => {
     const driven = await asking((await tree()).root);
     return `tool_call_execute(${args(driven)}, ${quoted((await answered(driven, use('spawn_child_work', { work_type: 'part', description: 'x' })))[0])})`;
   } },
@@ -187,7 +188,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     await asking(await partOf(root));
     return `work_cancel(${quoted(part)})`;
   } },
-  { name: 'work_sweep', comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
+  { name: 'work_sweep', holds: ['locks'], comesTo: ['fences', 'foci', 'rows', 'budgets', 'jobs'], prepare: async () => {
     const { root, part } = await tree();
     for (const item of [part, await partOf(root), root]) await asking(item);
     await first.run(`update foci set lease_expires_at = now() - interval '1 minute', crash_count = case when work_item_id <> ${quoted(root)} then 100 else 0 end where lease_owner is not null;
@@ -230,7 +231,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     const { item, lease } = await asking((await tree()).part);
     return `work_fail(${quoted(item)}, 'no', p_lease => ${quoted(lease)})`;
   } },
-  { name: 'work_fork', comesTo: ['fences', 'advisory', 'foci', 'rows', 'jobs'], holds: ['graphile_worker._private_jobs'], prepare: async () => {
+  { name: 'work_fork', comesTo: ['fences', 'locks', 'foci', 'rows', 'jobs'], holds: ['graphile_worker._private_jobs'], prepare: async () => {
     const driven = await asking((await tree()).part);
     await answered(driven, text);
     return `work_fork(${quoted(driven.turn)}, 'Another way')`;
@@ -289,7 +290,7 @@ const functions: { name: string; prepare: () => Promise<string>; comesTo: Stage[
     await first.run(`select ledger_append(${quoted(root)}, 'note', 'x')`);
     return `ledger_retract(${quoted(root)}, 1, 'wrong')`;
   } },
-  { name: 'work_erase', comesTo: ['fences', 'advisory', 'foci', 'rows'], prepare: async () => {
+  { name: 'work_erase', comesTo: ['fences', 'locks', 'foci', 'rows'], prepare: async () => {
     const { root, part } = await tree();
     const driven = await asking(part);
     await answered(driven, use('send'));

@@ -20,6 +20,9 @@ select is_empty(
       where prosrc ~* '\mpg_(try_)?advisory_lock|\mset_config\([^;]*, *false\)|\m(create|into) +(local +)?temp|\mset +session\M|\mdeclare +\w+ +cursor +with +hold' $$,
   'nothing that a function does outlives its transaction: behind a pooler the next one is in another session');
 select is_empty(
+  $$ select signature from ledger_functions where prosrc ~* 'advisory' $$,
+  'no function waits for an advisory lock, which any login can take and keep');
+select is_empty(
   $$ select signature from ledger_functions where obj_description(oid, 'pg_proc') is null and proname not in ('_uuidv7', '_now') $$,
   'every function has a comment');
 select is_empty(
@@ -87,7 +90,7 @@ select is_empty(
 
 select is_empty(
   $$ select signature from ledger_functions
-      where (prosrc ~* '\mfor\s+update\M' and proname <> '_artifacts_collect') or (prosrc ~* '\mfor\s+(key\s+)?share\M' and proname <> '_submit_parent') $$,
+      where (prosrc ~* '\mfor\s+update\M' and proname <> '_artifacts_collect') or (prosrc ~* '\mfor\s+(key\s+)?share\M' and proname <> all ('{_submit_parent,_lock_shared}')) $$,
   'rows are locked for no key update: no key is ever changed, one artifact is removed, and who refers to a row waits for nobody');
 
 select is_empty(

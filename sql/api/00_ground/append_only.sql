@@ -37,7 +37,8 @@ create or replace function _refuse_erasing()
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 begin
-  if current_user <> (select pg_get_userbyid(relowner) from pg_class where oid = tg_relid) then
+  -- Members of the owner have its rights, and superusers those of everybody: who may become the owner need not do so first.
+  if not pg_has_role(current_user, (select relowner from pg_class where oid = tg_relid), 'usage') then
     raise exception using
       errcode = 'WL007',
       message = 'only work_erase() and work_retention_run() erase what was recorded';
@@ -46,7 +47,7 @@ begin
 end
 $$;
 
-comment on function _refuse_erasing() is 'Trigger: nobody but the owner of the ledger, with whose rights the erasing functions run, says that a transaction erases. Raises WL007.';
+comment on function _refuse_erasing() is 'Trigger: nobody without the rights of the owner of the ledger, with which the erasing functions run, says that a transaction erases. Raises WL007.';
 
 create or replace function _refuse_rewrite()
   returns trigger
@@ -138,7 +139,7 @@ declare
 begin
   foreach v_table in array array[
     'work_ledger', 'messages', 'session_history', 'turn_configs', 'elisions', 'artifacts', 'awareness_shown', 'turn_workspaces',
-    'work_checkpoints', 'message_lints', 'artifact_uses', 'seals'] loop
+    'work_checkpoints', 'message_lints', 'artifact_uses', 'seals', 'locks'] loop
     execute format('create or replace trigger refuse_change before update or delete or truncate on %I execute function _refuse_change()', v_table);
     execute format('alter table %I enable always trigger refuse_change', v_table);
   end loop;

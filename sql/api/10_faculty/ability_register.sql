@@ -44,7 +44,7 @@ begin
     perform _raise_invalid(format('"%s" is not a risk', p_risk), 'One of: safe, moderate, dangerous.');
   end if;
   perform _check_word('a source', coalesce(p_source, 'web'), '{none,own_test,file,other_agent,web}');
-  perform pg_advisory_xact_lock(hashtextextended(format('ability %s %s', _ledger_schema(), _tool_name(p_name)), 0)); -- several workers start at once
+  perform _lock('abilities'); -- several workers start at once
   select * into v_ability from abilities where tool_name = _tool_name(p_name);
   if v_ability.is_builtin then
     perform _raise_invalid(format('ability "%s" belongs to Work Ledger', v_ability.name), 'Choose another name.');

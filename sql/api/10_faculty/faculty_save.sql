@@ -35,7 +35,7 @@ begin
   v_config := _faculty_complete(p_config);
   v_hash := _content_hash(v_config::text);
 
-  perform pg_advisory_xact_lock(hashtextextended(format('faculty %s %s', _ledger_schema(), v_config ->> 'name'), 0));
+  perform _lock('faculties');
   update faculties set is_current = false where name = v_config ->> 'name' and is_current and content_hash <> v_hash;
   insert into faculties (content_hash, name, config, saved_by)
   values (v_hash, v_config ->> 'name', v_config, session_user)

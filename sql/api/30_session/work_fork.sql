@@ -36,8 +36,8 @@ begin
   end if;
   v_item := work_submit(v_source.work_type, v_source.description, v_source.params, coalesce(p_faculty, v_source.faculty), v_source.priority,
                         p_source => v_source.source, p_idempotency_key => p_idempotency_key, p_workspace_dir => v_source.workspace_dir);
-  perform pg_advisory_xact_lock_shared(_erase_gate(v_source.root_id));
-  perform _refuse_erased(v_source.id), _branch_lock(p_turn_id);
+  perform _lock_shared('trees', v_source.root_id::text);
+  perform _refuse_erased(v_source.id), _lock('branches', p_turn_id::text);
   -- The ledger as it was when the results of that turn had arrived.
   select coalesce(max(l.seq), 0) into v_last
     from work_ledger l
@@ -71,27 +71,3 @@ $$;
 
 comment on function work_fork(uuid, text, text, text) is
   'Lets an agent continue from a turn of any work item (running, finished or imported) on a separate branch, and returns the new item''s row: select id from work_fork(''TURN'', ''Try without the cache''). The new item has the same task, its own lease, budget and session, the turns up to p_turn_id (shared, not copied) and a copy of the ledger as it was then. p_message: the first message to its agent. p_faculty: another configuration. A fork from before a compaction does not see the compaction. With p_idempotency_key the same call repeated returns the same item. Raises WL001 (turn), WL002 (the turn is a compaction or belongs to no work item), WL006 (key used for another item), WL008 (calls of the turn are open).';
-
-create or replace function _branch_lock(p_turn_id uuid)
-  returns void
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  perform pg_advisory_xact_lock(hashtextextended(format('branch %s %s', _ledger_schema(), p_turn_id), 0));
-end
-$$;
-
-comment on function _branch_lock(uuid) is 'Until the transaction ends, either forks are made at a turn or a step is drafted for it.';
-
-create or replace function _erase_gate(p_root_id uuid)
-  returns bigint
-  language sql
-  stable
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-  select hashtextextended(format('erase %s %s', _ledger_schema(), p_root_id), 0);
-$$;
-
-comment on function _erase_gate(uuid) is 'The advisory lock of a tree: shared by those who fork from its turns, alone for the one who erases it.';

@@ -17,7 +17,7 @@ begin
     return;
   end if;
   -- The lock first, then the count in a new statement, which so sees every slot taken before.
-  perform pg_advisory_xact_lock(hashtextextended(format('slot %s %s', _ledger_schema(), p_faculty), 0));
+  perform _lock('slots', p_faculty);
   select count(*) into v_taken from work_items w where w.slot_faculty = p_faculty;
   -- A free slot belongs to the most urgent item, whose job may have run before the slot was free.
   select count(*) into v_urgent from _queued_for(p_faculty, p_item.id, greatest(v_max - v_taken, 0), p_item.priority);

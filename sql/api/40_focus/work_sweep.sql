@@ -24,7 +24,7 @@ begin
   perform _check_span('p_worker_timeout', p_worker_timeout);
   perform _check_span('p_call_timeout', p_call_timeout);
   -- One sweep at a time is enough; the others return immediately.
-  if not pg_try_advisory_xact_lock(hashtextextended('work_sweep ' || _ledger_schema(), 0)) then
+  if not _lock_try('sweep') then
     return jsonb_build_object('expired', 0, 'enqueued', 0, 'calls_given_up', 0, 'dead_workers', '[]'::jsonb);
   end if;
   v_set_back_by := _clock_set_back(v_now, p_worker_timeout);

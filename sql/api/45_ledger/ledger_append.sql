@@ -114,7 +114,7 @@ begin
     when p_notified_at > p_now - interval '100 ms' then false
     -- PostgreSQL commits transactions that notify one behind the other, each with its write to disk. So within a second only one at
     -- a time does: on a slow disk writers would otherwise stand in line for their hints.
-    when p_notified_at > p_now - interval '1 second' then pg_try_advisory_xact_lock(hashtextextended('hint ' || _ledger_schema(), 0))
+    when p_notified_at > p_now - interval '1 second' then _lock_try('hint')
     else true end;
 end
 $$;

@@ -53,7 +53,7 @@ create or replace function _is_branched(p_head turns)
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
 as $$
 begin
-  perform _branch_lock(p_head.id);
+  perform _lock('branches', p_head.id::text); -- either forks are made at this turn, or a step is drafted for it
   return exists (select from work_items where fork_turn_id = p_head.id)
       or exists (select from turns where parent_turn_id = p_head.id and status <> 'failed'
                                      and (turn_type = 'normal' or work_item_id <> p_head.work_item_id));

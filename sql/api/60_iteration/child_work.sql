@@ -26,7 +26,7 @@ begin
     return work_submit(p_work_type, p_description, p_params, p_idempotency_key => p_idempotency_key);
   end if;
   -- The limits are exact: spawns in one tree run one after the other.
-  perform pg_advisory_xact_lock(hashtextextended(format('spawn %s %s', _ledger_schema(), v_parent.root_id), 0));
+  perform _lock('spawns', v_parent.root_id::text);
   v_engage := coalesce(
     (select f.config -> 'engage' from foci o join faculties f on f.content_hash = o.faculty_hash where o.id = v_parent.focus_id),
     _faculty_defaults() -> 'engage');

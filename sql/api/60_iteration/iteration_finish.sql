@@ -49,9 +49,8 @@ begin
   if v_waits_until is not null then
     -- Parked: no worker, no job. Whatever ends the wait enqueues the next job.
     v_item := _lease_drop(_without_slot(v_item, 'waiting', _waits_for(v_turn.id), v_waits_until), v_item.slot_faculty);
-    return case
-      when v_item.state = 'paused' then jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason)
-      else jsonb_build_object('kind', 'parked', 'until', v_waits_until) end;
+    return case v_item.state when 'paused' then jsonb_build_object('kind', v_item.state, 'reason', v_item.state_reason)
+                             else jsonb_build_object('kind', 'parked', 'until', v_waits_until) end;
   end if;
   v_config := _faculty_config(v_focus);
   v_done := _said_done(v_turn, v_call_count);

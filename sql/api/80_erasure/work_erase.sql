@@ -135,8 +135,7 @@ begin
     v_ids := _erase_tree(p_work_item_id, p_with_forks);
     exit when v_ids <@ v_locked;
     perform from fences where work_item_id = any (v_ids) order by work_item_id for no key update;
-    perform pg_advisory_xact_lock(_erase_gate(r.root_id))
-       from (select distinct root_id from work_items where id = any (v_ids) order by 1) r;
+    perform _lock_all('trees', array(select distinct root_id::text from work_items where id = any (v_ids)));
     v_locked := v_ids;
   end loop;
   perform from foci where work_item_id = any (v_ids) order by id for no key update;

@@ -62,7 +62,7 @@ begin
     return jsonb_build_object('is_done', true, 'due', (
       select coalesce(jsonb_agg(to_jsonb(d)), '[]') from _retention_due(1000) d));
   end if;
-  if not pg_try_advisory_xact_lock(hashtextextended('work_retention ' || _ledger_schema(), 0)) then
+  if not _lock_try('retention') then
     return '{"is_done": true, "is_busy": true}';
   end if;
   insert into erasing values (pg_current_xact_id());

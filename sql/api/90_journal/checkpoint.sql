@@ -137,7 +137,7 @@ begin
   end if;
   perform _journal_alive(v_item.id);
   -- Of programs that write at the same moment, only one checks whether a checkpoint is due.
-  if not pg_try_advisory_xact_lock(hashtextextended(format('checkpoint %s %s', _ledger_schema(), v_item.id), 0)) then
+  if not _lock_try('checkpoints', v_item.id::text) then
     return;
   end if;
   v_last := checkpoint_latest(v_item.id);

@@ -58,7 +58,7 @@ as $$
 declare
   v_item work_items;
 begin
-  perform pg_advisory_xact_lock(hashtextextended(format('conversation %s %s', _ledger_schema(), p_conversation_id), 0));
+  perform _lock('conversations', coalesce(p_conversation_id, ''));
   v_item := journal_session_active(p_conversation_id);
   if v_item.id is null then
     return journal_session_create(p_conversation_id, p_original_prompt);

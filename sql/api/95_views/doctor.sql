@@ -27,6 +27,10 @@ as $$
         union all
         select * from _doctor_sessions()
         union all
+        select * from _doctor_locks()
+        union all
+        select * from _doctor_retention()
+        union all
         select * from _doctor_speed()) f(severity, code, work_item_id, says, remedy)
   ),
   checked(place, code, is_fine) as (values
@@ -53,7 +57,9 @@ as $$
     (21, 'transactions', 'no transaction is open for long'),
     (22, 'indexes', 'every index is there and usable'),
     (23, 'listener', 'workers hear at once of what concerns them'),
-    (24, 'move', 'this ledger is not under way to another server'))
+    (24, 'move', 'this ledger is not under way to another server'),
+    (25, 'locks', 'nobody holds up the ledger'),
+    (26, 'retention', 'what policies erase is erased'))
   select coalesce(f.severity, 'fine'), c.code, f.work_item_id,
          case when f.code is null then c.is_fine when f.nth = 20 and f.n > 20 then format('%s, and %s more like it', f.says, f.n - 20) else f.says end, f.remedy
     from checked c
@@ -62,7 +68,7 @@ as $$
 $$;
 
 comment on function work_ledger_doctor() is
-  'What would lose, stall or slow work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, hosts, waiting, cooldowns, invariants, tools, settings; what sessions begin with: isolation, sessions; and what slows work down: vacuum, transactions, indexes, listener; and move. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
+  'What would lose, stall or slow work: select * from work_ledger_doctor() where severity <> ''fine''. severity: error (work is lost or stands still), warning (look at it), fine (one row for each check that found nothing). code: postgres, writable, durability, connections, privileges, versions, workers, leases, jobs, routing, hosts, waiting, cooldowns, invariants, tools, settings; what sessions begin with: isolation, sessions; and what slows work down: vacuum, transactions, indexes, listener; move; locks: who holds what sessions of the ledger wait for; and retention. work_item_id: the item concerned; null: none. says: the finding in a sentence; at most 20 of a code, the last one says how many more. remedy: what to do; null of what is fine. "work-ledger doctor" also looks at the machine that it runs on.';
 
 create or replace function _doctor_server()
   returns table (severity text, code text, work_item_id uuid, says text, remedy text)

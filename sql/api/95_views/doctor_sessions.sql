@@ -22,13 +22,16 @@ as $$
       select 'error', 'sessions', 'most triggers do nothing, and what they guard is not guarded'
        where d.name = 'session_replication_role' and d.value <> 'origin'
       union all
+      select 'error', 'sessions', 'programs that do not set their own, as the runtime does, are refused graphile-worker''s tables'
+       where d.name = 'row_security' and d.value in ('off', 'false', 'no', '0')
+      union all
       select 'warning', 'sessions', 'it ends what programs do that do not set their own, as the runtime does'
        where case when d.name not in ('statement_timeout', 'transaction_timeout', 'lock_timeout') then null
                   when d.value ~ '^\d+$' then d.value::bigint * interval '1 ms'
                   else d.value::interval end between interval '1 ms' and interval '9.999 s') f;
 $$;
 
-comment on function _doctor_sessions() is 'Findings of work_ledger_doctor() on durability, isolation, strings, triggers and limits of sessions.';
+comment on function _doctor_sessions() is 'Findings of work_ledger_doctor() on durability, isolation, strings, triggers, row-level security and limits of sessions.';
 
 create or replace function _session_defaults()
   returns table (name text, value text, whose text, remedy text)

@@ -55,7 +55,7 @@ declare
   v_kind text;
   v_role name;
 begin
-  perform pg_advisory_xact_lock(hashtextextended('work_ledger roles', 0));
+  perform _lock('roles');
   for v_kind in select k.kind from _role_kinds() k loop
     v_role := p_prefix || v_kind;
     if not exists (select from pg_roles where rolname = v_role) then

@@ -6,7 +6,7 @@ set local work_ledger.now = '2026-01-01 12:00Z';
 create function pg_temp.of(p_code text) returns text language sql as $$
   select string_agg(format('%s: %s', severity, says), '; ' order by says) from work_ledger_doctor() where code = p_code $$;
 
-select is((select count(*) from work_ledger_doctor() where severity = 'fine' and code <> 'durability'), 23::bigint, 'a quiet ledger is fine in every check');
+select is((select count(*) from work_ledger_doctor() where severity = 'fine' and code <> 'durability'), 25::bigint, 'a quiet ledger is fine in every check');
 select is((select bool_and((remedy is null) = (severity = 'fine')) from work_ledger_doctor()), true, 'whatever is not fine has a remedy');
 
 select agent('{"tools": ["look"]}', '{"max_concurrent": 1}');

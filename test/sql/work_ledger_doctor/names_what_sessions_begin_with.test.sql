@@ -1,6 +1,6 @@
 -- work_ledger_doctor() says what sessions begin with that hurts, of the database and of the roles of workers, and what undoes it.
 begin;
-select plan(11);
+select plan(12);
 
 create function pg_temp.of(p_code text) returns text language sql as $$
   select string_agg(format('%s: %s', severity, says), '; ' order by says) from work_ledger_doctor() where code = p_code $$;
@@ -28,6 +28,10 @@ select pg_temp.begin_with(pg_temp.database(), $$statement_timeout = '2min'$$);
 select ok(pg_temp.of('sessions') like 'fine: %', 'a limit of minutes');
 select pg_temp.begin_with(pg_temp.database(), $$lock_timeout = '50'$$);
 select ok(pg_temp.of('sessions') like 'warning: lock_timeout is 50: %', 'one of milliseconds');
+
+select pg_temp.begin_with(pg_temp.database(), $$lock_timeout = '0'$$);
+select pg_temp.begin_with(pg_temp.database(), 'row_security = off');
+select ok(pg_temp.of('sessions') like 'error: row_security is off: %', 'row-level security that refuses is named');
 
 create role careless;
 select pg_temp.begin_with('role careless', 'synchronous_commit = off');

@@ -1,0 +1,18 @@
+-- Rows that are there to be locked: where functions wait for each other over something that has no row of its own. Not advisory locks:
+-- any login can take those, and whoever holds one for ever would stop the ledger. A row is locked only by who may update it.
+
+create table locks (
+  purpose text,
+  place smallint,
+  primary key (purpose, place)
+);
+
+-- One row where there is one thing to lock; 64 where there is one for each tree, faculty, turn or conversation, which share them by hash.
+insert into locks
+select p, 0 from unnest('{sweep,retention,hint,faculties,abilities,roles}'::text[]) p
+union all
+select p, n from unnest('{slots,spawns,trees,branches,conversations,checkpoints}'::text[]) p cross join generate_series(0, 63) n;
+
+comment on table locks is 'Rows that functions lock to wait for each other, see _lock(); they never change, and have no meaning of their own.';
+comment on column locks.purpose is 'What for: the sweep, the slots of a faculty, the spawns of a tree, …';
+comment on column locks.place is '0, or which of 64: what is locked chooses it by its hash. Two things with one place wait for each other now and then.';
