@@ -15,7 +15,7 @@ export async function catalogLines(client: Asking, schema: string): Promise<stri
     union all select 'column ' || c.relname || ' ' || a.place || ' ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull::text || ' ' || a.attidentity::text || a.attgenerated::text || a.attstorage::text || coalesce(a.attcollation::text, '')
                 || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || coalesce(col_description(c.oid, a.attnum), '')
            from attribute a join relation c on c.oid = a.attrelid left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-    union all select 'relation ' || c.relname || ' ' || c.relkind::text || c.relpersistence::text || coalesce(array_to_string(c.reloptions, ','), '') || coalesce(obj_description(c.oid, 'pg_class'), '') || coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's'::"char" else 'r'::"char" end, c.relowner))::text || pg_get_userbyid(c.relowner)
+    union all select 'relation ' || c.relname || ' ' || c.relkind::text || c.relpersistence::text || c.relrowsecurity::text || coalesce(array_to_string(c.reloptions, ','), '') || coalesce(obj_description(c.oid, 'pg_class'), '') || coalesce(c.relacl, acldefault(case c.relkind when 'S' then 's'::"char" else 'r'::"char" end, c.relowner))::text || pg_get_userbyid(c.relowner)
            from relation c
     union all select 'view ' || c.relname || pg_get_viewdef(c.oid) from relation c where c.relkind = 'v'
     union all select 'constraint ' || k.conrelid::regclass::text || ' ' || k.contypid::regtype::text || ' ' || k.conname || ' ' || pg_get_constraintdef(k.oid) || k.convalidated::text from pg_constraint k join n on k.connamespace = n.oid

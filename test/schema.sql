@@ -37,6 +37,7 @@ create table approvals (
   reason text,
   decided_by text,
   decided_at timestamp with time zone,
+  person text,
   constraint approvals_pkey PRIMARY KEY (tool_call_id),
   constraint approvals_tool_call_id_fkey FOREIGN KEY (tool_call_id) REFERENCES tool_calls(id),
   constraint decision_is_known CHECK (decision = ANY (ARRAY['approved'::text, 'rejected'::text, 'expired'::text])),
@@ -317,6 +318,7 @@ create table inbox (
   tool_call_id uuid,
   created_at timestamp with time zone not null default _now(),
   consumed_at timestamp with time zone,
+  person text,
   constraint child_results_name_the_child CHECK ((kind = 'child_result'::text) = (source_work_item_id IS NOT NULL)),
   constraint consumed_items_say_by_what CHECK ((consumed_at IS NOT NULL) = (COALESCE(turn_id, tool_call_id) IS NOT NULL)),
   constraint content_is_at_most_64_kib CHECK (octet_length(content) <= 65536),
@@ -382,10 +384,16 @@ create table ledger_data_schemas (
 create table ledger_roles (
   kind text not null,
   role name not null,
-  constraint kind_is_known CHECK (kind = ANY (ARRAY['owner'::text, 'reader'::text, 'client'::text, 'agent'::text, 'approver'::text, 'worker'::text, 'admin'::text, 'tools'::text])),
+  constraint kind_is_known CHECK (kind = ANY (ARRAY['owner'::text, 'reader'::text, 'client'::text, 'agent'::text, 'approver'::text, 'worker'::text, 'admin'::text, 'tools'::text, 'console'::text])),
   constraint ledger_roles_pkey PRIMARY KEY (kind),
   constraint ledger_roles_role_key UNIQUE (role),
 );
+create table locks (
+  purpose text not null,
+  place smallint not null,
+  constraint locks_pkey PRIMARY KEY (purpose, place),
+);
+CREATE TRIGGER refuse_change BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.locks FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 create table message_lints (
   id uuid not null default _uuidv7(),
   message_id uuid not null,
@@ -472,6 +480,17 @@ create table models (
   constraint samples_are_positive CHECK (sample_chars > 0::double precision AND sample_tokens > 0::double precision),
 ) with (fillfactor=50);
 CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF cooldown_reason ON ledger.models FOR EACH ROW WHEN (_may_hold_secret(new.cooldown_reason)) EXECUTE FUNCTION _redact_row('cooldown_reason');
+create table people (
+  id uuid not null default _uuidv7(),
+  name text not null,
+  token_hash bytea not null,
+  created_at timestamp with time zone not null default _now(),
+  revoked_at timestamp with time zone,
+  constraint name_is_not_blank CHECK (name ~ '\S'::text),
+  constraint people_pkey PRIMARY KEY (id),
+  constraint people_token_hash_key UNIQUE (token_hash),
+); -- row-level security
+CREATE UNIQUE INDEX people_current ON ledger.people USING btree (name) WHERE (revoked_at IS NULL);
 create table redactions (
   id bigint not null generated as identity,
   place text not null,
@@ -1844,7 +1863,7 @@ create view work_journal with (security_invoker=true) as
                 CASE a.decision
                     WHEN 'approved'::text THEN 'tool_approved'::text
                     ELSE 'tool_rejected'::text
-                END, 'toolName', k.tool_name, 'decidedBy', a.decided_by, 'reason', COALESCE(a.reason, NULLIF(a.decision, 'approved'::text)))) AS jsonb_strip_nulls,
+                END, 'toolName', k.tool_name, 'decidedBy', COALESCE(a.person, a.decided_by), 'reason', COALESCE(a.reason, NULLIF(a.decision, 'approved'::text)))) AS jsonb_strip_nulls,
             'high'::text
            FROM approvals a
              JOIN tool_calls k ON k.id = a.tool_call_id
@@ -1993,7 +2012,7 @@ create view work_journal with (security_invoker=true) as
             'user_feedback'::text,
             i.created_at,
             10,
-            jsonb_build_object('type', 'user_feedback', 'message', i.content, 'isInterrupt', i.is_interrupt) AS jsonb_build_object,
+            jsonb_strip_nulls(jsonb_build_object('type', 'user_feedback', 'message', i.content, 'isInterrupt', i.is_interrupt, 'by', i.person)) AS jsonb_strip_nulls,
             'high'::text
            FROM inbox i
           WHERE i.kind = 'message'::text
@@ -2119,7 +2138,7 @@ create function _answer_attributes(p_turn turns) returns jsonb
 create function _approval_ask(p_call tool_calls, p_risk text, p_engage jsonb) returns void
   plpgsql volatile; -- body 94546188, comment addfe47a
 create function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text) returns approvals
-  plpgsql volatile; -- body 766cf75a, comment 24774bd9
+  plpgsql volatile; -- body 3c978366, comment 24774bd9
 create function _approval_settle(p_call tool_calls, p_approval approvals) returns boolean
   plpgsql volatile; -- body 7391ef79, comment 60541ecf
 create function _around(p_line text, p_pattern text) returns text
@@ -2172,8 +2191,6 @@ create function _branch_entries(p_turns uuid[], OUT n integer, OUT entries jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ef760500, comment 431465a0
 create function _branch_files(p_turns uuid[], OUT n integer, OUT files jsonb) returns record
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body ecb85948, comment 28bdab81
-create function _branch_lock(p_turn_id uuid) returns void
-  plpgsql volatile; -- body 9a7ffa33, comment 6eac4e8a
 create function _branch_message(p_turn turns) returns text
   sql stable; -- body 7fef5262, comment 571f33d9
 create function _branch_sums(p_turns uuid[], OUT turns integer, OUT model_calls integer, OUT cost numeric, OUT calls integer, OUT failed_calls integer, OUT started_at timestamp with time zone, OUT ended_at timestamp with time zone) returns record
@@ -2268,6 +2285,8 @@ create function _check_key(p_what text, p_key text) returns void
   plpgsql immutable; -- body 7d517465, comment 13069995
 create function _check_page(p_limit integer, p_most integer) returns void
   plpgsql immutable; -- body b53d7c93, comment cd80d56b
+create function _check_person(p_name text) returns void
+  plpgsql immutable; -- body 96a22ab1, comment b2c27a7e
 create function _check_program(p_version text) returns void
   plpgsql immutable; -- body 79993cad, comment e9fe16ed
 create function _check_span(p_what text, p_span interval) returns void
@@ -2374,12 +2393,16 @@ create function _directory_named(p_item work_items, p_faculty_hash text) returns
   sql stable; -- body bc60305c, comment 862710a9
 create function _doctor_invariants() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 4dec9537, comment ccfeb1aa
+create function _doctor_locks() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body 8ebc30f0, comment 193fd237
+create function _doctor_retention() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
+  sql stable; -- body ddc6df6f, comment 6bf3b42d
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body bafd2d58, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 5e760b39, comment 770e636f
 create function _doctor_sessions() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body 178169d9, comment 6b5f3e1c
+  sql stable; -- body 0ab7d442, comment 98536776
 create function _doctor_settings() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 234f7e5a, comment a5d95813
 create function _doctor_speed() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
@@ -2440,10 +2463,8 @@ create function _erase_end(p_work_item_id uuid, p_row_count bigint) returns void
   sql volatile; -- body d9ddd1c8, comment e57278fe
 create function _erase_forks(p_ids uuid[]) returns uuid[]
   sql stable; -- body 34fa01f4, comment 327eb438
-create function _erase_gate(p_root_id uuid) returns bigint
-  sql stable; -- body 3e37d829, comment cf2169d4
 create function _erase_lock(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
-  plpgsql volatile; -- body 5d852391, comment 1bb73e22
+  plpgsql volatile; -- body 3bad690c, comment 1bb73e22
 create function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint DEFAULT NULL::bigint) returns bigint
   plpgsql volatile; -- body 56bf5970, comment a89fb238
 create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
@@ -2527,7 +2548,7 @@ create function _genai_part(p_block jsonb) returns jsonb
 create function _goes_on(p_item work_items, p_focus foci, p_driven_seconds double precision) returns boolean
   plpgsql volatile; -- body 43b86cce, comment 20eea008
 create function _granted_functions() returns TABLE(oid oid, kinds text[])
-  sql stable; -- body 150fb43f, comment 96927880
+  sql stable; -- body 5879beb4, comment 96927880
 create function _has_javascript() returns boolean
   sql stable; -- body 7ce8b05a, comment 3e97938c
 create function _head_problems(p_heads jsonb) returns TABLE(work_item_id uuid, place text, problem text)
@@ -2593,7 +2614,7 @@ create function _inbox_waiting(p_work_item_id uuid) returns TABLE(inbox_id uuid,
 create function _indent(p_text text, p_prefix text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment bb733076
 create function _index_names() returns text[]
-  sql immutable; -- body bcf11f0a, comment 49026c17
+  sql immutable; -- body 7ad28c78, comment 49026c17
 create function _input_lines(p_input json, p_name text DEFAULT NULL::text, p_depth integer DEFAULT 0) returns text
   plpgsql immutable; -- body b08df6ae, comment 0edacfc7
 create function _input_total(p_turn turns) returns integer
@@ -2603,7 +2624,7 @@ create function _integer(p_what text, p_number text, p_least integer, p_most int
 create function _interrupt(p_item work_items) returns void
   plpgsql volatile; -- body 001c8951, comment 38a20b89
 create function _is_branched(p_head turns) returns boolean
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bce0ab47, comment af5a9e24
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ea27e38, comment af5a9e24
 create function _is_chained() returns boolean
   sql stable; -- body 34abbc26, comment 9fc3276a
 create function _is_distributed() returns boolean
@@ -2615,7 +2636,7 @@ create function _is_erasing() returns boolean
 create function _is_for_code(p_ability text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 02fb5178
 create function _is_hint_due(p_notified_at timestamp with time zone, p_now timestamp with time zone) returns boolean
-  plpgsql volatile; -- body 3868b746, comment b5add5e4
+  plpgsql volatile; -- body 8d9aabcc, comment b5add5e4
 create function _is_kept_by_ledger(p_work_item_id uuid, p_after_seq integer, p_turns turns[]) returns boolean
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bdb96646, comment e6819770
 create function _is_on_host(p_work_item_id uuid) returns boolean
@@ -2693,7 +2714,7 @@ create function _journal_until(p_work_item_id uuid, p_since timestamp with time 
 create function _journal_value_check(p_entry_type text, p_key text, p_type text, p_value jsonb) returns void
   plpgsql immutable; -- body 6268617a, comment 7cc45618
 create function _journal_written(p_work_item_id uuid) returns void
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body d00d1c32, comment ab9d5a74
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 96b4da68, comment ab9d5a74
 create function _js_answer(p_answer jsonb) returns jsonb
   plpgsql immutable; -- body 674cbddc, comment 2bce01b6
 create function _js_json_schema_errors(p_schema text, p_value text) returns jsonb
@@ -2794,6 +2815,16 @@ create function _list(p_items text[], p_max integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c8ea6917
 create function _listed(p_list jsonb) returns text
   sql immutable parallel safe; -- body 634d7ab6, comment d30f9528
+create function _lock(p_purpose text, p_key text DEFAULT NULL::text) returns void
+  plpgsql volatile; -- body 92a4aaa7, comment 165ae047
+create function _lock_all(p_purpose text, p_keys text[]) returns void
+  plpgsql volatile; -- body 06388c52, comment c9a2a08a
+create function _lock_place(p_key text) returns smallint
+  sql immutable parallel safe; -- body d41d8cd9, comment c40232ee
+create function _lock_shared(p_purpose text, p_key text) returns void
+  plpgsql volatile; -- body 71cc3362, comment 19e42624
+create function _lock_try(p_purpose text, p_key text DEFAULT NULL::text) returns boolean
+  plpgsql volatile; -- body 502d4cfd, comment d7572faf
 create function _max_attempts(p_item work_items, p_focus foci) returns integer
   sql stable; -- body 6bb99acd, comment 2d4432ad
 create function _max_result_chars(p_call tool_calls) returns integer
@@ -2900,6 +2931,8 @@ create function _pause_until_resumed(p_item work_items, p_reason text, p_due jso
   plpgsql volatile; -- body f7f79122, comment 2598686c
 create function _paused_if_asked(p_item work_items) returns work_items
   plpgsql stable; -- body 144785ad, comment 0256e101
+create function _person() returns text
+  plpgsql volatile; -- body bba41143, comment 57c2a46b
 create function _plan_items(p_plan text) returns text[]
   sql immutable parallel safe; -- body 8d173d13, comment 435b2e01
 create function _price(p_model text, p_input bigint, p_output bigint, p_cache_read bigint DEFAULT 0, p_cache_write bigint DEFAULT 0) returns numeric
@@ -2909,7 +2942,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body f280a378, comment 2217b3b2
+  sql immutable parallel safe; -- body e54f56c6, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -2973,7 +3006,7 @@ create function _refuse_entry() returns trigger
 create function _refuse_erased(p_work_item_id uuid) returns void
   plpgsql stable; -- body 83e9bb5a, comment b0673bec
 create function _refuse_erasing() returns trigger
-  plpgsql volatile; -- body 2941c0d6, comment d765fa44
+  plpgsql volatile; -- body e36906f0, comment 3ce699ba
 create function _refuse_moved() returns trigger
   plpgsql volatile; -- body 53560570, comment 819117d2
 create function _refuse_rewrite() returns trigger
@@ -3031,9 +3064,9 @@ create function _role(p_kind text) returns name
 create function _role_join(p_role name) returns void
   plpgsql volatile; -- body 33d15bec, comment 8ddb1c9b
 create function _role_kinds() returns TABLE(kind text, inherits text[], says text)
-  sql immutable parallel safe; -- body ac7485f3, comment 839556af
+  sql immutable parallel safe; -- body 35871f29, comment 839556af
 create function _roles_apply() returns void
-  plpgsql volatile; -- body 07d89d72, comment cc6c7ef7
+  plpgsql volatile; -- body cbd29002, comment cc6c7ef7
 create function _roles_apply_queue(p_role name) returns void
   plpgsql volatile; -- body 5c146369, comment ee3ebe15
 create function _roles_complete() returns void
@@ -3041,7 +3074,7 @@ create function _roles_complete() returns void
 create function _roles_definer(p_is_definer boolean) returns void
   plpgsql volatile; -- body 90236325, comment bf340fb1
 create function _roles_make(p_prefix text) returns void
-  plpgsql volatile; -- body 81a8e6c9, comment 6633fae1
+  plpgsql volatile; -- body 07fd08d8, comment 6633fae1
 create function _roles_own(p_role name) returns void
   plpgsql volatile; -- body 0c69e05e, comment c5a2ed02
 create function _roles_revoke() returns void
@@ -3120,12 +3153,14 @@ create function _shown_result(p_call tool_calls, p_content json) returns TABLE(k
   sql stable; -- body d81b45a5, comment 76883d45
 create function _shown_turns(p_head turns, p_cut elisions) returns turns[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6e03b526, comment 6197e74d
+create function _signed(p_words text) returns text
+  sql volatile; -- body e974bdc1, comment 3b96b56a
 create function _sized(p_text text) returns bytea
   sql immutable parallel safe; -- body d41d8cd9, comment c693e27f
 create function _slot_next(p_faculty text, p_but uuid DEFAULT NULL::uuid) returns uuid
   sql stable; -- body 0a057187, comment ec0e606e
 create function _slot_take(p_item work_items, p_faculty text, OUT lack text, OUT slot_faculty text, OUT next_id uuid) returns record
-  plpgsql volatile; -- body a79adc32, comment cd8cee87
+  plpgsql volatile; -- body b5356155, comment cd8cee87
 create function _slot_wanted(p_item work_items) returns text
   sql stable; -- body 0a04c87b, comment 1fa3d70f
 create function _source_label(p_faculty text, p_work_type text) returns text
@@ -3318,6 +3353,8 @@ create function _uuidv7() returns uuid
   sql volatile; -- body d41d8cd9, comment 
 create function _value_text(p_value jsonb) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment a2054e12
+create function _vouches() returns boolean
+  sql stable; -- body 79a2e435, comment b0ee9f62
 create function _waits_for(p_turn_id uuid) returns text
   sql stable; -- body 88a6ae05, comment 10952f82
 create function _waits_move(p_now timestamp with time zone, p_by interval, p_was_due timestamp with time zone, p_from uuid) returns uuid
@@ -3369,7 +3406,7 @@ create function _writes_for_all() returns boolean
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 0b5021af, comment a106d908
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
-  plpgsql volatile; -- body 19b6860a, comment 38de19a0
+  plpgsql volatile; -- body 0c1406ea, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment cec8c0ba
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
@@ -3415,7 +3452,7 @@ create function export_for_resumption(p_work_item_id uuid, p_target_tokens integ
 create function faculty_problems(p_config jsonb) returns TABLE(path text[], says text)
   sql immutable; -- body c2236d64, comment 40e5d5f1
 create function faculty_save(p_config jsonb) returns faculties
-  plpgsql volatile; -- body 4b3f666f, comment 6b15648b
+  plpgsql volatile; -- body f5882d16, comment 6b15648b
 create function focus_claim(p_work_item_id uuid, p_worker_id text, p_lease_seconds integer DEFAULT 30) returns json
   plpgsql volatile; -- body 5007e368, comment 6131beda
 create function hook_record(p_work_item_id uuid, p_lease uuid, p_hook_run_id uuid, p_result jsonb) returns json
@@ -3425,7 +3462,7 @@ create function iteration_begin(p_work_item_id uuid, p_lease uuid) returns json
 create function iteration_fail(p_work_item_id uuid, p_lease uuid, p_error jsonb) returns json
   plpgsql volatile; -- body 540e7fba, comment 1f374bf8
 create function iteration_finish(p_work_item_id uuid, p_lease uuid, p_iteration integer DEFAULT NULL::integer, p_driven_seconds double precision DEFAULT NULL::double precision) returns json
-  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body 4aa5a3d8, comment 04e228d5
+  plpgsql volatile set plan_cache_mode=force_generic_plan; -- body d4175298, comment 04e228d5
 create function iteration_release(p_work_item_id uuid, p_lease uuid) returns void
   plpgsql volatile; -- body ebb389ca, comment f333755a
 create function journal_cleanup(p_older_than interval DEFAULT '90 days'::interval, p_importance text[] DEFAULT '{low,normal}'::text[]) returns integer
@@ -3451,7 +3488,7 @@ create function journal_session_begin(p_work_item_id uuid, p_directory text) ret
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bd762a70, comment 6da4c422
 create function journal_session_open(p_conversation_id text, p_original_prompt text) returns work_items
-  plpgsql volatile; -- body a17c4320, comment 74d41220
+  plpgsql volatile; -- body e5b7ba97, comment 74d41220
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body 43934a27, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
@@ -3506,6 +3543,14 @@ create function model_price_save(p_name text, p_input numeric, p_output numeric,
   plpgsql volatile; -- body 7a6edc23, comment 357e8407
 create function model_save(p_name text, p_context_window integer DEFAULT NULL::integer, p_cache_write numeric DEFAULT NULL::numeric) returns models
   plpgsql volatile; -- body eff29f1f, comment d30859f4
+create function person_add(p_name text) returns TABLE(name text, token text)
+  plpgsql volatile; -- body 198cb552, comment b0805c97
+create function person_current() returns text
+  sql volatile; -- body d1e6a7f1, comment 71ce84d2
+create function person_list() returns TABLE(name text, created_at timestamp with time zone, revoked_at timestamp with time zone)
+  sql volatile; -- body 4b6e3652, comment ae3d407a
+create function person_revoke(p_name text) returns timestamp with time zone
+  plpgsql volatile; -- body 2cb3dba7, comment 91934981
 create function recall_block(p_work_item_id uuid, p_block integer, p_query text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5c84ba0a, comment bf372bab
 create function recorded_runs_parse(p_content text) returns jsonb
@@ -3541,11 +3586,11 @@ create function session_work(p_session text) returns uuid
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 095c3f3e, comment 2f3a79be
+  plpgsql volatile; -- body 4b83976f, comment 2f3a79be
 create function summary_record(p_work_item_id uuid, p_lease uuid, p_turn_id uuid, p_response json) returns boolean
   plpgsql volatile; -- body eac68256, comment f4597818
 create function tool_call_approve(p_tool_call_id uuid, p_input_hash text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body 1fecc71f, comment dc6cf29c
+  sql volatile; -- body 1fecc71f, comment 1cc2e222
 create function tool_call_begin(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f757489f, comment 72ddf7c7
 create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns uuid[]
@@ -3553,7 +3598,7 @@ create function tool_call_execute(p_work_item_id uuid, p_lease uuid, p_tool_call
 create function tool_call_nested(p_work_item_id uuid, p_lease uuid, p_parent_call_id uuid, p_ordinal integer, p_name text, p_input json) returns json
   plpgsql volatile; -- body 44d3411d, comment e864eac5
 create function tool_call_reject(p_tool_call_id uuid, p_reason text DEFAULT NULL::text) returns approvals
-  sql volatile; -- body eba1fd82, comment 878dc7fe
+  sql volatile; -- body eba1fd82, comment 44b1d2ff
 create function tool_call_settle(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid, p_content text, p_is_error boolean DEFAULT false, p_images jsonb DEFAULT NULL::jsonb, p_whole text DEFAULT NULL::text, p_value json DEFAULT NULL::json, p_code_run jsonb DEFAULT NULL::jsonb) returns void
   plpgsql volatile set plan_cache_mode=force_generic_plan; -- body f0ce9768, comment 53e6f5bf
 create function tool_call_suspend(p_work_item_id uuid, p_lease uuid, p_tool_call_id uuid) returns void
@@ -3583,7 +3628,7 @@ create function work_activity(p_work_item_id uuid, p_from_turn_id uuid DEFAULT N
 create function work_approaching_limit(p_work_item_id uuid, p_threshold numeric DEFAULT NULL::numeric) returns boolean
   plpgsql stable; -- body abeddcc4, comment 77f16072
 create function work_cancel(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns SETOF work_items
-  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 313984b2, comment 1df015ea
+  plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 78106f3e, comment 36dcb757
 create function work_complete(p_work_item_id uuid, p_summary text, p_evidence jsonb DEFAULT '[]'::jsonb, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body bce79e3e, comment 1394f916
 create function work_erase(p_work_item_id uuid, p_reason text DEFAULT 'erased by hand'::text, p_is_dry_run boolean DEFAULT false, p_with_forks boolean DEFAULT false) returns TABLE(kind text, name text, row_count bigint, bytes bigint)
@@ -3593,7 +3638,7 @@ create function work_export(p_work_item_id uuid) returns TABLE(relation text, "r
 create function work_fail(p_work_item_id uuid, p_reason text, p_lease uuid DEFAULT NULL::uuid) returns work_items
   plpgsql volatile; -- body d3fd3831, comment 48dc0224
 create function work_fork(p_turn_id uuid, p_message text DEFAULT NULL::text, p_faculty text DEFAULT NULL::text, p_idempotency_key text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body de208960, comment 91d10acb
+  plpgsql volatile; -- body 9bc6edb6, comment 91d10acb
 create function work_keep(p_work_item_id uuid, p_worker_id text, p_host text DEFAULT ''::text, p_pid integer DEFAULT 0) returns void
   plpgsql volatile; -- body 1d062f56, comment 6d245124
 create function work_ledger_build() returns text
@@ -3601,25 +3646,25 @@ create function work_ledger_build() returns text
 create function work_ledger_check(p_work_item_ids uuid[] DEFAULT NULL::uuid[]) returns TABLE(invariant text, work_item_id uuid, says text)
   sql stable; -- body 22454d31, comment 9972cf97
 create function work_ledger_doctor() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body e379ce85, comment f98107fd
+  sql stable; -- body bbc866e0, comment b0b6fc44
 create function work_ledger_serves(p_version text) returns boolean
   plpgsql immutable parallel safe; -- body 3d337454, comment f87fe898
 create function work_ledger_version() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 5b8d9c4b
 create function work_message(p_work_item_id uuid, p_content text, p_is_interrupt boolean DEFAULT false) returns inbox
-  plpgsql volatile; -- body d072ce0e, comment 46ff613a
+  plpgsql volatile; -- body 153a3b33, comment ebfc5097
 create function work_metrics(p_from timestamp with time zone, p_until timestamp with time zone) returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   sql stable; -- body 2dad0d31, comment 9e7cd078
 create function work_metrics_take() returns TABLE(metric text, labels jsonb, value double precision, times bigint)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 98114092, comment 2537efcb
 create function work_pause(p_work_item_id uuid, p_reason text DEFAULT NULL::text) returns work_items
-  plpgsql volatile; -- body 03b8bcda, comment 7fc53980
+  plpgsql volatile; -- body f7bd5986, comment c7c14bbc
 create function work_resume(p_work_item_id uuid) returns work_items
   plpgsql volatile; -- body 47e8e72c, comment d1abdaf1
 create function work_retention_run(p_is_dry_run boolean DEFAULT false, p_limit integer DEFAULT NULL::integer) returns jsonb
-  plpgsql volatile; -- body 29d2152e, comment 7273d1a0
+  plpgsql volatile; -- body 563443f4, comment 7273d1a0
 create function work_roles_create(p_prefix text DEFAULT NULL::text) returns TABLE(kind text, role name)
-  plpgsql volatile; -- body 0ab75010, comment c51135cf
+  plpgsql volatile; -- body 0ab75010, comment bbf8cea9
 create function work_roles_drop() returns SETOF name
   plpgsql volatile; -- body 36529a21, comment 0de3a380
 create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::text, p_target_tokens integer DEFAULT 4000, p_limit integer DEFAULT 20) returns TABLE(id uuid, conversation_id text, original_prompt text, status text, created_at timestamp with time zone, updated_at timestamp with time zone, completed_at timestamp with time zone, token_estimate integer, entry_count integer, packet jsonb)
@@ -3627,7 +3672,7 @@ create function work_sessions_resumable(p_conversation_id text DEFAULT NULL::tex
 create function work_submit(p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_faculty text DEFAULT NULL::text, p_priority integer DEFAULT NULL::integer, p_parent_id uuid DEFAULT NULL::uuid, p_dedup_key text DEFAULT NULL::text, p_external_id text DEFAULT NULL::text, p_max_attempts integer DEFAULT NULL::integer, p_run_at timestamp with time zone DEFAULT NULL::timestamp with time zone, p_source text DEFAULT 'human'::text, p_idempotency_key text DEFAULT NULL::text, p_budget jsonb DEFAULT NULL::jsonb, p_workspace_dir text DEFAULT NULL::text) returns work_items
   plpgsql volatile; -- body fd334780, comment 5053a5d7
 create function work_sweep(p_worker_timeout interval DEFAULT '00:00:30'::interval, p_call_timeout interval DEFAULT '01:00:00'::interval) returns jsonb
-  plpgsql volatile; -- body a6ca4fb7, comment 7ef8f99e
+  plpgsql volatile; -- body 61de7a92, comment 7ef8f99e
 create function work_trace(p_work_item_id uuid, p_with_content boolean DEFAULT false) returns SETOF trace_span
   plpgsql stable; -- body e4d87861, comment 730bc080
 create function worker_stop(p_worker_id text) returns void

@@ -37,7 +37,7 @@ const catalog = `
     select 1, c.relname, 1000 + row_number() over (partition by c.oid order by k.conname), format('  constraint %I %s,', k.conname, pg_get_constraintdef(k.oid, true))
       from relation c join pg_constraint k on k.conrelid = c.oid and k.contype <> 'n' and k.contype <> 't'
     union all
-    select 1, c.relname, 2000, ')' || coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') || ';' from relation c where c.relkind = 'r'
+    select 1, c.relname, 2000, ')' || coalesce(' with (' || array_to_string(c.reloptions, ', ') || ')', '') || ';' || case when c.relrowsecurity then ' -- row-level security' else '' end from relation c where c.relkind = 'r'
     union all
     select 1, c.relname, 3000 + row_number() over (partition by c.oid order by i.indexrelid::regclass::text), pg_get_indexdef(i.indexrelid) || ';'
       from relation c join pg_index i on i.indrelid = c.oid

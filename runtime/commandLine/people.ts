@@ -1,5 +1,7 @@
 // What people say to work that is under way.
 
+import type { Command } from 'commander';
+
 import type { Settings } from '../config.ts';
 import { command, ends, examples, program, reads } from './program.ts';
 
@@ -45,4 +47,13 @@ export function peopleCommands(): void {
   examples(command('fork <turn> [text]', 'go on from a turn on a branch of its own, and print the new work item\'s id; the text is said to it first')
     .option('--faculty <name>', 'another faculty')
     .action(ends(async (turn: string, text: string | undefined, options: Settings & { faculty?: string }) => (await items()).fork(turn, text, options))), "fork TURN 'Try it with an index instead' --faculty engineer");
+
+  const person = examples(command('person', 'the people who decide in a name of their own, by a token'), "person add 'Ann Lee'", 'person list', "person revoke 'Ann Lee'");
+  const people = () => import('../commands/person.ts');
+  examples(command('add <name>', 'add a person, and print the token: it is shown this once', person)
+    .action(ends(async (name: string, _: object, called: Command) => (await people()).personAdd(name, called.optsWithGlobals<Settings>()))), "person add 'Ann Lee'");
+  examples(command('list', 'who has a token, or had one', person)
+    .action(ends(async (_: object, called: Command) => (await people()).personList(called.optsWithGlobals<Settings>()))), 'person list');
+  examples(command('revoke <name>', 'let a token say nothing any more; what was decided with it stays', person)
+    .action(ends(async (name: string, _: object, called: Command) => (await people()).personRevoke(name, called.optsWithGlobals<Settings>()))), "person revoke 'Ann Lee'");
 }

@@ -86,4 +86,8 @@ export const consoleOptions = (made: Command): Command => made
   .option('--host <address>', 'the address that the console listens on; at any but this machine\'s own, reading takes the token, too', '127.0.0.1')
   .option('--allow-host <name...>', 'other names under which the console, and MCP at its /mcp, are reached, such as that of a reverse proxy; then, too, reading takes the token')
   .option('--read-only', 'nothing can be changed from the console')
+  .option('--people', 'everybody logs in with a token of their own (work-ledger person add); there is none for all')
+  .option('--user-header <name>', 'the header in which a reverse proxy says who is logged in, such as X-Forwarded-User')
+  .option('--proxy-secret-file <file>', 'with --user-header: the secret by which that proxy is known, in its header X-Work-Ledger-Proxy')
+  .option('--proxy-address <address...>', 'with --user-header: where that proxy connects from, if not from this machine')
   .addOption(tokenFile());

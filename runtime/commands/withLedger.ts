@@ -7,6 +7,7 @@ import type { Place } from '../install/findLedger.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
+import { proofOf } from '../ledger/people.ts';
 import { checkStandby } from '../ledger/standby.ts';
 import { note, span } from './output.ts';
 
@@ -61,11 +62,12 @@ export const withReader = <T>(settings: Settings, use: (db: Db, url: string) => 
     return use(db, url);
   });
 
-/** Opens the ledger for the duration of one command. */
+/** Opens the ledger for the duration of one command, which acts in the name of whose token is set. */
 export async function withLedger<T>(settings: Settings, use: (db: Db, url: string) => Promise<T>): Promise<T> {
   const { db, url } = await openLedger(settings);
+  const token = process.env['WORK_LEDGER_PERSON_TOKEN'];
   try {
-    return await use(db, url);
+    return await use(token ? db.as({ token: proofOf(token) }) : db, url);
   } finally {
     await db.close();
   }

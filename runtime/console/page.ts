@@ -94,11 +94,22 @@ export const empty = (says: string | Html): Html => html`<p class="empty">${says
 
 const logo = html`<svg viewBox="0 0 18 18" aria-hidden="true"><rect class="f-out" x="1" y="1" width="16" height="3" rx="1"/><rect class="f-out" x="1" y="5.5" width="16" height="3" rx="1"/><rect class="f-stubs" x="1" y="10" width="16" height="2" rx="1"/><rect class="f-words" x="1" y="13.5" width="16" height="3.5" rx="1"/></svg>`;
 
-export type Shell = { version: string; schema: string; is_read_only: boolean; is_standby: boolean; seconds: number | null; approvals: number; open: number; resumable: number };
+export type Shell = {
+  version: string; schema: string; is_read_only: boolean; is_standby: boolean; seconds: number | null; approvals: number; open: number; resumable: number;
+  /** Who looks, where they are known by a name. */
+  who: string | null;
+  /** The token of the form that logs out; null: whoever looks did not log in. */
+  leaves: string | null;
+  mayEnter: boolean;
+};
 
 /** What a standby shows is older than the time beside it. */
 const behindText = ({ is_standby: isStandby, seconds }: Shell): Html | string =>
   !isStandby || seconds === 0 ? '' : html`<p class="behind">read on a standby, ${seconds === null ? 'behind' : `up to ${lasting(seconds)} behind`}</p>`;
+
+/** In whose name everything is done here. */
+const whoText = ({ who, leaves }: Shell): Html | string =>
+  who === null ? '' : html`<p class="who"><span dir="auto" title="What is done here is done in this name">${who}</span></p>${leaves === null ? '' : html`<form method="post" action="/logout"><input type="hidden" name="form_token" value="${leaves}"><button class="btn ghost">Log out</button></form>`}`;
 
 /** The frame around every page. */
 export function frame(title: string, section: Page['section'], shell: Shell, canAct: boolean, body: Html): Html {
@@ -120,7 +131,7 @@ ${link('/sessions', 'sessions', 'Sessions', some(shell.resumable))}
 ${link('/knowledge', 'knowledge', 'Knowledge', '')}
 </ul>${behindText(shell)}</div>
 <div class="foot"><p><a href="/knowledge"><kbd>/</kbd> search</a><br><a href="/keys"><kbd>?</kbd> keys</a></p>
-<p><span class="which">ledger ${shell.version} · ${shell.schema}<br></span>${canAct ? '' : html`<span class="strong">read-only</span><br>`}<span id="connection" role="status"><span class="faint">○</span> as of <time>${new Date().toTimeString().slice(0, 8)}</time></span></p></div>
+<p><span class="which">ledger ${shell.version} · ${shell.schema}<br></span>${canAct ? '' : html`<span class="strong">read-only</span>${shell.mayEnter && !shell.is_read_only ? html` · <a href="/login">log in</a>` : ''}<br>`}<span id="connection" role="status"><span class="faint">○</span> as of <time>${new Date().toTimeString().slice(0, 8)}</time></span></p>${whoText(shell)}</div>
 </nav>
 <main class="main" id="main">
 ${body}

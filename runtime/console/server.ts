@@ -8,20 +8,23 @@ import type { AddressInfo } from 'node:net';
 import { extname } from 'node:path';
 
 import { createAdaptorServer } from '@hono/node-server';
+import { getConnInfo } from '@hono/node-server/conninfo';
 import { Hono } from 'hono';
 import type { Context } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { streamSSE } from 'hono/streaming';
 
-import { openChecked, openDb } from '../ledger/db.ts';
+import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
+import type { Person } from '../ledger/pool.ts';
+import { UsageError } from '../ledger/errors.ts';
 import { untilRefused } from '../ledger/refused.ts';
-import { checkStandby, isCaughtUp } from '../ledger/standby.ts';
 import { actionAt } from './actions.ts';
 import { follow, Hints } from './events.ts';
 import { html } from './html.ts';
+import { loginRoutes, stranger } from './login.ts';
 import { digest, errorWords, frame, renderPart, uuid, versionsOf } from './page.ts';
-import type { Page, View } from './page.ts';
+import type { Page, Shell, View } from './page.ts';
 import { blockPage, context } from './pages/context.ts';
 import { item } from './pages/item.ts';
 import { costView, ledgerView, turnsView } from './pages/itemViews.ts';
@@ -30,7 +33,11 @@ import { knowledge } from './pages/knowledge.ts';
 import { now } from './pages/now.ts';
 import { compare, sessions } from './pages/sessions.ts';
 import { callPage, workList } from './pages/workList.ts';
-import { isOwnAddress, Keys, onlyUnder, withHeaders } from './safety.ts';
+import { Primary } from './primary.ts';
+import { isOwnAddress, onlyUnder, withHeaders } from './safety.ts';
+import { sharedLooks, Streams } from './streams.ts';
+import { isRefusedName, nameOfUser, Visitors } from './visitors.ts';
+import type { Proxy } from './visitors.ts';
 
 const pages: readonly Page[] = [now, workList, callPage, item, ledgerView, turnsView, context, blockPage, costView, sessions, compare, knowledge, keys];
 /** What is at every other address: it is live, too, and has nothing that changes. */
@@ -50,6 +57,10 @@ export type ConsoleOptions = {
   hostnames?: readonly string[];
   /** Nothing can be changed from this console, whatever the database would allow. */
   isReadOnly?: boolean;
+  /** There is no token for everybody: each logs in with one of their own. */
+  hasPeople?: boolean;
+  /** There is a proxy that says who is logged in, and nobody else is let in. */
+  proxy?: Proxy;
   /** Answers at /mcp; it checks for itself who asks. */
   mcp?: (request: Request) => Response | Promise<Response>;
 };
@@ -58,7 +69,10 @@ export type Console = {
   port: number;
   /** Without the token. */
   address: string;
+  /** For everybody; empty: there is none. */
   token: string;
+  /** In whose name whoever has that token acts; null: in nobody's. */
+  osUser: string | null;
   /** Others can reach it: reading takes the token. */
   isOpen: boolean;
   /** Resolves with the reason when the ledger was upgraded and does not serve this program any more. */
@@ -68,30 +82,42 @@ export type Console = {
 
 /** Serves the console until it is closed. */
 export async function startConsole(options: ConsoleOptions): Promise<Console> {
-  const db = await openChecked(options.url, options.schema, { maximumPoolSize: 6 });
+  const db = await openChecked(options.url, options.schema, { maximumPoolSize: 4 });
+  const streamed = await openChecked(options.url, options.schema, { maximumPoolSize: 2 }); // no page waits for those that are open
   const primary = options.primaryUrl === undefined ? null : new Primary(options.primaryUrl, db);
   const hints = new Hints(options.url);
   const over = new AbortController();
+  const hostnames = (options.hostnames ?? []).filter((name) => !isOwnAddress(name));
+  const isNamed = options.hasPeople === true || options.proxy !== undefined;
+  const isOpen = isNamed || !isOwnAddress(options.host) || hostnames.length > 0;
+  const token = isNamed ? null : randomBytes(24).toString('base64url');
+  const nameOf = (person: Person): Promise<string | null> => db.as(person).personCurrent().catch((error: unknown) => {
+    if (isRefusedName(error)) return null;
+    throw error;
+  });
   let app = new Hono();
+  let osUser: string | null = null;
   const server = createAdaptorServer({ fetch: (request, env) => app.fetch(request, env) });
   try {
+    if (!isOpen) osUser = await nameOf({ name: nameOfUser() });
+    if (options.proxy && (await nameOf({ name: 'proxy' })) === null) throw new UsageError('the role that is logged in does not vouch for people, whom the proxy names: grant it the role console, see work_roles_create()');
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(options.port, options.host ?? '127.0.0.1', resolve);
     });
   } catch (error) {
     await hints.close();
+    await streamed.close();
     await db.close();
     throw error;
   }
   const { port } = server.address() as AddressInfo;
-  const token = randomBytes(24).toString('base64url');
-  const hostnames = (options.hostnames ?? []).filter((name) => !isOwnAddress(name));
-  const isOpen = !isOwnAddress(options.host) || hostnames.length > 0;
-  app = routes(db, primary, hints, new Keys(token, port, hostnames), { ...options, hostnames, isOpen }, over.signal);
+  const visitors = new Visitors({ token, osUser, port, hostnames, proxy: options.proxy ?? null, nameOf });
+  app = routes(db, sharedLooks(streamed), primary, hints, visitors, { ...options, hostnames, isOpen }, over.signal);
   return {
     port,
-    token,
+    token: token ?? '',
+    osUser,
     isOpen,
     refused: untilRefused(db, over.signal),
     address: addressOf(server.address() as AddressInfo),
@@ -103,47 +129,10 @@ export async function startConsole(options: ConsoleOptions): Promise<Console> {
       });
       await hints.close();
       await primary?.close();
+      await streamed.close();
       await db.close();
     },
   };
-}
-
-/** Where a console acts whose pages are read on a standby. It is connected to with the first action: until then, and when it is down, the pages do without it. */
-class Primary {
-  readonly #url: string;
-  readonly #standby: Db;
-  #opening: Promise<Db> | null = null;
-
-  constructor(url: string, standby: Db) {
-    this.#url = url;
-    this.#standby = standby;
-  }
-
-  /** Resolves when the standby shows what was done; else the page says how far it is behind. */
-  async act<T>(action: (db: Db) => Promise<T>): Promise<T> {
-    const db = await (this.#opening ??= this.#open().catch((error: unknown) => {
-      this.#opening = null;
-      throw error;
-    }));
-    const done = await action(db);
-    await isCaughtUp(this.#standby, db);
-    return done;
-  }
-
-  async close(): Promise<void> {
-    await this.#opening?.then((db) => db.close(), () => {});
-  }
-
-  async #open(): Promise<Db> {
-    const db = await openDb(this.#url, this.#standby.schema, { maximumPoolSize: 2 });
-    try {
-      await checkStandby(this.#standby, db);
-      return db;
-    } catch (error) {
-      await db.close();
-      throw error;
-    }
-  }
 }
 
 /** For a browser of this machine; one that listens everywhere is there on 127.0.0.1, too. */
@@ -162,58 +151,84 @@ function assets(): [string, string][] {
   ];
 }
 
-function routes(db: Db, primary: Primary | null, hints: Hints, keysOf: Keys, options: Omit<ConsoleOptions, 'hostnames'> & { hostnames: readonly string[]; isOpen: boolean }, over: AbortSignal): Hono {
+type Served = Omit<ConsoleOptions, 'hostnames'> & { hostnames: readonly string[]; isOpen: boolean };
+
+/** `looks`: where open pages look for what has changed. */
+function routes(db: Db, looks: Db, primary: Primary | null, hints: Hints, visitors: Visitors, options: Served, over: AbortSignal): Hono {
   const app = new Hono();
+  const streams = new Streams();
   const { mcp } = options;
   if (mcp) app.all('/mcp', (c) => mcp(c.req.raw));
-  app.use(onlyUnder(options.hostnames), withHeaders, keysOf.exchange);
-  if (options.isOpen) app.use(keysOf.onlyHolders);
+  app.use(onlyUnder(options.hostnames), withHeaders, visitors.identify);
+  loginRoutes(app, visitors);
+  if (options.isOpen) app.use(async (c, next) => (visitors.of(c) === null ? stranger(c, visitors) : next()));
   for (const [address, body] of assets()) {
     app.get(address, (c) => c.body(body, 200, { 'content-type': `${types[extname(address)]}; charset=utf-8`, 'cache-control': 'no-cache' }));
   }
 
-  const shellOf = async () => {
-    const shell = await db.console.shell();
-    return { ...shell, schema: options.schema, is_read_only: (shell.is_read_only && primary === null) || (options.isReadOnly ?? false) };
+  const shellOf = async (c: Context, at = db): Promise<Shell> => {
+    const shell = await at.console.shell();
+    const visitor = visitors.of(c);
+    return {
+      ...shell, schema: options.schema, is_read_only: (shell.is_read_only && primary === null) || (options.isReadOnly ?? false),
+      who: visitor?.name ?? null, leaves: visitor?.session ? visitor.formToken : null, mayEnter: visitor === null,
+    };
   };
-  const viewOf = (c: Context, path: string, page: Page, query: URLSearchParams, shell: { is_read_only: boolean }, refused: View['refused'] = null): View => ({
-    db, path, query, refused,
+  const canAct = (c: Context, shell: Shell): boolean => visitors.of(c) !== null && !shell.is_read_only;
+  const viewOf = (c: Context, path: string, page: Page, query: URLSearchParams, shell: { is_read_only: boolean }, refused: View['refused'] = null, at = db): View => ({
+    db: at, path, query, refused,
     id: page.pattern.exec(path)?.groups?.['id'] ?? '',
-    formToken: keysOf.holds(c) && !shell.is_read_only ? keysOf.formToken : null,
+    formToken: shell.is_read_only ? null : (visitors.of(c)?.formToken ?? null),
   });
   const pageAt = (path: string): Page => pages.find(({ pattern }) => pattern.test(path)) ?? nowhere;
 
   /** The whole page at an address. */
   async function show(c: Context, path: string, query: URLSearchParams, status: 200 | 409 = 200, refused: View['refused'] = null): Promise<Response> {
     const page = pageAt(path);
-    const shell = await shellOf();
+    const shell = await shellOf(c);
     const view = viewOf(c, path, page, query, shell, refused);
     const versions = await versionsOf(page, view);
     const whole = await page.whole(view, (name) => renderPart(page, name, view, versions));
     if (!whole) {
-      return c.html(frame('Not here', nowhere.section, shell, view.formToken !== null, html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address.</p><p class="actions"><a class="btn" href="/">Now</a></p></header>`), 404);
+      return c.html(frame('Not here', nowhere.section, shell, canAct(c, shell), html`<header class="head"><h1>There is nothing here</h1><p class="quiet">Nothing in this ledger has this address.</p><p class="actions"><a class="btn" href="/">Now</a></p></header>`), 404);
     }
     // Its control may be gone by now: a finished item is not spoken to.
     const isSaid = refused === null || String(whole.body).includes(`action="${refused.action}"`);
-    return c.html(frame(whole.title, page.section, shell, view.formToken !== null, html`${isSaid ? '' : html`<p class="bad" role="alert">${refused.says}</p>`}${whole.body}`), status);
+    return c.html(frame(whole.title, page.section, shell, canAct(c, shell), html`${isSaid ? '' : html`<p class="bad" role="alert">${refused.says}</p>`}${whole.body}`), status);
   }
 
   app.get('/events', async (c) => {
     const { pathname: path, searchParams: query } = new URL(c.req.query('page') ?? '/', 'http://127.0.0.1');
     const page = pageAt(path);
-    const shell = await shellOf();
-    const view = viewOf(c, path, page, query, shell);
-    return streamSSE(c, async (stream) => {
-      const gone = new AbortController();
-      stream.onAbort(() => gone.abort());
-      const signal = AbortSignal.any([gone.signal, over]);
-      const watched = {
-        isReadOnly: shell.is_read_only,
-        versions: async () => new Map([...(await versionsOf(page, view)), ['nav', digest(await shellOf())]]),
-        agents: async () => page.watches?.({ ...view }) ?? [], // what a page reads once is read once for each look
-      };
-      for await (const { event, data } of follow(watched, db, hints, signal)) await stream.writeSSE({ event, data: JSON.stringify(data) });
-    });
+    const visitor = visitors.of(c);
+    const closed = streams.open(visitor?.session ?? visitor?.name ?? getConnInfo(c).remote.address ?? '', visitor !== null);
+    if (closed === null) return c.text('Too many pages are open at once.\n', 503, { 'retry-after': '10' });
+    const gone = new AbortController();
+    c.req.raw.signal.addEventListener('abort', closed);
+    try {
+      const shell = await shellOf(c, looks);
+      const view = viewOf(c, path, page, query, shell, null, looks);
+      return streamSSE(c, async (stream) => {
+        stream.onAbort(() => gone.abort());
+        const signal = AbortSignal.any([gone.signal, over]);
+        const watched = {
+          isReadOnly: shell.is_read_only,
+          async versions() {
+            if (visitor !== null && !(await visitors.isStill(visitor))) gone.abort();
+            return new Map([...(await versionsOf(page, view)), ['nav', digest(await shellOf(c, looks))]]);
+          },
+          agents: async () => page.watches?.({ ...view }) ?? [], // what a page reads once is read once for each look
+        };
+        try {
+          for await (const { event, data } of follow(watched, looks, hints, signal)) await stream.writeSSE({ event, data: JSON.stringify(data) });
+        } finally {
+          closed();
+        }
+      });
+    } catch (error) {
+      closed();
+      throw error;
+    }
   });
 
   app.get('/turn/:id', async (c) => {
@@ -235,15 +250,15 @@ function routes(db: Db, primary: Primary | null, hints: Hints, keysOf: Keys, opt
     const [, path = pathname, name] = /^(.*?)\/part\/(\w+(?:,\w+)*)$/.exec(pathname) ?? [];
     if (name === undefined) return show(c, pathname, searchParams);
     const page = pageAt(path || '/');
-    const shell = await shellOf();
+    const shell = await shellOf(c);
     const names = new Set(name.split(','));
     const isNav = names.delete('nav');
     if ([...names].some((one) => !Object.hasOwn(page.parts, one))) return c.notFound();
-    if (names.size === 0) return c.html(frame('', page.section, shell, keysOf.holds(c), html``));
+    if (names.size === 0) return c.html(frame('', page.section, shell, canAct(c, shell), html``));
     const view = viewOf(c, path || '/', page, searchParams, shell);
     const versions = await versionsOf(page, view);
     const parts = await Promise.all([...names].map((one) => renderPart(page, one, view, versions)));
-    return c.html(isNav ? frame('', page.section, shell, keysOf.holds(c), html`${parts}`) : html`${parts}`);
+    return c.html(isNav ? frame('', page.section, shell, canAct(c, shell), html`${parts}`) : html`${parts}`);
   });
 
   app.post('*', bodyLimit({ maxSize: MOST_BYTES }), async (c) => {
@@ -257,16 +272,18 @@ function routes(db: Db, primary: Primary | null, hints: Hints, keysOf: Keys, opt
       return status === 409 ? show(c, from.pathname, from.searchParams, 409, { action: path, says }) : c.text(`${says}\n`, status);
     };
     // Nothing of a request is read before it is known to come from a page of the console.
-    const early = keysOf.objection(c, { form_token: keysOf.formToken });
+    const visitor = visitors.of(c);
+    const early = visitors.objection(c, { form_token: visitor?.formToken });
     let fields: Record<string, unknown> = {};
     if (early !== null) return refuse(early, 403);
     fields = await c.req.parseBody({ all: true });
-    const objection = keysOf.objection(c, fields);
+    const objection = visitors.objection(c, fields);
     if (objection !== null) return refuse(objection, 403);
-    if ((await shellOf()).is_read_only) return refuse('This console is read-only.', 403);
+    if ((await shellOf(c)).is_read_only) return refuse('This console is read-only.', 403);
     if (!action) return refuse('There is no such form.', 404);
+    const named = (at: Db): Db => (visitor?.person ? at.as(visitor.person) : at);
     try {
-      const to = (await (primary ? primary.act((at) => action(at, fields)) : action(db, fields))) ?? back();
+      const to = (await (primary ? primary.act((at) => action(named(at), fields)) : action(named(db), fields))) ?? back();
       const { pathname, search, hash } = new URL(to, 'http://127.0.0.1');
       const address = `${pathname.replace(/^\/+/, '/')}${search}${hash}`;
       return wantsJson ? c.json({ to: address }) : c.redirect(address, 303);

@@ -12,13 +12,21 @@ import { iteration } from './iteration.ts';
 import { journalQueries } from './journalQueries.ts';
 import { lag } from './lag.ts';
 import { overview } from './overview.ts';
+import { people } from './people.ts';
 import { openPool } from './pool.ts';
+import type { Calls, Person } from './pool.ts';
 import { reads } from './reads.ts';
 import { submit } from './submit.ts';
 import { traces } from './traces.ts';
 import { upkeep } from './upkeep.ts';
 
-export type Db = Awaited<ReturnType<typeof openChecked>>;
+type Pool = Awaited<ReturnType<typeof openPool>>;
+export type Db = ReturnType<typeof callsOf> & Pick<Pool, 'pool' | 'warm'> & {
+  schema: string;
+  /** The same, each call in the name of a person, whom the ledger verifies. */
+  as(person: Person): Db;
+  close(): Promise<void>;
+};
 
 /** Opens the ledger in `schema` of the database at `url`. Close it with `close()`. Throws OtherLedger if this program cannot work with what is there. */
 export async function openDb(url: string, schema: string, options: { maximumPoolSize?: number } = {}): Promise<Db> {
@@ -27,13 +35,14 @@ export async function openDb(url: string, schema: string, options: { maximumPool
 }
 
 /** The same where that has been checked. */
-export async function openChecked(url: string, schema: string, options: { maximumPoolSize?: number } = {}) {
-  const { pool, calls, warm } = await openPool(url, schema, options.maximumPoolSize ?? 10);
+export async function openChecked(url: string, schema: string, options: { maximumPoolSize?: number } = {}): Promise<Db> {
+  const { pool, calls, callsAs, warm } = await openPool(url, schema, options.maximumPoolSize ?? 10);
+  const by = (used: Calls): Db => ({ pool, schema, warm, close: () => pool.end(), as: (person) => by(callsAs(person)), ...callsOf(used) });
+  return by(calls);
+}
+
+function callsOf(calls: Calls) {
   return {
-    pool,
-    schema,
-    warm,
-    close: () => pool.end(),
     ...submit(calls),
     ...iteration(calls),
     ...control(calls),
@@ -46,6 +55,7 @@ export async function openChecked(url: string, schema: string, options: { maximu
     ...costs(calls),
     ...erasure(calls),
     ...evidence(calls),
+    ...people(calls),
     journal: journalQueries(calls),
     console: consoleCalls(calls),
   };

@@ -90,7 +90,7 @@ export class PinnedClient extends Client {
 /** The server, or what stands between, did not answer in time. */
 export const isSilence = (error: unknown): boolean => error instanceof Error && error.message === 'Query read timeout';
 
-const opensTransaction = /^\s*begin\s*(?=;|$)/i;
+const opensTransaction = /^\s*(?:begin|start transaction)\s*(?=;|$)/i;
 
 /** An expression that sets what this version of PostgreSQL knows: for the session, or for the transaction. */
 function settings(pins: Record<string, string | number>, isLocal: boolean): string {

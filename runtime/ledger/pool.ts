@@ -30,10 +30,13 @@ export type Calls = ReturnType<typeof callsOf> & {
   once: ReturnType<typeof callsOf>;
 };
 
+/** Who acts: whoever has a token, of which this is the SHA-256 in hexadecimal; or a name, for which the role that is logged in vouches. */
+export type Person = { token: string } | { name: string };
+
 /** How long a call is repeated while the server cannot be reached: under the lease, so that a worker gives up before another takes over. */
 const PATIENCE_MS = 20_000;
 
-export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls; warm: (connections?: number) => Promise<void> }> {
+export async function openPool(url: string, schema: string, maximumPoolSize: number): Promise<{ pool: DatabasePool; calls: Calls; callsAs: (person: Person) => Calls; warm: (connections?: number) => Promise<void> }> {
   keepEnvironment();
   passwordsOf(url).forEach(keepSecret);
   const inLine = atMost(maximumPoolSize);
@@ -52,11 +55,11 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
   pool.on('error', () => {}); // an idle connection died: the next call gets a new one
 
   const once: Run = async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => (await inLine(() => pool.any(query()))) as readonly z.output<Schema>[];
-  const run: Run = async (query) => {
+  const repeated = (ask: Run): Run => async (query) => {
     const deadline = performance.now() + PATIENCE_MS;
     for (let delay = 100; ; delay = Math.min(delay * 2, 2000)) {
       try {
-        return await once(query);
+        return await ask(query);
       } catch (error) {
         if (!(isConnectionLost(error) || isRolledBack(error)) || performance.now() + delay > deadline) {
           throw (isSomethingMissing(error) && (await refusal(url, schema))) || translate(error);
@@ -70,7 +73,17 @@ export async function openPool(url: string, schema: string, maximumPoolSize: num
     const dryRun = () => pool.connect((connection) => connection.query(sql.unsafe`select ${sql.identifier([schema, '_warm_up'])}()`));
     await Promise.all(Array.from({ length: connections }, () => inLine(dryRun)));
   };
-  return { pool, calls: { ...callsOf(schema, run), once: callsOf(schema, once) }, warm };
+  /** In a transaction that is in a person's name: the ledger verifies it there, before anything else is done. */
+  const asPerson = (person: Person): Run => async <Schema extends z.ZodType>(query: () => QuerySqlToken<Schema>) => {
+    const [setting, value] = 'token' in person ? ['work_ledger.person_token', person.token] : ['work_ledger.person', person.name];
+    return (await inLine(() => pool.transaction(async (transaction) => {
+      await transaction.query(sql.unsafe`select set_config(${setting}, ${value}, true)`);
+      await transaction.query(sql.unsafe`select ${sql.identifier([schema, 'person_current'])}()`);
+      return transaction.any(query());
+    }, 0))) as readonly z.output<Schema>[];
+  };
+  const callsBy = (ask: Run): Calls => ({ ...callsOf(schema, repeated(ask)), once: callsOf(schema, ask) });
+  return { pool, calls: callsBy(once), callsAs: (person) => callsBy(asPerson(person)), warm };
 }
 
 function callsOf(schema: string, run: Run) {

@@ -3,7 +3,7 @@
 create table ledger_roles (
   kind text primary key,
   role name not null unique,
-  constraint kind_is_known check (kind in ('owner', 'reader', 'client', 'agent', 'approver', 'worker', 'admin', 'tools'))
+  constraint kind_is_known check (kind in ('owner', 'reader', 'client', 'agent', 'approver', 'worker', 'admin', 'tools', 'console'))
 );
 
 comment on table ledger_roles is 'The database roles that work_roles_create() has given privileges on this ledger. Roles belong to the server, not to the database: a dump does not take them along.';

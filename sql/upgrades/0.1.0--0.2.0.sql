@@ -45,6 +45,20 @@ select p, 0 from unnest('{sweep,retention,hint,faculties,abilities,roles}'::text
 union all
 select p, n from unnest('{slots,spawns,trees,branches,conversations,checkpoints}'::text[]) p cross join generate_series(0, 63) n;
 
+-- Who decides in a name of their own.
+create table people (
+  id uuid primary key default _uuidv7(),
+  name text not null,
+  token_hash bytea not null unique,
+  created_at timestamptz not null default _now(),
+  revoked_at timestamptz,
+  constraint name_is_not_blank check (name ~ '\S')
+);
+create unique index people_current on people (name) where revoked_at is null;
+alter table people enable row level security;
+alter table approvals add column person text;
+alter table inbox add column person text;
+
 -- Where a clock is set back, see _clock_set_back().
 alter table sweep_walks drop constraint walk_is_known;
 alter table sweep_walks add constraint walk_is_known check (walk in ('due', 'waiting', 'jobs', 'clock'));
@@ -66,7 +80,7 @@ create index faculties_hosts on faculties (name) where is_current and config -> 
 -- sessions of this database begin with.
 alter table ledger_roles drop constraint kind_is_known;
 alter table ledger_roles add constraint kind_is_known
-  check (kind in ('owner', 'reader', 'client', 'agent', 'approver', 'worker', 'admin', 'tools'));
+  check (kind in ('owner', 'reader', 'client', 'agent', 'approver', 'worker', 'admin', 'tools', 'console'));
 alter table abilities add column search_path name[];
 do $do$
 declare

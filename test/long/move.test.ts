@@ -91,6 +91,7 @@ test('3,000 appends, erasures and a worker at work: all that was acknowledged is
   const { source, target } = await pair(from, to);
   const [ready, switched] = [join(directory, 'ready'), join(directory, 'switched')];
   for (const statement of (await readFile(new URL('../everyTable.sql', import.meta.url), 'utf8')).split(/(?<=;)\n(?=select|insert|do)/)) await ask(source, statement);
+  await ask(source, `select person_add('Ann')`);
   const [item, finished, later] = [await submitted(source, 'Collect entries'), await submitted(source, 'Write a secret down'), await submitted(source, 'Nobody takes it', 'nothing')];
   await ask(source, `select from ledger_append($1, 'finding', 'The key is AKIAIOSFODNN7EXAMPLE')`, finished);
   await ask(source, 'select from work_complete($1, $2)', finished, 'Written');

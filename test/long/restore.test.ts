@@ -65,6 +65,7 @@ describe.skipIf(noDump !== null)('a dump', () => {
     if (form === 'extension') await database.query('create schema ledger; create extension work_ledger schema ledger');
     await installLedger(database.url, 'ledger');
     await fillTables(database, 'ledger');
+    await database.query(`select ledger.person_add('Ann')`);
     await database.query(String.raw`
       create table public.messages (says text);
       insert into public.messages values (E'COPY ledger.turns (id) FROM stdin;\n\\.\n-- Data for Name: turns; Type: TABLE DATA; Schema: ledger; Owner: x\n\nCOPY ledger.turns (id) FROM stdin;');

@@ -3,6 +3,67 @@
 import type { Mutant } from './mutant.ts';
 
 export const sqlMutants: readonly Mutant[] = [
+  // People
+  {
+    name: 'every role says in whose name it acts',
+    file: 'sql/api/00_ground/people.sql',
+    from: 'if not _vouches() then',
+    to: 'if false then',
+    test: 'test/sql/person_current/believes_a_token_and_nobody_s_word.test.sql',
+  },
+  {
+    name: 'a revoked token decides',
+    file: 'sql/api/00_ground/people.sql',
+    from: `token_hash = sha256(decode(v_token, 'hex')) and revoked_at is null;`,
+    to: `token_hash = sha256(decode(v_token, 'hex'));`,
+    test: 'test/sql/person_revoke/ends_what_a_token_says.test.sql',
+  },
+  {
+    name: 'a token that nobody has counts for nobody, and decides',
+    file: 'sql/api/00_ground/people.sql',
+    from: `    if not found then
+      raise exception using
+        errcode = 'insufficient_privilege',`,
+    to: `    if false then
+      raise exception using
+        errcode = 'insufficient_privilege',`,
+    test: 'test/sql/person_current/signs_what_is_decided_and_said.test.sql',
+  },
+  {
+    name: 'the hash of a token is read by whoever reads all tables',
+    file: 'sql/schema/250_people.sql',
+    from: 'alter table people enable row level security;',
+    to: '',
+    test: 'test/sql/person_current/believes_a_token_and_nobody_s_word.test.sql',
+  },
+  {
+    name: 'the hash of a token is read by readers',
+    file: 'sql/api/98_roles/roles_privileges.sql',
+    from: `select format('revoke all on people from %I', _role('reader'))`,
+    to: `select format('grant select on people to %I', _role('reader'))`,
+    test: 'test/sql/work_roles_create/grants_each_role_what_its_kind_may_do.test.sql',
+  },
+  {
+    name: 'every reader vouches for people',
+    file: 'sql/api/98_roles/roles_privileges.sql',
+    from: `when '_vouches' then '{console}'`,
+    to: '',
+    test: 'test/sql/person_current/believes_a_token_and_nobody_s_word.test.sql',
+  },
+  {
+    name: 'a decision is nobody\'s',
+    file: 'sql/api/60_iteration/approvals.sql',
+    from: 'person = v_person, ',
+    to: '',
+    test: 'test/sql/person_current/signs_what_is_decided_and_said.test.sql',
+  },
+  {
+    name: 'a person has a name that two headers make',
+    file: 'sql/api/00_ground/people.sql',
+    from: ` or strpos(p_name, ',') > 0`,
+    to: '',
+    test: 'test/sql/person_add/shows_a_token_once_and_keeps_its_hash.test.sql',
+  },
   {
     name: 'a standby is asked for rows that it does not have',
     file: 'sql/api/60_iteration/turn_stream.sql',
@@ -2567,8 +2628,8 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   {
     name: 'erased work is forked',
     file: 'sql/api/30_session/work_fork.sql',
-    from: 'perform _refuse_erased(v_source.id), _branch_lock(p_turn_id);',
-    to: 'perform _branch_lock(p_turn_id);',
+    from: 'perform _refuse_erased(v_source.id), _lock(\'branches\', p_turn_id::text);',
+    to: 'perform _lock(\'branches\', p_turn_id::text);',
     test: 'test/long/erasure.test.ts',
     title: 'a fork that was under way while its source was erased',
   },

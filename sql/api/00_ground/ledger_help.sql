@@ -15,6 +15,8 @@ as $$
       ('people', 'configuration', '{faculty_problems}', '{reader}'),
       ('people', 'work', '{work_submit,budget_set,work_message,work_pause,work_resume,work_cancel,work_fork,workspace_abandon}', '{client}'),
       ('people', 'work', '{tool_call_approve,tool_call_reject}', '{approver}'),
+      ('people', 'names', '{person_add,person_list,person_revoke}', '{admin}'),
+      ('people', 'names', '{person_current}', '{reader}'),
       ('people', 'erasure', '{ledger_retract,work_erase,retention_policy_save}', '{admin}'),
       ('people', 'erasure', '{work_retention_run}', '{admin,worker}'),
       ('people', 'erasure', '{session_work,work_export}', '{reader}'),

@@ -10,7 +10,7 @@ as $$
 $$;
 
 comment on function tool_call_approve(uuid, text) is
-  'Approves a tool call that waits for approval (v_approvals), so that it runs, and returns the approvals row: select tool_call_approve(''CALL'', ''HASH''). p_input_hash: the input_hash of v_approvals, read together with the input that a person looked at; if the arguments are others now, the approval is refused. Without it (null) the call is approved with whatever arguments it has, read or not: pass it wherever a person decides. Who decided is the role that is logged in. Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over).';
+  'Approves a tool call that waits for approval (v_approvals), so that it runs, and returns the approvals row: select tool_call_approve(''CALL'', ''HASH''). p_input_hash: the input_hash of v_approvals, read together with the input that a person looked at; if the arguments are others now, the approval is refused. Without it (null) the call is approved with whatever arguments it has, read or not: pass it wherever a person decides. Who decided is the role that is logged in (decided_by) and the person in whose name it acts (person, see person_current()). Approving again changes nothing. Raises WL001, WL008 (rejected, expired, other arguments, its work item is over), 42501 (a token or a name that person_current() refuses).';
 
 create or replace function tool_call_reject(p_tool_call_id uuid, p_reason text default null)
   returns approvals
@@ -22,7 +22,7 @@ as $$
 $$;
 
 comment on function tool_call_reject(uuid, text) is
-  'Rejects a tool call that waits for approval, and returns the approvals row; the model is told, with p_reason, and continues. Who decided is the role that is logged in. Rejecting again changes nothing. Raises WL001, WL008 (approved, expired, its work item is over).';
+  'Rejects a tool call that waits for approval, and returns the approvals row; the model is told, with p_reason, and continues. Who decided: as for tool_call_approve(). Rejecting again changes nothing. Raises WL001, WL008 (approved, expired, its work item is over), 42501.';
 
 create or replace function _approval_decide(p_tool_call_id uuid, p_decision text, p_input_hash text, p_reason text)
   returns approvals
@@ -32,6 +32,7 @@ create or replace function _approval_decide(p_tool_call_id uuid, p_decision text
 as $$
 declare
   v_now timestamptz := _now();
+  v_person text := _person();
   v_item work_items;
   v_approval approvals;
   v_call tool_calls;
@@ -59,7 +60,7 @@ begin
       message = format('tool call %s cannot be %s: %s', p_tool_call_id, p_decision, v_problem);
   end if;
   update approvals
-     set decision = p_decision, reason = nullif(btrim(p_reason), ''), decided_by = session_user, decided_at = v_now
+     set decision = p_decision, reason = nullif(btrim(p_reason), ''), decided_by = session_user, person = v_person, decided_at = v_now
    where tool_call_id = p_tool_call_id
   returning * into v_approval;
   perform _enqueue(v_item.id);

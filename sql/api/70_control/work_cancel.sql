@@ -14,6 +14,7 @@ declare
   v_item work_items;
   v_end record;
   v_due jsonb := '{}';
+  v_reason text := _signed(coalesce(nullif(p_reason, ''), 'cancelled'));
 begin
   perform _check_submitter(p_work_item_id);
   -- All items are locked before the first is ended, in order of id, as in every function that locks several items; then again
@@ -33,7 +34,7 @@ begin
   v_items := array(select w from work_items w where id = any (v_ids) and resolved_at is null order by id);
   perform from foci where id = any (array(select i.focus_id from unnest(v_items) i)) order by id for no key update;
   foreach v_item in array v_items loop
-    select * into v_end from _focus_close(v_item, 'cancelled', 'cancelled', coalesce(nullif(p_reason, ''), 'cancelled'), null);
+    select * into v_end from _focus_close(v_item, 'cancelled', 'cancelled', v_reason, null);
     v_due := v_due || v_end.due;
     return next v_end.item;
   end loop;
@@ -44,4 +45,4 @@ end
 $$;
 
 comment on function work_cancel(uuid, text) is
-  'Cancels a work item and everything below it, and returns the items that it ended (none if all were finished). Nothing more is written for them afterwards: a worker that drives one is notified on channel work_item_completed, and its next write is refused. Raises WL001.';
+  'Cancels a work item and everything below it, and returns the items that it ended (none if all were finished). Nothing more is written for them afterwards: a worker that drives one is notified on channel work_item_completed, and its next write is refused. state_reason has the reason and the person, see person_current(). Raises WL001, 42501.';

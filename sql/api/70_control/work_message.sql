@@ -7,6 +7,7 @@ create or replace function work_message(p_work_item_id uuid, p_content text, p_i
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
+  v_person text := _person();
   v_item work_items;
   v_message inbox;
 begin
@@ -22,8 +23,8 @@ begin
       hint = 'Submit a new work item for what remains to be done.';
   end if;
   perform from foci where id = v_item.focus_id and p_is_interrupt for no key update;
-  insert into inbox (work_item_id, kind, content, is_interrupt)
-  values (v_item.id, 'message', p_content, coalesce(p_is_interrupt, false))
+  insert into inbox (work_item_id, kind, content, is_interrupt, person)
+  values (v_item.id, 'message', p_content, coalesce(p_is_interrupt, false), v_person)
   returning * into v_message;
   if v_message.is_interrupt and v_item.focus_id is not null then
     perform _interrupt(v_item);
@@ -33,7 +34,7 @@ end
 $$;
 
 comment on function work_message(uuid, text, boolean) is
-  'Sends a message to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is delivered once, with the agent''s next request, and stays visible through every compaction. p_is_interrupt: deliver it now; a model call under way is aborted, tool calls under way are settled as stopped (unsafe ones as uncertain), and a wait for children ends with the results so far. Returns the inbox row, whose consumed_at says when it was delivered. Raises WL001, WL002, WL003 (finished).';
+  'Sends a message to the agent of a work item: select work_message(''…'', ''Only the tests under src/, please''). It is delivered once, with the agent''s next request, and stays visible through every compaction. p_is_interrupt: deliver it now; a model call under way is aborted, tool calls under way are settled as stopped (unsafe ones as uncertain), and a wait for children ends with the results so far. Returns the inbox row, whose consumed_at says when it was delivered. person in it is who said it, see person_current(). Raises WL001, WL002, WL003 (finished), 42501.';
 
 create or replace function _interrupt(p_item work_items)
   returns void

@@ -14,7 +14,7 @@ begin
      set state = case when v_is_driven then state else 'paused' end,
          is_pausing = v_is_driven,
          slot_faculty = case when v_is_driven then slot_faculty end,
-         state_reason = coalesce(nullif(btrim(p_reason), ''), 'paused by hand')
+         state_reason = _signed(coalesce(nullif(btrim(p_reason), ''), 'paused by hand'))
    where id = v_item.id;
   if not v_is_driven then
     perform _enqueue_all('{}', array[v_item.slot_faculty]);
@@ -25,7 +25,7 @@ end
 $$;
 
 comment on function work_pause(uuid, text) is
-  'Pauses a work item until work_resume(), and returns its row: at once, or when the worker that drives it gives up its lease (is_pausing): when the iteration is over, or with whatever ends it, an attempt that failed, a crash or an interruption. A paused item has no slot. Its children continue. Raises WL001, WL003.';
+  'Pauses a work item until work_resume(), and returns its row: at once, or when the worker that drives it gives up its lease (is_pausing): when the iteration is over, or with whatever ends it, an attempt that failed, a crash or an interruption. A paused item has no slot. Its children continue. state_reason has the reason and the person, see person_current(). Raises WL001, WL003, 42501.';
 
 create or replace function work_resume(p_work_item_id uuid)
   returns work_items

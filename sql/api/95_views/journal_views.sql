@@ -68,7 +68,7 @@ create or replace view work_journal with (security_invoker = true) as
       select a.work_item_id, k.id, case a.decision when 'approved' then 'tool_approved' else 'tool_rejected' end, a.decided_at, 4,
              jsonb_strip_nulls(jsonb_build_object(
                'type', case a.decision when 'approved' then 'tool_approved' else 'tool_rejected' end, 'toolName', k.tool_name,
-               'decidedBy', a.decided_by, 'reason', coalesce(a.reason, nullif(a.decision, 'approved')))),
+               'decidedBy', coalesce(a.person, a.decided_by), 'reason', coalesce(a.reason, nullif(a.decision, 'approved')))),
              'high'
         from approvals a join tool_calls k on k.id = a.tool_call_id where a.decision is not null
       union all
@@ -150,7 +150,7 @@ create or replace view work_journal with (security_invoker = true) as
         from work_checkpoints c
       union all
       select i.work_item_id, i.id, 'user_feedback', i.created_at, 10,
-             jsonb_build_object('type', 'user_feedback', 'message', i.content, 'isInterrupt', i.is_interrupt), 'high'
+             jsonb_strip_nulls(jsonb_build_object('type', 'user_feedback', 'message', i.content, 'isInterrupt', i.is_interrupt, 'by', i.person)), 'high'
         from inbox i where i.kind = 'message'
       union all
       -- In a recorded session people speak in the conversation itself; their first prompt is the session_start.

@@ -5,7 +5,7 @@ create or replace function _role_kinds()
   language sql
   immutable
   parallel safe
-  rows 8
+  rows 9
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   values
@@ -16,7 +16,8 @@ as $$
     ('approver', '{reader}', 'Decides on calls that wait for approval.'),
     ('worker', '{client}', 'Runs work: of a worker process.'),
     ('admin', '{client,approver}', 'Configures, and writes to the work of everybody.'),
-    ('tools', '{agent}', 'Runs the SQL functions of users that are tools; nobody logs in as it.');
+    ('tools', '{agent}', 'Runs the SQL functions of users that are tools; nobody logs in as it.'),
+    ('console', '{admin}', 'Does what an administrator does in the names of people that it vouches for: of a console.');
 $$;
 
 comment on function _role_kinds() is 'What kinds of roles there are. inherits: those whose privileges a role has besides its own.';
@@ -43,7 +44,7 @@ end
 $$;
 
 comment on function work_roles_create(text) is
-  'Makes the database roles of this ledger, PREFIXowner, PREFIXreader, PREFIXclient, PREFIXagent, PREFIXapprover, PREFIXworker, PREFIXadmin and PREFIXtools, and grants each what its kind may do; returns them. p_prefix: default: the ledger''s schema and _. They cannot log in: grant them to roles that can. Tables and functions belong to PREFIXowner from now on; privileges that others have on tables are revoked; functions that write run with the owner''s privileges, SQL functions of users that are tools as PREFIXtools. A role of that name that exists is used. Calling it again repairs what is missing. It takes a role that owns the ledger and may create roles; superuser is not needed. It locks every table for a moment. Raises WL002, 42501, 40P01 (work is under way: call it again).';
+  'Makes the database roles of this ledger, PREFIXowner, PREFIXreader, PREFIXclient, PREFIXagent, PREFIXapprover, PREFIXworker, PREFIXadmin, PREFIXtools and PREFIXconsole, and grants each what its kind may do; returns them. p_prefix: default: the ledger''s schema and _. They cannot log in: grant them to roles that can. Tables and functions belong to PREFIXowner from now on; privileges that others have on tables are revoked; functions that write run with the owner''s privileges, SQL functions of users that are tools as PREFIXtools. A role of that name that exists is used. Calling it again repairs what is missing. It takes a role that owns the ledger and may create roles; superuser is not needed. It locks every table for a moment. Raises WL002, 42501, 40P01 (work is under way: call it again).';
 
 create or replace function _roles_make(p_prefix text)
   returns void

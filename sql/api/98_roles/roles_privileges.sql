@@ -23,12 +23,16 @@ begin
     union all
     select format('grant select on all tables in schema %I to %I', v_schema, _role('reader'))
     union all
+    select format('revoke all on people from %I', _role('reader'))
+    union all
     select format('grant %I to %I', _role(i.inherits), _role(k.kind)) from _role_kinds() k cross join lateral unnest(k.inherits) as i(inherits)
-     where _role(i.inherits) is not null and _role(k.kind) is not null
+     -- Kinds that a later version has are there when work_roles_create() is called again.
+     where _role(k.kind) is not null and _role(i.inherits) is not null
     union all
     select format('grant execute on function %s to %s', p.oid::regprocedure, (select string_agg(quote_ident(_role(k)), ', ') from unnest(g.kinds) k))
       from pg_proc p
       join _granted_functions() g on g.oid = p.oid
+     where exists (select from ledger_roles r where r.kind = any (g.kinds))
   loop
     execute v_call.grants;
   end loop;
@@ -126,7 +130,7 @@ create or replace function _granted_functions()
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select p.oid, coalesce(f.roles, case when p.proname = '_works_for_all' then '{worker,admin}'::text[] else '{reader}' end)
+  select p.oid, coalesce(f.roles, case p.proname when '_works_for_all' then '{worker,admin}'::text[] when '_vouches' then '{console}' else '{reader}' end)
     from pg_proc p
     join pg_language l on l.oid = p.prolang
     left join _public_functions() f on f.name = p.proname

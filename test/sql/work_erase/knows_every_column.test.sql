@@ -23,8 +23,8 @@ insert into stays values
   ('tool_calls', '{provider_id,given_id,tool_name,effect,status,code_run,external_id,erased_hash}'),
   ('elisions', '{max_result_effect}'),
   ('compactions', '{compaction_type,trigger,model,provider,metadata}'),
-  ('inbox', '{kind}'),
-  ('approvals', '{risk,decision,decided_by}'),
+  ('inbox', '{kind,person}'),
+  ('approvals', '{risk,decision,decided_by,person}'),
   ('hook_runs', '{hook,status}'),
   ('journal_entries', '{entry_type,importance}'),
   ('model_calls', '{model,error_class,request_id}'),
@@ -35,7 +35,7 @@ insert into stays values
   ('erasures', '{keep,reason,erased_by}');
 -- Of the ledger, not of any work; and artifacts, which go with the last work that uses them.
 create temporary table elsewhere as
-  select unnest('{models,faculties,turn_configs,workers,abilities,touch_rules,ledger_data_schemas,retention_policies,retention_runs,ledger_roles,sweep_walks,locks,redactions,artifacts,artifact_uses,installed_code}'::text[]) as relation;
+  select unnest('{models,faculties,turn_configs,workers,abilities,touch_rules,ledger_data_schemas,retention_policies,retention_runs,ledger_roles,sweep_walks,locks,redactions,artifacts,artifact_uses,installed_code,people}'::text[]) as relation;
 
 select is_empty(
   $$ select relation, name from word

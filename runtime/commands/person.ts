@@ -1,0 +1,29 @@
+// The people who act in a name of their own: on the console, and from anywhere with their token.
+
+import type { Settings } from '../config.ts';
+import { exit, note, print, visible } from './output.ts';
+import { withLedger } from './withLedger.ts';
+
+export const personAdd = (name: string, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const added = await db.personAdd(name);
+    print(added, added.token, options.json ?? false);
+    note(`The token of ${visible(added.name)}, shown this once. Whoever has it acts in that name: on a console, or with WORK_LEDGER_PERSON_TOKEN set.`);
+    return exit.ok;
+  });
+
+export const personList = (options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const all = await db.personList();
+    const width = Math.max(0, ...all.map(({ name }) => name.length));
+    const day = (at: string): string => at.slice(0, 10);
+    print(all, all.length === 0 ? 'nobody: work-ledger person add NAME' : all.map((one) => `${visible(one.name).padEnd(width)}  since ${day(one.created_at)}${one.revoked_at === null ? '' : `, revoked ${day(one.revoked_at)}`}`).join('\n'), options.json ?? false);
+    return exit.ok;
+  });
+
+export const personRevoke = (name: string, options: Settings): Promise<number> =>
+  withLedger(options, async (db) => {
+    const revokedAt = await db.personRevoke(name);
+    print({ name, revoked_at: revokedAt }, `the token of ${visible(name)} says nothing any more`, options.json ?? false);
+    return exit.ok;
+  });

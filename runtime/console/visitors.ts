@@ -1,0 +1,184 @@
+// Who may do what, and in whose name. A page is read by programs on this machine only or, where others can reach it, by whoever is
+// known; what changes something is done by whoever is known, with a form that the console itself made for them. Three ways to be known:
+// the token that was printed when the console began, a token of one's own (work-ledger person add), or the word of a proxy.
+// The ledger verifies a name again in the transaction that writes it.
+
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+import { userInfo } from 'node:os';
+
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context, MiddlewareHandler } from 'hono';
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
+
+import { sqlState } from '../ledger/errors.ts';
+import { proofOf } from '../ledger/people.ts';
+import type { Person } from '../ledger/pool.ts';
+
+/** A proxy that says in a header who is logged in. It proves itself by a secret: every program of a machine can connect to its loopback address. */
+export type Proxy = { header: string; secret: string; addresses: readonly string[] };
+
+/** Whoever a request is from. `person`: in whose name the ledger is written; null: in nobody's. */
+export type Visitor = { name: string | null; person: Person | null; formToken: string; session: string | null };
+
+export const PROXY_SECRET = 'x-work-ledger-proxy';
+const tokenForm = /^wlp_[\w-]{43}$/;
+const loopbackPeer = /^(?:127\.|::1$|::ffff:127\.)/;
+/** How long the ledger's word on a token holds for reading. */
+const KNOWN_MS = 5000;
+const MOST_SESSIONS = 1000;
+/** Tokens that are looked up at once: strangers do not keep the database busy. */
+const MOST_LOOKUPS = 2;
+
+type Session = { person: Person; name: string; knownUntil: number };
+
+export class Visitors {
+  /** For everybody; null: each has one of their own. */
+  readonly token: string | null;
+  readonly #run = randomBytes(24).toString('base64url');
+  /** What the token for everybody stands for. */
+  readonly #shared: Omit<Visitor, 'formToken' | 'session'>;
+  readonly #cookie: string;
+  readonly #hostnames: readonly string[];
+  readonly #proxy: Proxy | null;
+  /** The name of the person whom the ledger knows by a proof; null: nobody. */
+  readonly #nameOf: (person: Person) => Promise<string | null>;
+  readonly #sessions = new Map<string, Session>();
+  #lookups = 0;
+
+  constructor(options: {
+    token: string | null; osUser: string | null; port: number; hostnames: readonly string[]; proxy: Proxy | null; nameOf: (person: Person) => Promise<string | null>;
+  }) {
+    this.token = options.token;
+    this.#shared = { name: options.osUser, person: options.osUser === null ? null : { name: options.osUser } };
+    this.#cookie = `work_ledger_console_${options.port}`; // cookies are not told apart by port
+    this.#hostnames = options.hostnames;
+    this.#proxy = options.proxy;
+    this.#nameOf = options.nameOf;
+  }
+
+  /** Finds out who it is, and takes a token out of the address. */
+  readonly identify: MiddlewareHandler = async (c, next) => {
+    const given = c.req.query('token');
+    if (c.req.method !== 'GET' || given === undefined) {
+      c.set('visitor', await this.#visitorOf(c));
+      return next();
+    }
+    await this.enter(c, given);
+    const { pathname, searchParams } = new URL(c.req.url);
+    searchParams.delete('token');
+    return c.redirect(pathname.replace(/^\/+/, '/') + (searchParams.size > 0 ? `?${searchParams.toString()}` : ''), 303);
+  };
+
+  /** Whether a token is somebody's: then a cookie stands for it from now on, in this run of the console. */
+  async enter(c: Context, given: string): Promise<boolean> {
+    const cookie = await this.#cookieFor(given);
+    if (cookie !== null) setCookie(c, this.#cookie, cookie, { httpOnly: true, sameSite: 'Strict', path: '/' });
+    return cookie !== null;
+  }
+
+  leave(c: Context): void {
+    this.#sessions.delete(this.of(c)?.session ?? '');
+    deleteCookie(c, this.#cookie, { path: '/' });
+  }
+
+  of(c: Context): Visitor | null {
+    return (c.get('visitor') as Visitor | null | undefined) ?? null;
+  }
+
+  /** Whether a visitor is who they were: a token may have been revoked meanwhile. */
+  async isStill({ session }: Visitor): Promise<boolean> {
+    return session === null || (await this.#known(session)) !== null;
+  }
+
+  /** Why this request may not change anything; null: it may. */
+  objection(c: Context, form: Record<string, unknown>): string | null {
+    const visitor = this.of(c);
+    if (visitor === null) return 'Without a token of this console nothing is changed: open the address that was printed when it began, or log in.';
+    if (!this.isOwnPage(c)) return 'This request did not come from a page of the console.';
+    if (!isSame(typeof form['form_token'] === 'string' ? form['form_token'] : '', visitor.formToken)) return 'This form is not of this run of the console, or was made for somebody else: reload the page.';
+    return null;
+  }
+
+  /** A proxy with TLS before the console has an allowed name, and may pass on another. */
+  isOwnPage(c: Context): boolean {
+    const origin = c.req.header('origin') ?? '';
+    const url = URL.parse(origin);
+    return origin === `http://${c.req.header('host')}` || (url?.protocol === 'https:' && this.#hostnames.includes(url.hostname));
+  }
+
+  async #visitorOf(c: Context): Promise<Visitor | null> {
+    const named = this.#proxied(c);
+    if (named !== null) return { name: named, person: { name: named }, formToken: this.#formToken(`proxy ${named}`), session: null };
+    const cookie = getCookie(c, this.#cookie) ?? '';
+    if (this.token !== null && isSame(cookie, this.token)) return { ...this.#shared, formToken: createHmac('sha256', this.token).update('form').digest('base64url'), session: null };
+    const known = await this.#known(cookie);
+    return known && { name: known.name, person: known.person, formToken: this.#formToken(`session ${cookie}`), session: cookie };
+  }
+
+  /** Whom the proxy names; null: nobody, or it is not the proxy. */
+  #proxied(c: Context): string | null {
+    if (this.#proxy === null) return null;
+    const { header, secret, addresses } = this.#proxy;
+    if (!isProxyAt(getConnInfo(c).remote.address ?? '', addresses)) return null;
+    if (!isSame(c.req.header(PROXY_SECRET) ?? '', secret)) return null;
+    // Two of them arrive as one with a comma: what a browser sent was not taken out, so none is believed.
+    const named = Buffer.from(c.req.header(header)?.trim() ?? '', 'latin1').toString();
+    return named === '' || named.includes(',') ? null : named;
+  }
+
+  /** The session of a cookie, as long as its token is valid. */
+  async #known(cookie: string): Promise<Session | null> {
+    const session = this.#sessions.get(cookie);
+    if (!session) return null;
+    if (performance.now() < session.knownUntil) return session;
+    if ((await this.#nameOf(session.person)) === null) {
+      this.#sessions.delete(cookie);
+      return null;
+    }
+    session.knownUntil = performance.now() + KNOWN_MS;
+    return session;
+  }
+
+  async #cookieFor(given: string): Promise<string | null> {
+    if (this.token !== null && isSame(given, this.token)) return this.token;
+    if (!tokenForm.test(given) || this.#proxy !== null || this.#lookups >= MOST_LOOKUPS) return null;
+    this.#lookups++;
+    try {
+      const person = { token: proofOf(given) };
+      const name = await this.#nameOf(person);
+      if (name === null) return null;
+      const cookie = randomBytes(24).toString('base64url');
+      const [oldest] = this.#sessions.keys();
+      if (oldest !== undefined && this.#sessions.size >= MOST_SESSIONS) this.#sessions.delete(oldest);
+      this.#sessions.set(cookie, { person, name, knownUntil: performance.now() + KNOWN_MS });
+      return cookie;
+    } finally {
+      this.#lookups--;
+    }
+  }
+
+  #formToken(of: string): string {
+    return createHmac('sha256', this.#run).update(of).digest('base64url');
+  }
+}
+
+/** Whether a proxy may connect from there: from this machine, or an address that was named. */
+export const isProxyAt = (peer: string, addresses: readonly string[]): boolean => loopbackPeer.test(peer) || addresses.includes(peer.replace(/^::ffff:/, ''));
+
+/** Who started the console: whoever has its token on this machine is taken for that person. */
+export function nameOfUser(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return ''; // a container may have a user without a name
+  }
+}
+
+/** Whether the ledger refused to act in somebody's name. */
+export const isRefusedName = (error: unknown): boolean => ['42501', 'WL002'].includes(sqlState(error) ?? '');
+
+/** Hashes of both are compared, in a time that says nothing. */
+const isSame = (given: string, wanted: string): boolean => {
+  const [a, b] = [given, wanted].map((text) => createHash('sha256').update(text).digest());
+  return timingSafeEqual(a as Buffer, b as Buffer);
+};
