@@ -125,6 +125,7 @@ drop table content_salts;
 drop function if exists _salted_hash(uuid, text[]);
 drop function if exists lease_renew(text, uuid[], uuid[], text, integer, uuid, integer);
 drop function if exists _jobs_tidy();
+drop function if exists _import_known(uuid, turns, text[]);
 drop function if exists _job_task(uuid);
 drop function if exists _job_waiting(text);
 drop function if exists _branch_lock(uuid);

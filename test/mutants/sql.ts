@@ -2375,6 +2375,97 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     title: 'and for nobody who could not run it themselves',
   },
   {
+    name: 'a client adds to what another one imported',
+    file: 'sql/api/92_import/session_import.sql',
+    from: 'perform _check_submitter(v_item.id), _refuse_erased(v_item.id);',
+    to: 'perform _refuse_erased(v_item.id);',
+    test: 'test/sql/session_import/adds_to_nobody_elses_session.test.sql',
+  },
+  {
+    name: 'a client puts a subagent below what another one imported',
+    file: 'sql/api/92_import/session_import.sql',
+    from: `  perform _check_submitter(w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
+`,
+    to: '',
+    test: 'test/sql/session_import/adds_to_nobody_elses_session.test.sql',
+  },
+  {
+    name: "a session in somebody else's work is moved by an import",
+    file: 'sql/api/92_import/session_import.sql',
+    from: `  perform _check_submitter(v_head.work_item_id) where v_head.work_item_id <> v_item.id;
+`,
+    to: '',
+    test: 'test/sql/session_import/takes_no_name_that_is_anothers.test.sql',
+  },
+  {
+    name: 'an import goes on in work that is none',
+    file: 'sql/api/92_import/import_parts.sql',
+    from: "if v_item.work_type <> 'import' then",
+    to: 'if false then',
+    test: 'test/sql/session_import/takes_no_name_that_is_anothers.test.sql',
+  },
+  {
+    name: 'a branch takes the name of another session',
+    file: 'sql/api/92_import/import_parts.sql',
+    from: `  while exists (select from sessions where label = p_label || '@' || v_n) loop
+    v_n := v_n + 1;
+  end loop;
+`,
+    to: '',
+    test: 'test/sql/session_import/takes_no_name_that_is_anothers.test.sql',
+  },
+  {
+    name: 'exchanges are shared with whoever else imported their ids',
+    file: 'sql/api/92_import/import_exchanges.sql',
+    from: 'join work_items w on w.id = t.work_item_id and w.submitted_by = own.submitted_by',
+    to: 'join work_items w on w.id = t.work_item_id',
+    test: 'test/sql/session_import/adds_to_nobody_elses_session.test.sql',
+  },
+  {
+    name: 'an exchange whose id somebody else has is refused',
+    file: 'sql/api/92_import/import_exchanges.sql',
+    from: 'where t.external_id = v_id and w.submitted_by <> v_owner) then',
+    to: 'where false) then',
+    test: 'test/sql/session_import/adds_to_nobody_elses_session.test.sql',
+  },
+  {
+    name: "an import makes somebody else's session a subagent",
+    file: 'sql/api/92_import/import_response.sql',
+    from: 'own.submitted_by <> w.submitted_by',
+    to: 'false',
+    test: 'test/sql/session_import/adds_to_nobody_elses_session.test.sql',
+  },
+  {
+    name: "a conversation gives out somebody else's session",
+    file: 'sql/api/90_journal/journal_sessions.sql',
+    from: ' or not (v_item.submitted_by = session_user or _writes_for_all()) then',
+    to: ' then',
+    test: 'test/sql/journal_session_open/gives_nobody_elses_session.test.sql',
+  },
+  {
+    name: "a conversation finds somebody else's session first",
+    file: 'sql/api/90_journal/journal_sessions.sql',
+    from: 'order by w.submitted_by = session_user desc, w.created_at desc',
+    to: 'order by w.created_at desc',
+    test: 'test/sql/journal_session_open/gives_nobody_elses_session.test.sql',
+  },
+  {
+    name: "an id gives out somebody else's session",
+    file: 'sql/api/90_journal/journal_sessions.sql',
+    from: `  perform _check_submitter(v_id);
+`,
+    to: '',
+    test: 'test/sql/journal_session_open/gives_nobody_elses_session.test.sql',
+  },
+  {
+    name: "a task is put below somebody else's work",
+    file: 'sql/api/91_agent_os/tasks.sql',
+    from: `    perform _check_submitter(v_parent.id);
+`,
+    to: '',
+    test: 'test/sql/journal_session_open/gives_nobody_elses_session.test.sql',
+  },
+  {
     name: 'functions are open to everybody',
     file: 'sql/api/98_roles/roles_privileges.sql',
     from: 'select _functions_close();\n',

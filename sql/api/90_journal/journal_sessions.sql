@@ -27,13 +27,15 @@ begin
     select * into v_item from work_items where id = v_id;
   else
     perform _fence_create(v_item);
+    return v_item;
   end if;
+  perform _check_submitter(v_id);
   return v_item;
 end
 $$;
 
 comment on function journal_session_create(text, text, jsonb, uuid) is
-  'Makes a work item that another program drives and journals (an editor, an interactive session), and returns its row; no worker claims it. It counts as crashed after five minutes without an entry or journal_heartbeat(). p_id: the same call repeated makes one. End it with work_complete(), pause it with journal_session_status(). Raises WL002.';
+  'Makes a work item that another program drives and journals (an editor, an interactive session), and returns its row; no worker claims it. It counts as crashed after five minutes without an entry or journal_heartbeat(). p_id: the same call repeated makes one. End it with work_complete(), pause it with journal_session_status(). Raises WL002, 42501 (p_id: somebody else''s).';
 
 create or replace function journal_session_active(p_conversation_id text)
   returns work_items
@@ -43,11 +45,11 @@ create or replace function journal_session_active(p_conversation_id text)
 as $$
   select w from work_items w
    where w.params ? 'conversationId' and w.params ->> 'conversationId' = p_conversation_id and w.resolved_at is null
-   order by w.created_at desc
+   order by w.submitted_by = session_user desc, w.created_at desc
    limit 1;
 $$;
 
-comment on function journal_session_active(text) is 'The newest unfinished session of a conversation; null: there is none.';
+comment on function journal_session_active(text) is 'The newest unfinished session of a conversation, your own before those of others; null: there is none.';
 
 create or replace function journal_session_open(p_conversation_id text, p_original_prompt text)
   returns work_items
@@ -60,7 +62,8 @@ declare
 begin
   perform _lock('conversations', coalesce(p_conversation_id, ''));
   v_item := journal_session_active(p_conversation_id);
-  if v_item.id is null then
+  -- Conversations are named by whoever opens them: a name that somebody else took first is theirs, and another one's here.
+  if v_item.id is null or not (v_item.submitted_by = session_user or _writes_for_all()) then
     return journal_session_create(p_conversation_id, p_original_prompt);
   end if;
   perform _journal_alive(v_item.id);
@@ -69,7 +72,7 @@ end
 $$;
 
 comment on function journal_session_open(text, text) is
-  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. Counts as a heartbeat. Raises WL002.';
+  'The newest unfinished session of a conversation, or a new one; programs that call it at the same moment get the same session. A session that somebody else opened under this name, and to which you may not write, is left alone: you get one of your own. Counts as a heartbeat. Raises WL002.';
 
 create or replace function journal_session_status(p_work_item_id uuid, p_status text)
   returns work_items

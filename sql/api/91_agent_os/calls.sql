@@ -28,6 +28,7 @@ begin
       message = format('there is no message "%s"',
         coalesce(case when v_start is null then v_call ->> 'startMessageId' end, v_call ->> 'endMessageId'));
   end if;
+  perform _check_submitter(t.work_item_id) from messages m join turns t on t.id = m.turn_id where m.id in (v_start, v_end) and t.id <> v_turn.id;
   begin
     perform v_parameters::json, v_details::json;
   exception when others then
@@ -64,7 +65,7 @@ begin
 end
 $$;
 
-comment on function _ldg_call_save(jsonb) is 'Ability ldg:call:save: makes or changes a call. createdAt never changes, nor does the result of a call that has ended. Raises WL001 (task, message), WL002, WL007.';
+comment on function _ldg_call_save(jsonb) is 'Ability ldg:call:save: makes or changes a call. createdAt never changes, nor does the result of a call that has ended. Raises WL001 (task, message), WL002, WL007, 42501.';
 
 create or replace function _ldg_call_list(p_input jsonb)
   returns jsonb

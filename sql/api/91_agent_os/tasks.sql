@@ -28,6 +28,7 @@ begin
     if v_parent.id is null then
       raise exception using errcode = 'WL001', message = format('there is no task "%s"', v_parent_id);
     end if;
+    perform _check_submitter(v_parent.id);
   end if;
   v_item := _task(v_id);
   if v_item.id is null then
@@ -70,7 +71,7 @@ begin
 end
 $$;
 
-comment on function _ldg_task_save(jsonb) is 'Ability ldg:task:save: makes or changes a task. createdAt never changes, nor does a final state. Raises WL001 (parent), WL002, WL003.';
+comment on function _ldg_task_save(jsonb) is 'Ability ldg:task:save: makes or changes a task. createdAt never changes, nor does a final state. Raises WL001 (parent), WL002, WL003, 42501 (it or its parent is somebody else''s).';
 
 create or replace function _ldg_task_get(p_input jsonb)
   returns jsonb

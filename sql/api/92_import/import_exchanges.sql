@@ -31,19 +31,17 @@ begin
   turns_added := 0;
   calls_added := 0;
   last_iteration := p_focus.iteration;
-  select * into parent from turns
-   where v_n > 0 and external_id in (p_run.format || ':' || p_run."firstAfter", v_label || '/' || (v_n - 1))
-   order by focus_id = p_focus.id desc limit 1;
+  select * into parent from _import_turns(p_focus, array[p_run.format || ':' || p_run."firstAfter", v_label || '/' || (v_n - 1)]) where v_n > 0 limit 1;
   for v_exchange in select * from _recorded_exchanges(p_run.exchanges) loop
     v_ids := array[coalesce(p_run.format || ':' || v_exchange.id, v_label || '/' || v_n), v_label || '/' || v_n];
     v_parent := parent;
     v_left := case when v_exchange.after is not null then parent end;
     begin
       if v_exchange.after is not null then
-        select * into v_parent from turns where external_id = p_run.format || ':' || v_exchange.after;
+        select * into v_parent from _import_turns(p_focus, array[p_run.format || ':' || v_exchange.after]) limit 1;
         v_parts := _recorded_parts(v_exchange."saidParts", v_exchange.said, false);
       end if;
-      v_turn := _import_known(p_focus.id, v_parent, v_ids);
+      v_turn := _import_known(p_focus, v_parent, v_ids);
       if v_turn.id is null then
         -- The conversation went back; or it did so since the last import, and the file no longer has the abandoned turns.
         perform _import_branch(v_label, case
@@ -119,21 +117,49 @@ create or replace function _recorded_joined(p_parts json, p_more json)
 
 comment on function _recorded_joined(json, json) is 'Two lists of parts joined.';
 
-create or replace function _import_known(p_focus_id uuid, p_parent turns, p_external_ids text[])
+create or replace function _import_known(p_focus foci, p_parent turns, p_external_ids text[])
   returns turns
   language sql
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select k.*
-    from (select t.* from turns t where t.external_id = any (p_external_ids) order by t.focus_id = p_focus_id desc limit 1) k
-   where k.focus_id = p_focus_id
+    from (select t.* from _import_turns(p_focus, p_external_ids) t limit 1) k
+   where k.focus_id = p_focus.id
       or p_parent.id is null
       or p_parent.id in (k.parent_turn_id, (select c.parent_turn_id from turns c where c.id = k.parent_turn_id and c.turn_type = 'compaction'));
 $$;
 
-comment on function _import_known(uuid, turns, text[]) is
+comment on function _import_known(foci, turns, text[]) is
   'The existing turn of an exchange of a recorded run: this focus''s own, or another focus''s that follows p_parent (a compaction between them is ignored). Null: the exchange is new.';
+
+create or replace function _import_turns(p_focus foci, p_external_ids text[])
+  returns setof turns
+  language sql
+  stable
+  rows 1
+  set search_path = pg_catalog, @extschema@, pg_temp
+  set enable_seqscan = off
+as $$
+  select t.*
+    from work_items own
+    cross join lateral unnest(p_external_ids) with ordinality as i(id, n)
+    join turns t on t.external_id in (i.id, _import_id_of(i.id, own.submitted_by))
+    join work_items w on w.id = t.work_item_id and w.submitted_by = own.submitted_by
+   where own.id = p_focus.work_item_id
+   order by t.focus_id = p_focus.id desc, i.n;
+$$;
+
+comment on function _import_turns(foci, text[]) is 'The turns with one of these ids, of the focus and of whatever its submitter imported, those of the focus first: nothing is shared with others.';
+
+create or replace function _import_id_of(p_external_id text, p_submitter name)
+  returns text
+  language sql
+  immutable
+  parallel safe
+  return p_external_id || ' of ' || p_submitter;
+
+comment on function _import_id_of(text, name) is 'The id of an imported exchange whose own id somebody else''s import has.';
 
 create or replace function _import_turn(
     p_run record,
@@ -154,8 +180,12 @@ declare
   v_input integer := _recorded_count(p_exchange.usage -> 'inputTokens');
   v_output integer := _recorded_count(p_exchange.usage -> 'outputTokens');
   v_cached integer := _recorded_count(p_exchange.usage -> 'cachedInputTokens');
-  v_is_taken boolean := exists (select from turns where external_id = any (p_external_ids)); -- by another branch
+  v_owner name := (select submitted_by from work_items where id = p_focus.work_item_id);
+  v_id text := p_external_ids[case when exists (select from _import_turns(p_focus, p_external_ids)) then 2 else 1 end]; -- taken by another branch
 begin
+  if exists (select from turns t join work_items w on w.id = t.work_item_id where t.external_id = v_id and w.submitted_by <> v_owner) then
+    v_id := _import_id_of(v_id, v_owner);
+  end if;
   insert into turns (
     parent_turn_id, fork_turn_id, depth, status, work_item_id, focus_id, iteration, config_hash, elision_id,
     provider, model, stop_reason, call_count, input_tokens, output_tokens, cached_input_tokens, chain_tokens,
@@ -165,7 +195,7 @@ begin
     p_focus.id, p_iteration, p_config_hash, p_parent.elision_id,
     p_run.format, coalesce(p_exchange.model, p_run.model), 'tool_use', 1, v_input, v_output, v_cached,
     coalesce(p_parent.chain_tokens, 0) + coalesce(v_input, 0)::bigint + coalesce(v_output, 0) + coalesce(v_cached, 0),
-    p_external_ids[case when v_is_taken then 2 else 1 end], p_run.cwd, p_at, p_at)
+    v_id, p_run.cwd, p_at, p_at)
   returning * into v_turn;
   perform _usage_add(v_turn);
   return v_turn;
@@ -173,7 +203,7 @@ end
 $$;
 
 comment on function _import_turn(record, record, foci, turns, text[], integer, text, timestamptz) is
-  'Stores the turn of a recorded exchange as a child of p_parent, and returns it. p_external_ids: the exchange''s own id, and one made from its position in the session, which is used if another turn already has one of the two.';
+  'Stores the turn of a recorded exchange as a child of p_parent, and returns it. p_external_ids: the exchange''s own id, and one made from its position in the session, which is used if another turn of the same submitter already has one of the two.';
 
 create or replace function _import_said(p_turn turns, p_parts json, p_speaker text)
   returns void

@@ -18,11 +18,15 @@ begin
   if found then
     perform _fence_create(v_item);
   end if;
-  return _item_locked((select id from work_items where external_id = 'import:' || p_label));
+  v_item := _item_locked((select id from work_items where external_id = 'import:' || p_label));
+  if v_item.work_type <> 'import' then
+    raise exception using errcode = 'WL006', message = format('work item %s, which is no import, has the external id "%s"', v_item.id, v_item.external_id);
+  end if;
+  return v_item;
 end
 $$;
 
-comment on function _import_item(text, text, jsonb, timestamptz) is 'The work item of an imported session, locked; made if there is none.';
+comment on function _import_item(text, text, jsonb, timestamptz) is 'The work item of an imported session, locked; made if there is none. Raises WL006.';
 
 create or replace function _import_session(p_format text, p_session text, p_parent text, p_description text, p_at timestamptz)
   returns void
@@ -85,11 +89,17 @@ create or replace function _import_branch(p_label text, p_head turns)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_label text := p_label || '@' || (select count(*) + 1 from sessions where parent_session_label = p_label and starts_with(label, p_label || '@'));
+  v_n integer := (select count(*) + 1 from sessions where parent_session_label = p_label and starts_with(label, p_label || '@'));
+  v_label text;
 begin
   if p_head.id is null then -- nothing was abandoned
     return;
   end if;
+  -- Any session may have such a name.
+  while exists (select from sessions where label = p_label || '@' || v_n) loop
+    v_n := v_n + 1;
+  end loop;
+  v_label := p_label || '@' || v_n;
   insert into sessions (label, origin, parent_session_label, parent_turn_id, task_description, created_at, updated_at)
   select v_label, origin, p_label, p_head.id, task_description, p_head.completed_at, p_head.completed_at from sessions where label = p_label;
   perform _session_advance(v_label, p_head.id);

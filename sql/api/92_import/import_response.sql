@@ -99,6 +99,10 @@ begin
     select k.id, k.turn_id, k.created_at, c.input ->> 'description' as description, p_session || '#' || c.spawns as session
       from _recorded_calls(p_calls, p_n) c join tool_calls k on k.turn_id = p_turn.id and k.ordinal = c.ordinal - 1
      where c.spawns is not null
+       -- A session that somebody else imported stays as it is.
+       and not exists (
+         select from work_items w join work_items own on own.id = p_turn.work_item_id and own.submitted_by <> w.submitted_by
+          where w.external_id = 'import:' || p_format || ':' || p_session || '#' || c.spawns)
   loop
     perform _import_session(p_format, v_spawn.session, p_session, v_spawn.description, v_spawn.created_at);
     update sessions

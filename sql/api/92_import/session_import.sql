@@ -17,7 +17,7 @@ end
 $$;
 
 comment on function session_import(json) is
-  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session already has are shared with it. The session can be forked and read like any other. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased).';
+  'Stores a recorded run: {format, sessionId, parentSessionId, prompt, isPromptByHarness, promptParts: [{text, isByHarness, images: [{media_type, data}]}], task, system, model, tools: [name], cwd, spawnedBy, exchanges: [{id, after, at, model, text, thinking, calls: [{id, name, input, result, isError, images, spawns}], usage, said, saidParts, followUp, isFollowUpByHarness, followUpParts, compactSummary, lints}], first, firstAfter, isPart, raw: [{line, reason, content}]}, as "work-ledger import" reads it from files, whole or in parts (first: the number of the first exchange in this part). The same run again adds nothing, a longer one only what is new; exchanges whose id another session of the same submitter already has are shared with it. Nobody adds to a session that somebody else imported. The session can be forked and read like any other. Returns {work_item_id, session, turns, calls}: the last two are the numbers added. A session that was erased stays so. Raises WL002, WL003 (erased), WL006 (its external id is another item''s), 42501 (imported by somebody else).';
 
 create or replace function session_import(p_format text, p_content text)
   returns jsonb
@@ -39,7 +39,7 @@ end
 $$;
 
 comment on function session_import(text, text) is
-  'Stores the recorded runs in the content of a file, like "work-ledger import": select session_import(''claude-code'', pg_read_file(''/tmp/session.jsonl'')). p_format: claude-code, codex, copilot, pi, mini-swe-agent, swe-agent, gemini-cli or atif; null: detected. Returns a list of results of session_import(json), the session first, then its subagents. Needs "work-ledger javascript". Raises 0A000 without it, WL002.';
+  'Stores the recorded runs in the content of a file, like "work-ledger import": select session_import(''claude-code'', pg_read_file(''/tmp/session.jsonl'')). p_format: claude-code, codex, copilot, pi, mini-swe-agent, swe-agent, gemini-cli or atif; null: detected. Returns a list of results of session_import(json), the session first, then its subagents. Needs "work-ledger javascript". Raises 0A000 without it, WL002, WL003, WL006, 42501.';
 
 create or replace function _session_import(p_run json)
   returns jsonb
@@ -72,11 +72,14 @@ begin
     _now());
   v_item := _import_item(v_label, coalesce(v_run.task, v_run.prompt), jsonb_strip_nulls(jsonb_build_object(
     'conversationId', v_label, 'format', v_run.format, 'cwd', v_run.cwd, 'file', v_run.file)), v_at);
-  perform _refuse_erased(v_item.id);
+  perform _check_submitter(v_item.id), _refuse_erased(v_item.id);
+  -- Nor is a subagent put below a session of somebody else's.
+  perform _check_submitter(w.id) from work_items w where w.external_id = 'import:' || v_run.format || ':' || v_run."parentSessionId";
   perform _import_session(v_run.format, v_run."sessionId", v_run."parentSessionId", v_item.description, v_at);
   perform _import_spawned(v_label, concat_ws(':', v_run.format, v_run."parentSessionId"), v_run."spawnedBy");
   v_focus := _import_focus(v_item.id, v_label, v_at);
   select t.* into v_head from sessions s join turns t on t.id = s.head_turn_id where s.label = v_label;
+  perform _check_submitter(v_head.work_item_id) where v_head.work_item_id <> v_item.id;
   select * into v_end from _import_exchanges(v_run, v_focus, v_head, v_at);
 
   insert into session_records (session_label, line, ordinal, reason, content)
