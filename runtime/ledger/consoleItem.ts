@@ -89,9 +89,12 @@ export function consoleItem({ rows, run, one, named }: Calls) {
       select t.id, t.work_item_id, f.session_label as session from ${named('turns')} t left join ${named('foci')} f on f.id = t.focus_id where t.id = ${turnId}::uuid and t.work_item_id is not null`))[0] ?? null,
 
     /** A call, with its result in full. */
-    callWhole: async (toolCallId: string) => (await run(() => sql.type(z.object({ id: z.string(), work_item_id: text, turn_id: z.string(), tool_name: z.string(), status: z.string(), input: z.unknown(), result: text, artifact: text }))`
-      select k.id, k.work_item_id, k.turn_id, k.tool_name, k.status, coalesce(k.rewritten_input, k.input) as input, coalesce(left(a.content, 1000000), ${named('_result_text')}(k.result)) as result, k.artifact_hash as artifact
+    callWhole: async (toolCallId: string) => (await run(() => sql.type(z.object({ id: z.string(), work_item_id: text, turn_id: z.string(), tool_name: z.string(), status: z.string(), input_json: z.string(), result: text, artifact: text }))`
+      select k.id, k.work_item_id, k.turn_id, k.tool_name, k.status, coalesce(k.rewritten_input, k.input)::text as input_json, coalesce(left(a.content, 1000000), ${named('_result_text')}(k.result)) as result, k.artifact_hash as artifact
         from ${named('tool_calls')} k left join ${named('artifacts')} a on a.content_hash = k.artifact_hash where k.id = ${toolCallId}::uuid`))[0] ?? null,
+
+    itemOfCall: async (toolCallId: string) => (await run(() => sql.type(z.object({ work_item_id: text }))`
+      select work_item_id from ${named('tool_calls')} where id = ${toolCallId}::uuid`))[0]?.work_item_id ?? null,
 
     logged: async (entryId: string) => (await run(() => sql.type(z.object({ id: z.string(), is_deleted: z.boolean() }))`
       select id, deleted_at is not null as is_deleted from ${named('journal_entries')} where id = ${entryId}::uuid`))[0] ?? null,

@@ -24,7 +24,10 @@ const queued = z.object({ work_item_id: z.string(), description: z.string(), wor
 const slots = z.object({ faculty: z.string(), slots: number, used: z.number(), free: number, queued: z.number() });
 const worker = z.object({ id: z.string(), host: z.string(), pid: z.number(), version: z.string(), concurrency: number, busy: z.number(), is_alive: z.boolean(), seen_at: text, lease_ends_at: text });
 const finding = z.object({ severity: z.enum(['error', 'warning', 'fine']), code: z.string(), work_item_id: text, says: z.string(), remedy: text });
-const approval = z.object({ tool_call_id: z.string(), work_item_id: z.string(), description: z.string(), tool_name: z.string(), risk: z.string(), effect: z.string(), input: z.unknown(), input_hash: z.string(), expires_at: z.string(), said: text });
+const approval = z.object({
+  tool_call_id: z.string(), work_item_id: z.string(), description: z.string(), tool_name: z.string(), risk: z.string(), effect: z.string(),
+  input_json: text, size: z.number(), input_hash: z.string(), expires_at: z.string(), said: text,
+});
 const listed = z.object({
   id: z.string(), parent_id: text, work_type: z.string(), description: z.string(), faculty: text, state: z.string(), state_reason: text, created_at: z.string(), resolved_at: text,
   outcome: text, tokens: figure, cost: figure, turns: figure,
@@ -79,12 +82,14 @@ export function consoleWork({ rows, run, one, named, invoked }: Calls) {
 
     doctor: () => rows('work_ledger_doctor', [], finding),
 
-    /** With what the model said before the call. */
-    approvals: (workItemId: string | null) => run(() => sql.type(approval)`
-      select a.tool_call_id, a.work_item_id, left(a.description, 300) as description, a.tool_name, a.risk, k.effect, a.input, a.input_hash, a.expires_at,
+    /** Of all work, of one item, or one call; with what the model said before it. `input_json`: null where it is longer than `longest`. */
+    approvals: (workItemId: string | null, { toolCallId = null, longest = null }: { toolCallId?: string | null; longest?: number | null } = {}) => run(() => sql.type(approval)`
+      select a.tool_call_id, a.work_item_id, left(a.description, 300) as description, a.tool_name, a.risk, k.effect, a.input_hash, a.expires_at,
+             length(i.json) as size, case when length(i.json) <= coalesce(${longest}::integer, length(i.json)) then i.json end as input_json,
              left((select string_agg(b ->> 'text', E'\n') from ${named('messages')} m cross join lateral json_array_elements(m.content) b where m.id = k.message_id and b ->> 'type' = 'text'), 1000) as said
         from ${named('v_approvals')} a join ${named('tool_calls')} k on k.id = a.tool_call_id
-       where ${workItemId}::uuid is null or a.work_item_id = ${workItemId}::uuid
+       cross join lateral (select a.input::text as json) i
+       where (${workItemId}::uuid is null or a.work_item_id = ${workItemId}::uuid) and (${toolCallId}::uuid is null or a.tool_call_id = ${toolCallId}::uuid)
        order by a.requested_at limit 50`),
 
     lately: (limit: number) => run(() => sql.type(listed)`

@@ -23,6 +23,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
   test('a call is rejected by key: Enter behind the reason rejects, and the agent is told why', async () => {
     const { operate } = crew.ids;
     await go('/');
+    await page.locator('.ask .btn[value="reject"]:enabled').waitFor();
     await page.locator('.ask').focus();
     await page.keyboard.press('x');
     expect(await page.evaluate<string>('document.activeElement.name')).toBe('reason');

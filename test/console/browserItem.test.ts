@@ -17,8 +17,10 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.keyboard.press('x');
     expect(await page.evaluate<string>('document.activeElement.name')).toBe('reason');
     await page.keyboard.press('Escape');
+    await page.locator('.ask .btn[value="approve"]:enabled').waitFor();
     await page.locator('.ask').focus();
     await page.keyboard.press('a');
+    await page.keyboard.press('Enter'); // it is dangerous
     await page.locator('.ask').waitFor({ state: 'detached' });
     await until(async () => (await stateOf(crew.ids.operate)) === 'completed');
     await page.locator(`[data-key="${crew.ids.operate}"].is-approval`).waitFor({ state: 'detached' });

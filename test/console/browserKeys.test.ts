@@ -162,14 +162,26 @@ describe.skipIf(missing !== null)('in a browser', () => {
     expect(await stands()).toBe(cuts[0]);
   });
 
-  test('on an approval x asks for the reason, and a approves', async () => {
+  test('on an approval x asks for the reason, a and Enter approve, u and Esc undo', async () => {
     await go('/');
-    await page.locator('.ask').focus();
+    const ask = page.locator('.ask');
+    await ask.locator('.btn[value="approve"]:enabled').waitFor();
+    await press('a'); // without the focus it only goes there
+    expect([await focused('dataset.row'), await ask.getAttribute('data-state')]).toEqual(['approval', null]);
     await press('x');
     expect(await focused('name')).toBe('reason');
     await press('Esc');
-    await page.locator('.ask').focus();
+    await ask.focus();
+    for (const undo of ['u', 'Esc']) {
+      await press('a');
+      expect(await ask.getAttribute('data-state')).toBe('armed');
+      await press('Enter');
+      expect(await ask.getAttribute('data-state')).toBe('counting');
+      await press(undo);
+      expect([undo, await ask.getAttribute('data-state')]).toEqual([undo, null]);
+    }
     await press('a');
+    await press('Enter');
     await until(async () => (await stateOf(crew.ids.operate)) === 'completed');
     expect(await database.query(`select decision from approvals where work_item_id = '${crew.ids.operate}'`)).toEqual([{ decision: 'approved' }]);
   });

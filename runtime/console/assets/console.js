@@ -1,6 +1,7 @@
 // What the console adds to pages that work without it: parts that changed are put in place, words stream, forms are sent without
 // leaving the page, keys. The browser loads these modules as they are.
 
+import './approvals.js';
 import './forms.js';
 import './keys.js';
 import { connect } from './live.js';

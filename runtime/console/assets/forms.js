@@ -6,10 +6,20 @@ import { refreshAll } from './parts.js';
 onArrival((within) => $$('[data-noscript]', within).forEach((button) => (button.hidden = true)));
 
 document.addEventListener('submit', (event) => {
-  if (!event.target.matches('[data-act]')) return;
+  if (!event.target.matches('[data-act]') || event.target.closest('.ask')) return; // approvals.js
   event.preventDefault();
   void send(event.target, event.submitter);
 });
+
+/** Sends fields to an address; `to`: where it goes afterwards. */
+export async function post(address, body) {
+  try {
+    const answer = await fetch(address, { method: 'POST', headers: { accept: 'application/json' }, body });
+    return { isTaken: answer.ok, ...(await answer.json()) };
+  } catch {
+    return { isTaken: false, says: 'The console does not answer; nothing is known to have changed. It can be sent again.' };
+  }
+}
 
 async function send(form, submitter) {
   const button = submitter ?? $('button', form);
@@ -17,28 +27,22 @@ async function send(form, submitter) {
   const refused = $('.refused', form);
   refused.textContent = '';
   button?.setAttribute('aria-busy', 'true');
-  try {
-    const isFile = [...body.values()].some((value) => value instanceof File);
-    const answer = await fetch(form.action, { method: 'POST', headers: { accept: 'application/json' }, body: isFile ? body : new URLSearchParams(body) });
-    const { to, says } = await answer.json();
-    if (!answer.ok) {
-      refused.textContent = says;
-      return;
-    }
-    const here = new URL(to, location.href);
-    if (here.pathname + here.search !== page()) {
-      location.assign(to);
-      return;
-    }
-    form.reset();
-    for (const open of [form.closest('details.act'), form.closest('details.more')]) if (open) open.open = false;
-    document.activeElement?.blur();
-    void refreshAll(true);
-  } catch {
-    refused.textContent = 'The console does not answer; nothing is known to have changed. It can be sent again.';
-  } finally {
-    button?.removeAttribute('aria-busy');
+  const isFile = [...body.values()].some((value) => value instanceof File);
+  const { isTaken, to, says } = await post(form.action, isFile ? body : new URLSearchParams(body));
+  button?.removeAttribute('aria-busy');
+  if (!isTaken) {
+    refused.textContent = says;
+    return;
   }
+  const here = new URL(to, location.href);
+  if (here.pathname + here.search !== page()) {
+    location.assign(to);
+    return;
+  }
+  form.reset();
+  for (const open of [form.closest('details.act'), form.closest('details.more')]) if (open) open.open = false;
+  document.activeElement?.blur();
+  void refreshAll(true);
 }
 
 document.addEventListener('change', (event) => {

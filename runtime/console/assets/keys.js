@@ -1,5 +1,6 @@
 // The keys of the console. They do nothing while a field has the focus.
 
+import { isHeldDown, onApprovals, undo } from './approvals.js';
 import { step, toEnd } from './lists.js';
 import { $ } from './page.js';
 import { theme } from './theme.js';
@@ -22,15 +23,20 @@ let isGoing = false;
 document.addEventListener('keydown', (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
   const inField = event.target.matches?.('input, textarea, select, [contenteditable]');
+  if (isHeldDown(event, inField)) {
+    event.preventDefault();
+    return;
+  }
   if (event.key === 'Escape') {
     backOut(event, inField);
     return;
   }
   if (inField) return;
-  if (press(event.key)) event.preventDefault();
+  if (press(event.key, event.repeat)) event.preventDefault();
 });
 
 function backOut(event, inField) {
+  if (!inField && undo()) return;
   const open = event.target.closest?.('details.act[open], details[open]');
   if (open) {
     open.open = false;
@@ -39,7 +45,7 @@ function backOut(event, inField) {
   else document.activeElement?.blur();
 }
 
-function press(key) {
+function press(key, isRepeated) {
   if (isGoing) {
     isGoing = false;
     const to = { n: '/', w: '/work', s: '/sessions', k: '/knowledge' }[key];
@@ -48,8 +54,7 @@ function press(key) {
   }
   const picture = document.activeElement?.closest('[data-timeline]') ?? (document.activeElement === document.body ? $('[data-timeline]') : null);
   if (picture && onTimeline(picture, key)) return true;
-  const ask = document.activeElement?.closest('.ask') ?? (document.activeElement === document.body ? $('.ask') : null);
-  if (ask && (key === 'a' || key === 'x')) return decide(ask, key);
+  if (!isRepeated && onApprovals(key)) return true;
   switch (key) {
     case '/':
       return focusSearch();
@@ -95,16 +100,6 @@ function press(key) {
     default:
       return false;
   }
-}
-
-function decide(ask, key) {
-  const reason = $('input[name="reason"]', ask);
-  if (key === 'x' && reason && reason.value === '') {
-    reason.focus();
-    return true;
-  }
-  $(`.btn[value="${key === 'a' ? 'approve' : 'reject'}"]`, ask)?.click();
-  return true;
 }
 
 function focusSearch() {

@@ -30,8 +30,39 @@ function catchUp() {
     put(node, next);
     if (!behind.has(node)) decorate(node);
   }
+  for (const [place, next] of lists) if (!isInHand(place)) bring(place, next);
 }
-for (const kind of ['focusout', 'pointerout']) document.addEventListener(kind, () => behind.size > 0 && requestAnimationFrame(catchUp));
+for (const kind of ['focusout', 'pointerout']) document.addEventListener(kind, () => behind.size + lists.size > 0 && requestAnimationFrame(catchUp));
+
+/** Lists of approvals that the reader has in hand, by their part, with what has come for them: nothing moves where an answer may be about to be given. */
+const lists = new Map();
+const isInHand = (place) => place.matches(':hover') || place.contains(document.activeElement);
+
+/** Whether what has come for a list has to wait; then a line says so. */
+function waits(place, next) {
+  const line = $('[data-waits]', place);
+  if (!line || !$('[data-asks]', next)) return false;
+  const keysOf = (within) => new Set($$('.ask:not([data-state="decided"])', within).map((ask) => ask.dataset.key));
+  const [now, coming] = [keysOf(place), keysOf(next)];
+  if (!isInHand(place) || now.size + coming.size === 0) return false;
+  lists.set(place, next);
+  const says = [[coming.difference(now).size, 'new'], [now.difference(coming).size, 'gone']].filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`).join(', ');
+  line.hidden = says === '';
+  $('button', line).textContent = `${says}; show`;
+  return true;
+}
+
+function bring(place, next) {
+  lists.delete(place);
+  const line = $('[data-waits]', place);
+  if (line) line.hidden = true;
+  morph(place, next);
+  decorate(place);
+}
+document.addEventListener('click', (event) => {
+  const place = event.target.closest('[data-waits]')?.closest('[data-part]');
+  if (lists.has(place)) bring(place, lists.get(place));
+});
 
 const isAlike = (a, b) => a.nodeType === b.nodeType && a.nodeName === b.nodeName && keyOf(a) === keyOf(b);
 
@@ -41,6 +72,7 @@ function morph(now, next) {
     return;
   }
   if (now.dataset.words !== undefined || now.dataset.plot !== undefined) return; // words come by themselves, plots are drawn here
+  if (now.dataset.pending !== undefined || now.dataset.says !== undefined) return; // an answer that is not sent yet, and why one was not taken
   if (now.dataset.later !== undefined && next.dataset.later !== undefined) return;
   for (const name of now.getAttributeNames()) if (!next.hasAttribute(name) && !kept(now, name)) now.removeAttribute(name);
   for (const { name, value } of next.attributes) if (now.getAttribute(name) !== value && !kept(now, name)) now.setAttribute(name, value);
@@ -49,7 +81,7 @@ function morph(now, next) {
 }
 
 /** What the reader has done to the page stays: what is open, where the focus rests. */
-const kept = (node, name) => (node.nodeName === 'DETAILS' && name === 'open') || name === 'tabindex' || name === 'aria-selected' || name === 'hidden' || name === 'aria-busy'
+const kept = (node, name) => (node.nodeName === 'DETAILS' && name === 'open') || name === 'tabindex' || name === 'aria-selected' || name === 'hidden' || name === 'aria-busy' || name === 'data-state'
   || ('moving' in node.dataset && (name === 'data-moving' || name === 'data-selected'));
 
 function morphChildren(now, next) {
@@ -119,10 +151,7 @@ function swap(name, made, asOwn) {
   if (name === 'nav') markCurrent(next);
   isForced = asOwn;
   place.dataset.version = next.dataset.version ?? '';
-  if (!collects(place, next)) {
-    morph(place, next);
-    decorate(place);
-  }
+  if (!collects(place, next) && !waits(place, next)) bring(place, next);
   isForced = false;
 }
 

@@ -1,6 +1,7 @@
 // One work item: where it is now, what happened, what it may use and was told, and all that a person can do about it.
 
 import { isFinal } from '../../ledger/answers.ts';
+import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, shapeOf, sign } from '../draw.ts';
 import { drawTurns } from '../drawTurns.ts';
 import { brief, clock, count, inLines, k, money, num, percent, short } from '../format.ts';
@@ -8,7 +9,7 @@ import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, form, panel, uuid } from '../page.ts';
 import type { Input, Page, View } from '../page.ts';
-import { approvalPanel, at, cost, resumption } from '../work.ts';
+import { at, cost, resumption } from '../work.ts';
 import { journal } from './journal.ts';
 import { doing } from './now.ts';
 
@@ -79,8 +80,8 @@ function actions(view: View, one: Item): Html {
 }
 
 async function approvals(view: View): Promise<Html> {
-  const asked = await view.db.console.approvals(view.id);
-  return html`<div class="stack" aria-live="polite">${asked.map((one) => approvalPanel(view, one))}</div>`;
+  const asked = await view.db.console.approvals(view.id, { longest: MOST_IN_A_LIST });
+  return approvalList(asked.map((one) => approvalPanel(view, one)));
 }
 
 export async function turns(view: View): Promise<Html> {

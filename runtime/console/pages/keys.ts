@@ -6,7 +6,7 @@ import type { Page } from '../page.ts';
 
 const groups: [string, [string[], string][]][] = [
   ['Everywhere', [[['/'], 'search'], [['?'], 'this list'], [['g n'], 'now'], [['g w'], 'work'], [['g s'], 'sessions'], [['g k'], 'knowledge'], [['j', '↓'], 'next row'], [['k', '↑'], 'row before'], [['Home', 'End'], 'first row, last row'], [['Enter'], 'open'], [['o'], 'fold'], [['Esc'], 'back out'], [['d'], 'dark, light, as the system']]],
-  ['On an approval', [[['a'], 'approve'], [['x'], 'reject: asks for the reason']]],
+  ['On an approval', [[['a'], 'approve, once it has the focus: before that, go to it'], [['Enter'], 'after a: approve a dangerous one'], [['x'], 'reject: asks for the reason'], [['u', 'Esc'], 'undo, for five seconds']]],
   ['On an item', [[['m'], 'say something'], [['p'], 'pause or resume'], [['f'], 'fork from the selected turn']]],
   ['In the timeline', [[['←', '→'], 'call before, next call'], [['c'], 'next cut'], [['C'], 'cut before'], [['+', '-', '0'], 'zoom in, out, all'], [['Home', 'End'], 'first call, last call'], [['Enter'], 'the request part by part']]],
 ];
@@ -18,6 +18,6 @@ export const keys: Page = {
   inputs: {},
   whole: async () => ({
     title: 'Keys',
-    body: html`<header class="head"><h1>Keys</h1><p class="quiet">They do nothing while a field has the focus.</p></header><div class="cols even">${groups.map(([title, some]) => panel(title, null, html`<div class="body"><dl class="kv keys">${some.map(([names, says]) => html`<dt>${names.map((name) => html`<kbd>${name}</kbd> `)}</dt><dd>${says}</dd>`)}</dl></div>`))}</div>`,
+    body: html`<header class="head"><h1>Keys</h1><p class="quiet">They do nothing while a field has the focus. Those that decide on an approval do nothing while they are held down, nor until the whole of it is on screen and has stood still for a second.</p></header><div class="cols even">${groups.map(([title, some]) => panel(title, null, html`<div class="body"><dl class="kv keys">${some.map(([names, says]) => html`<dt>${names.map((name) => html`<kbd>${name}</kbd> `)}</dt><dd>${says}</dd>`)}</dl></div>`))}</div>`,
   }),
 };

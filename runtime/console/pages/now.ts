@@ -1,13 +1,14 @@
 // Now: does anything wait for a person, what runs, what waits and why.
 
 import type { UnderWay } from '../../ledger/consoleWork.ts';
+import { approvalList, approvalPanel, MOST_IN_A_LIST } from '../approval.ts';
 import { bar, sign } from '../draw.ts';
 import { brief, count, k, lasting, money, since } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel } from '../page.ts';
 import type { Page, View } from '../page.ts';
-import { approvalPanel, colhead, counting, listedRow, workRow } from '../work.ts';
+import { colhead, counting, listedRow, workRow } from '../work.ts';
 
 const TREES = 30;
 
@@ -39,8 +40,8 @@ async function figures({ db }: View): Promise<Html> {
 }
 
 async function approvals(view: View): Promise<Html> {
-  const asked = await view.db.console.approvals(null);
-  return html`<div class="stack" aria-live="polite" aria-relevant="additions">${asked.map((one) => approvalPanel(view, one))}</div>`;
+  const asked = await view.db.console.approvals(null, { longest: MOST_IN_A_LIST });
+  return approvalList(asked.map((one) => approvalPanel(view, one)));
 }
 
 async function underWay({ db }: View): Promise<Html> {

@@ -1,11 +1,13 @@
 // All work, newest first, in pages; the whole of one call.
 
+import { approvalList, approvalPanel } from '../approval.ts';
+import { argumentsOf } from '../arguments.ts';
 import { num } from '../format.ts';
 import { html } from '../html.ts';
 import type { Html } from '../html.ts';
 import { empty, panel, uuid } from '../page.ts';
 import type { Page, View } from '../page.ts';
-import { argumentsOf, colhead, listedRow } from '../work.ts';
+import { colhead, listedRow } from '../work.ts';
 import { address } from './journal.ts';
 
 const PAGE = 50;
@@ -43,20 +45,30 @@ async function list(view: View): Promise<Html> {
 
 const LARGE = 200_000;
 
+/** The whole of one call, and what it waits for. */
 export const callPage: Page = {
   pattern: new RegExp(`^/call/(?<id>${uuid})$`),
   section: 'work',
-  parts: {},
-  inputs: {},
-  async whole(view) {
+  parts: { asked },
+  inputs: { asked: ['approvals'] }, // not by the clock: it may be megabytes
+  itemOf: ({ db, id }) => db.console.itemOfCall(id),
+  async whole(view, part) {
     const call = await view.db.console.callWhole(view.id);
     if (!call) return null;
     const result = call.result ?? '';
     return {
       title: call.tool_name,
       body: html`<header class="head"><p class="crumb"><a href="/work">Work</a> / <a class="mono" href="/work/${call.work_item_id}">${(call.work_item_id ?? '').slice(-6)}</a> / call</p><h1 class="mono">${call.tool_name}</h1><p class="meta"><span>${call.status}</span><span><a class="accent" href="/turn/${call.turn_id}">the request that made it</a></span></p></header>
-${panel('Arguments', null, html`<div class="body">${view.query.has('all') ? html`<pre class="args" dir="auto" tabindex="0">${JSON.stringify(call.input, null, 2)}</pre>` : argumentsOf(call.input)}</div>`)}
+${await part('asked')}
 ${panel('Result', call.artifact ? `whole, from its artifact ${call.artifact.slice(0, 12)}` : `${num(result.length)} characters`, html`<div class="body"><pre class="fence" dir="auto" tabindex="0">${view.query.has('all') ? result : result.slice(0, LARGE)}</pre>${result.length > LARGE && !view.query.has('all') ? html`<p class="newer"><a href="?all">all ${num(result.length)} characters</a></p>` : ''}</div>`)}`,
     };
   },
 };
+
+/** Its arguments: to be approved, or as it ran. */
+async function asked(view: View): Promise<Html> {
+  const [waiting] = await view.db.console.approvals(null, { toolCallId: view.id });
+  if (waiting) return html`<div class="own">${approvalList([approvalPanel(view, waiting)])}</div>`;
+  const call = await view.db.console.callWhole(view.id);
+  return panel('Arguments', null, html`<div class="body">${argumentsOf(call?.input_json ?? 'null')}</div>`);
+}

@@ -1,0 +1,51 @@
+// The arguments of a call on a page: names in one column, values in another, from the first character to the last. A line of a value is
+// a box of its own behind its number: no line feed draws a row that looks like an argument, no mark paints over another line.
+
+import { literal, literalName } from '../visible.ts';
+import { wholeArguments } from '../wholeArguments.ts';
+import type { Argument } from '../wholeArguments.ts';
+import { count, num } from './format.ts';
+import { escaped, html, markup } from './html.ts';
+import type { Html } from './html.ts';
+
+/** A line that is longer is broken into pieces, which a browser lays out one by one. */
+const PIECE = 4000;
+/** So many lines are laid out together, and only once they come near the screen. */
+const TOGETHER = 100;
+/** Beyond so many lines a number for each would be most of the page. */
+const MOST_NUMBERED = 20_000;
+
+/** `json`: as the ledger has them. The mark at the end says that there is nothing more. */
+export function argumentsOf(json: string): Html {
+  const given = wholeArguments(json);
+  return html`<div class="args" tabindex="0" role="group" aria-label="Arguments">
+<dl>${given.map(one)}</dl>
+<p class="end" data-end>End of ${count(given.length, 'argument')}, ${count(json.length, 'character')}</p></div>`;
+}
+
+const one = ({ name, kind, text }: Argument): Html => html`<div class="arg">
+<dt>${name === null ? html`<i>all</i>` : literalName(name)} <small>${kind}</small></dt>
+<dd dir="ltr" class="is-${kind.replace(' ', '-')}">${linesOf(literal(text), kind === 'diff')}</dd></div>`;
+
+function linesOf(text: string, isDiff: boolean): Html {
+  const lines = text.split('\n');
+  if (lines.length > MOST_NUMBERED) return together(lines, 10 * TOGETHER, (some) => `<span class="ln">${escaped(some.join('\n'))}</span>`);
+  const isOne = lines.length === 1;
+  return together(lines, TOGETHER, (some, from) => some.map((line, i) => numbered(line, isOne ? '' : ` data-n="${num(from + i + 1)}"`, isDiff ? diffClass(line) : '')).join(''));
+}
+
+/** The line breaks between the boxes are for whoever copies them, or reads without styles. */
+function together(lines: readonly string[], size: number, rendered: (some: string[], from: number) => string): Html {
+  const groups: string[] = [];
+  for (let from = 0; from < lines.length; from += size) groups.push(rendered(lines.slice(from, from + size), from));
+  return markup(groups.length === 1 ? groups[0] ?? '' : groups.map((group) => `<span class="some">${group}</span>`).join(''));
+}
+
+function numbered(line: string, number: string, className: string): string {
+  const shown = (piece: string, more: string): string => `<span class="ln${className}${more}"${more === '' ? number : ''}>${escaped(piece)}</span>\n`;
+  if (line.length <= PIECE) return shown(line, '');
+  return (line.match(new RegExp(`.{1,${PIECE}}`, 'gsu')) ?? []).map((piece, i) => shown(piece, i === 0 ? '' : ' more')).join('');
+}
+
+const diffClass = (line: string): string =>
+  /^(?:diff |index |\+\+\+ |--- )/.test(line) ? ' file' : line.startsWith('@@') ? ' hunk' : line.startsWith('+') ? ' add' : line.startsWith('-') ? ' del' : '';
