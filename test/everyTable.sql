@@ -55,3 +55,4 @@ begin
   perform count(*) from work_erase(v_item, 'It was to go');
 end
 $do$;
+do $do$ begin if to_regclass('linked_digests') is not null then insert into linked_digests (name, read_as, version, digest) values ('shop', 'postgres', '0.2.0', 'What goes on there'); end if; end $do$;

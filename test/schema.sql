@@ -388,6 +388,14 @@ create table ledger_roles (
   constraint ledger_roles_pkey PRIMARY KEY (kind),
   constraint ledger_roles_role_key UNIQUE (role),
 );
+create table linked_digests (
+  name text not null,
+  read_as text not null,
+  version text not null,
+  digest text not null,
+  heard_at timestamp with time zone not null default _now(),
+  constraint linked_digests_pkey PRIMARY KEY (name, read_as),
+); -- row-level security
 create table locks (
   purpose text not null,
   place smallint not null,
@@ -2576,21 +2584,23 @@ create function _image_store(p_work_item_id uuid, p_media_type text, p_data text
 create function _images_of(p_turn_ids uuid[]) returns jsonb
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 7fc53dd8, comment 564de069
 create function _import_branch(p_label text, p_head turns) returns void
-  plpgsql volatile; -- body 8d21f9f0, comment d98cfd96
+  plpgsql volatile; -- body c9d1f6db, comment d98cfd96
 create function _import_compaction(p_focus foci, p_last turns, p_summary text, p_at timestamp with time zone) returns turns
   plpgsql volatile; -- body 9ac724ba, comment 3ca69677
 create function _import_config(p_model text, p_system text, p_tools json) returns text
   plpgsql volatile; -- body 7707559a, comment 76b4128a
 create function _import_exchanges(p_run record, p_focus foci, p_head turns, INOUT last_at timestamp with time zone, OUT parent turns, OUT turns_added integer, OUT calls_added integer, OUT last_iteration integer, OUT shared_turn_id uuid) returns record
-  plpgsql volatile; -- body 074515f6, comment 3bb1f22c
+  plpgsql volatile; -- body 92be2027, comment 3bb1f22c
 create function _import_faculty() returns text
   plpgsql volatile; -- body e52bc3c5, comment 772e73f7
 create function _import_focus(p_work_item_id uuid, p_label text, p_at timestamp with time zone) returns foci
   plpgsql volatile; -- body 2f01794f, comment 4c3689fb
+create function _import_id_of(p_external_id text, p_submitter name) returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment bf99d535
 create function _import_item(p_label text, p_description text, p_params jsonb, p_at timestamp with time zone) returns work_items
-  plpgsql volatile; -- body ca6e5ef4, comment eb2039fd
-create function _import_known(p_focus_id uuid, p_parent turns, p_external_ids text[]) returns turns
-  sql stable; -- body 7e91ae81, comment 8340fa9a
+  plpgsql volatile; -- body bef0f255, comment 13c0948d
+create function _import_known(p_focus foci, p_parent turns, p_external_ids text[]) returns turns
+  sql stable; -- body 09d1a53d, comment 8340fa9a
 create function _import_refused(p_label text, p_exchange json, p_reason text) returns void
   sql volatile; -- body f728c970, comment 5edcad0e
 create function _import_response(p_turn turns, p_text text, p_thinking json, p_calls json, p_n integer, p_is_past boolean) returns integer
@@ -2602,9 +2612,11 @@ create function _import_session(p_format text, p_session text, p_parent text, p_
 create function _import_spawned(p_label text, p_parent_label text, p_call_id text) returns void
   sql volatile; -- body eb6fafcb, comment dd7b914a
 create function _import_spawns(p_turn turns, p_format text, p_session text, p_calls json, p_n integer) returns void
-  plpgsql volatile; -- body 562a9e02, comment f156298a
+  plpgsql volatile; -- body 35fe77e4, comment f156298a
 create function _import_turn(p_run record, p_exchange record, p_focus foci, p_parent turns, p_external_ids text[], p_iteration integer, p_config_hash text, p_at timestamp with time zone) returns turns
-  plpgsql volatile; -- body 78aebab2, comment d7fa6e28
+  plpgsql volatile; -- body dc4d4c0e, comment 39fac381
+create function _import_turns(p_focus foci, p_external_ids text[]) returns SETOF turns
+  sql stable set enable_seqscan=off; -- body 3c5fcb76, comment c51c8954
 create function _in_tool() returns boolean
   plpgsql stable; -- body c8124b74, comment 7de9c1e8
 create function _inbox_deliver(p_item work_items, p_turn turns) returns void
@@ -2756,7 +2768,7 @@ create function _ldg_batch_save(p_input jsonb) returns jsonb
 create function _ldg_call_list(p_input jsonb) returns jsonb
   sql stable; -- body 7de8ffc8, comment 7bccfe3c
 create function _ldg_call_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body 11e3fac1, comment b8fde2b2
+  plpgsql volatile; -- body 77150d8e, comment 043ce880
 create function _ldg_msg_list(p_input jsonb) returns jsonb
   sql stable; -- body 10640ead, comment 5d1ab7e7
 create function _ldg_msg_save(p_input jsonb) returns jsonb
@@ -2766,7 +2778,7 @@ create function _ldg_task_get(p_input jsonb) returns jsonb
 create function _ldg_task_query(p_input jsonb) returns jsonb
   plpgsql stable set plan_cache_mode=force_custom_plan; -- body 1f025f34, comment 70b95656
 create function _ldg_task_save(p_input jsonb) returns jsonb
-  plpgsql volatile; -- body c555eaa5, comment b39a4d29
+  plpgsql volatile; -- body 971b2619, comment 06639c81
 create function _leap_of(p_parent turns) returns uuid
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 3baec003, comment ac2628e4
 create function _lease_drop(p_item work_items, p_slot text, p_due jsonb DEFAULT '{}'::jsonb) returns work_items
@@ -2809,8 +2821,14 @@ create function _lines(p_texts text[]) returns text[]
   sql immutable parallel safe; -- body 1b742637, comment 46e5a33f
 create function _lines_read(p_tool_name text, p_input jsonb, OUT line_start integer, OUT line_end integer) returns record
   sql immutable; -- body cf9640b9, comment 30c9896d
-create function _linked_digest(p_name text, OUT digest text, OUT problem text) returns record
-  plpgsql volatile; -- body 7e51d527, comment cc479820
+create function _linked_digest(p_name text, OUT digest text, OUT version text, OUT problem text, OUT is_silent boolean, OUT is_late boolean) returns record
+  plpgsql volatile; -- body 5f9f3c04, comment 78b9b2e3
+create function _linked_heard(p_name text, p_version text, p_digest text) returns void
+  plpgsql volatile; -- body 8bb623e8, comment 431ca664
+create function _linked_title(p_name text, p_version text) returns text
+  sql stable; -- body 556d7bd9, comment 48d1869f
+create function _linked_told(p_name text, p_is_asked boolean, OUT says text, OUT is_late boolean) returns record
+  plpgsql volatile; -- body ed888251, comment c10e2db5
 create function _list(p_items text[], p_max integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c8ea6917
 create function _listed(p_list jsonb) returns text
@@ -2942,7 +2960,7 @@ create function _printed_files(p_command text) returns SETOF text
 create function _progress_of(p_item work_items, p_turns uuid[], OUT steps text[], OUT work text[], OUT asked text, OUT decisions text[], OUT errors text[], OUT plan text[], OUT uncertain text[], OUT files text[], OUT children text[]) returns record
   sql stable; -- body 2cfbba9b, comment 084746ef
 create function _public_functions() returns TABLE(serves text, subject text, name text, roles text[])
-  sql immutable parallel safe; -- body e54f56c6, comment 2217b3b2
+  sql immutable parallel safe; -- body da2a2dd7, comment 2217b3b2
 create function _query_blocks(p_turn_id uuid) returns text
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 532ae5b8, comment 011a732a
 create function _queued_for(p_faculty text, p_but uuid, p_limit integer, p_above integer DEFAULT NULL::integer) returns SETOF uuid
@@ -3054,7 +3072,7 @@ create function _retention_due(p_limit integer) returns TABLE(root_id uuid, item
 create function _retention_take(p_root_id uuid) returns jsonb
   plpgsql volatile; -- body 0ec83474, comment 09ca3489
 create function _retention_tidy(p_limit integer) returns jsonb
-  plpgsql volatile; -- body 52f08b6e, comment bcccb582
+  plpgsql volatile; -- body dcce3955, comment bcccb582
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns) returns void
   sql volatile; -- body 2f4e2d4d, comment cf2dc8e8
 create function _retry_delay(p_focus foci) returns interval
@@ -3138,7 +3156,7 @@ create function _session_advance(p_label text, p_turn_id uuid) returns void
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
   sql stable; -- body 6a875ab5, comment e7002dad
 create function _session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 8cbe86c2, comment a506fcbb
+  plpgsql volatile; -- body eeb6f3cb, comment a506fcbb
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _session_turns(p_session text) returns turns[]
@@ -3414,7 +3432,9 @@ create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) re
 create function awareness_digest(p_work_item_id uuid DEFAULT NULL::uuid) returns text
   plpgsql volatile; -- body af7a1632, comment 82e68817
 create function awareness_digest_across(p_work_item_id uuid DEFAULT NULL::uuid) returns text
-  plpgsql volatile; -- body f6a8b41e, comment 03944d48
+  plpgsql volatile; -- body 108f3d6f, comment abb1b1ba
+create function awareness_digest_linked(p_name text, p_is_asked boolean DEFAULT true) returns text
+  plpgsql volatile; -- body 8b9b0356, comment 98e4e195
 create function awareness_here(p_work_item_id uuid, p_directory text) returns text
   plpgsql volatile; -- body 4e9a8c37, comment 43804190
 create function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric) returns budgets
@@ -3482,13 +3502,13 @@ create function journal_read(p_work_item_id uuid, p_since timestamp with time zo
 create function journal_resume(p_work_item_id uuid, p_conversation_id text, p_target_tokens integer DEFAULT 4000) returns work_items
   plpgsql volatile; -- body e8374e72, comment d72eedf8
 create function journal_session_active(p_conversation_id text) returns work_items
-  sql stable; -- body f01ec878, comment bb063f94
+  sql stable; -- body 3ed7b8ec, comment 830ffac0
 create function journal_session_begin(p_work_item_id uuid, p_directory text) returns text
   plpgsql volatile; -- body 88611f11, comment a0491bcd
 create function journal_session_create(p_conversation_id text, p_original_prompt text, p_params jsonb DEFAULT '{}'::jsonb, p_id uuid DEFAULT NULL::uuid) returns work_items
-  plpgsql volatile; -- body bd762a70, comment 6da4c422
+  plpgsql volatile; -- body 9682440f, comment a85c16c1
 create function journal_session_open(p_conversation_id text, p_original_prompt text) returns work_items
-  plpgsql volatile; -- body e5b7ba97, comment 74d41220
+  plpgsql volatile; -- body b63dd5a3, comment 9aba0a48
 create function journal_session_status(p_work_item_id uuid, p_status text) returns work_items
   plpgsql volatile; -- body 43934a27, comment 064dc384
 create function journal_summary(p_work_item_id uuid) returns text
@@ -3516,7 +3536,7 @@ create function ledger_head(p_work_item_id uuid DEFAULT NULL::uuid) returns TABL
 create function ledger_help(p_about text DEFAULT NULL::text) returns TABLE(serves text, subject text, call text, returns text, says text, roles text[])
   sql stable; -- body a0a8f54a, comment 227e85c0
 create function ledger_link(p_name text, p_server text, p_schema text DEFAULT 'work_ledger'::text) returns void
-  plpgsql volatile; -- body c976af3c, comment 028c181c
+  plpgsql volatile; -- body c976af3c, comment 56e58933
 create function ledger_read(p_work_item_id uuid, p_entry_type text DEFAULT NULL::text, p_last_n integer DEFAULT NULL::integer, p_is_everything boolean DEFAULT false) returns SETOF work_ledger
   plpgsql stable; -- body 62aa78fe, comment 16bc046b
 create function ledger_read_formatted(p_work_item_id uuid) returns text
@@ -3528,7 +3548,7 @@ create function ledger_retract(p_work_item_id uuid, p_seq integer, p_reason text
 create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_limit integer DEFAULT 20, p_work_item_id uuid DEFAULT NULL::uuid, p_sources text[] DEFAULT NULL::text[], p_faculty text DEFAULT NULL::text, p_since timestamp with time zone DEFAULT NULL::timestamp with time zone) returns TABLE("position" text, source text, work_item_id uuid, entry_id uuid, seq integer, entry_type text, created_at timestamp with time zone, rank real, snippet text, description text)
   plpgsql stable; -- body a9362aa3, comment 4f09e171
 create function ledger_unlink(p_name text) returns void
-  plpgsql volatile; -- body 6ebecede, comment c92ca28f
+  plpgsql volatile; -- body 9bc111f2, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
   plpgsql stable; -- body 511c309e, comment fbfaba54
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
@@ -3574,9 +3594,9 @@ create function session_fork(p_session text, p_turn_id uuid, p_new_label text) r
 create function session_head_at(p_session text, p_at timestamp with time zone) returns uuid
   sql stable; -- body 78e7d17f, comment 66b51045
 create function session_import(p_run json) returns jsonb
-  plpgsql volatile; -- body 18869b1d, comment a7b0864c
+  plpgsql volatile; -- body 18869b1d, comment d93077d7
 create function session_import(p_format text, p_content text) returns jsonb
-  plpgsql volatile; -- body 0f1f3b9e, comment 18594ee0
+  plpgsql volatile; -- body 0f1f3b9e, comment 661f8657
 create function session_open(p_name text) returns sessions
   plpgsql volatile; -- body b8419851, comment 8a2b10dd
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions

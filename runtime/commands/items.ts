@@ -8,6 +8,7 @@ import type { Settings } from '../config.ts';
 import type { CountedItem } from '../ledger/answers.ts';
 import type { Db } from '../ledger/db.ts';
 import { sqlState, UsageError } from '../ledger/errors.ts';
+import { linkedDigests } from '../ledger/linked.ts';
 import { follow } from './follow.ts';
 import { idOf } from './ids.ts';
 import { nowText, sayCost, Waits } from './now.ts';
@@ -171,10 +172,17 @@ export const tail = (workItemId: string, options: Settings): Promise<number> =>
   });
 
 export const digest = (workItemId: string | undefined, options: Settings & { across?: boolean }): Promise<number> =>
-  withReader(options, async (db) => {
+  withReader(options, async (db, url) => {
     const id = workItemId === undefined ? null : idOf(workItemId);
-    const digested = await (options.across ? db.awarenessDigestAcross(id) : db.awarenessDigest(id));
-    print({ text: digested }, visible(digested), options.json ?? false);
+    const own = await db.awarenessDigest(id);
+    if (!options.json) print(null, visible(own), false);
+    const linked: string[] = [];
+    // Others are printed as they come: the ledger's own part waits for none of them.
+    for (const one of options.across ? await linkedDigests(db, url) : []) {
+      linked.push(await one);
+      if (!options.json) print(null, `\n${visible(linked.at(-1) ?? '')}`, false);
+    }
+    if (options.json) print({ text: [own, ...linked].join('\n\n') }, '', true);
     return exit.ok;
   });
 

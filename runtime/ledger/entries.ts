@@ -35,8 +35,10 @@ export const entries = ({ call, row, rows, run, named }: Calls) => ({
 
   awarenessDigest: (workItemId: string | null) => call('awareness_digest', [workItemId], z.string()),
 
-  /** That of linked ledgers, too. */
-  awarenessDigestAcross: (workItemId: string | null) => call('awareness_digest_across', [workItemId], z.string()),
+  ledgerLinks: () => run(() => sql.type(z.object({ name: z.string() }))`select name from ${named('v_ledger_links')} order by name`),
+
+  /** That of a linked ledger which did not answer: linkedDigests() asks. */
+  awarenessDigestLinked: (name: string) => call('awareness_digest_linked', [name, false], z.string()),
 
   awarenessShown: (workItemId: string) =>
     run(() => sql.type(z.object({ iteration: z.number(), kind: z.string(), content: z.string() }))`

@@ -24,6 +24,11 @@ export class PinnedClient extends Client {
   /** Whether something stands between that gives each transaction to any of its connections. Known once it is connected. */
   isPooled = false;
 
+  /** Gives it up at once, whatever it waits for. */
+  abandon(): void {
+    (this as unknown as Inner).connection.stream.destroy();
+  }
+
   /** `statement_timeout` and `lock_timeout` in ms, default: none; `connectionTimeoutMillis`, default: 10 s, also for a pooler that has no connection. */
   constructor({ statement_timeout, lock_timeout, idle_in_transaction_session_timeout, ...config }: pg.ClientConfig = {}) {
     const limit = statement_timeout || 0;

@@ -58,6 +58,22 @@ create unique index people_current on people (name) where revoked_at is null;
 alter table people enable row level security;
 alter table approvals add column person text;
 alter table inbox add column person text;
+create table linked_digests (
+  name text not null,
+  read_as text not null,
+  version text not null,
+  digest text not null,
+  heard_at timestamptz not null default _now(),
+  primary key (name, read_as)
+);
+alter table linked_digests enable row level security;
+
+comment on table linked_digests is 'What each linked ledger said when it answered last, told for an hour where it does not answer; see awareness_digest_linked().';
+comment on column linked_digests.name is 'The link, see v_ledger_links.';
+comment on column linked_digests.read_as is 'The role whose user mapping it was read with: nobody else is told.';
+comment on column linked_digests.version is 'The version of that ledger.';
+comment on column linked_digests.digest is 'Its digest: words of other agents.';
+comment on column linked_digests.heard_at is 'When it said so.';
 
 -- Where a clock is set back, see _clock_set_back().
 alter table sweep_walks drop constraint walk_is_known;

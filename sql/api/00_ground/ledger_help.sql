@@ -24,7 +24,7 @@ as $$
       ('people', 'evidence', '{ledger_chain_save}', '{admin}'),
       ('people', 'looking', '{ledger_help,work_activity,ledger_watch,ledger_read_formatted,ledger_search,explain_turn,context_at,context_window,context_parts,context_timeline,context_cost,context_replay,context_replay_turns,work_approaching_limit,work_trace}', '{reader}'),
       ('people', 'looking', '{context_compact}', '{client}'),
-      ('people', 'other ledgers', '{awareness_digest_across}', '{reader}'),
+      ('people', 'other ledgers', '{awareness_digest_across,awareness_digest_linked}', '{reader}'),
       ('people', 'other ledgers', '{ledger_link,ledger_unlink}', '{admin}'),
       ('people', 'sessions', '{session_find,session_head_at,sessions_with_turn,turn_ancestry,turn_tree,session_compare}', '{reader}'),
       ('people', 'sessions', '{session_create,session_open,session_fork}', '{client}'),

@@ -183,6 +183,7 @@ as $$
 declare
   v_count bigint;
 begin
+  delete from linked_digests where heard_at < _now() - interval '1 hour';
   select coalesce(sum(_quotes_erase(e.work_item_id)), 0)
     into v_count
     from (select e.work_item_id

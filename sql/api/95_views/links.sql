@@ -1,9 +1,10 @@
 -- Other ledgers, in this database, in others or on other servers, that a reader may ask about. A link is a foreign table that reads
--- v_awareness there, so that a digest is one query, made there with the rights of the user mapping. Nothing of a link is in our tables.
+-- v_awareness there, so that a digest is one query, made there with the rights of the user mapping. That view is all that ledgers of
+-- different versions know of each other: its two columns stay as they are.
 
 create or replace view v_awareness with (security_invoker = true) as
   select work_ledger_version() as version, awareness_digest() as digest;
-comment on view v_awareness is 'What goes on in this ledger, as awareness_digest() tells it without a work item: one row, which ledgers that are linked to this one read.';
+comment on view v_awareness is 'What goes on in this ledger, as awareness_digest() tells it without a work item: one row, which ledgers that are linked to this one read, of any version.';
 comment on column v_awareness.version is 'The version of this ledger.';
 comment on column v_awareness.digest is 'The digest with the default limits.';
 
@@ -64,7 +65,7 @@ end
 $$;
 
 comment on function ledger_link(text, text, text) is
-  'Links another ledger, which awareness_digest_across() tells of from then on: select ledger_link(''shop'', ''shop_server''). p_name: what readers are told that it is called. p_server: a foreign server of postgres_fdw, with connect_timeout among its options; it may lead to this database, too. p_schema: the ledger''s schema there. It is read at once, with the user mapping of the role that reads: the ledger''s owner where work_roles_create() made roles, else who calls. That user needs to be a reader there and nothing more; its password is in the user mapping and nowhere else. Raises WL002, also if the ledger does not answer or is of another version: then there is no link.';
+  'Links another ledger, which awareness_digest_across() tells of from then on: select ledger_link(''shop'', ''shop_server''). p_name: what readers are told that it is called. p_server: a foreign server of postgres_fdw, with connect_timeout among its options; it may lead to this database, too. p_schema: the ledger''s schema there. It is read at once, with the user mapping of the role that reads: the ledger''s owner where work_roles_create() made roles, else who calls. That user needs to be a reader there and nothing more; its password is in the user mapping and nowhere else. It may be of any version from 0.2.0 on. Raises WL002, also if the ledger does not answer: then there is no link.';
 
 create or replace function ledger_unlink(p_name text)
   returns void
@@ -78,59 +79,9 @@ begin
   end if;
   -- Its name is an argument.
   execute format('drop foreign table %I.%I', _ledger_schema(), 'linked_' || p_name);
+  delete from linked_digests where name = p_name;
 end
 $$;
 
 comment on function ledger_unlink(text) is
   'Drops the link to a ledger, see ledger_link(). The server and its user mappings stay. Raises WL002.';
-
-create or replace function awareness_digest_across(p_work_item_id uuid default null)
-  returns text
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_digest text := awareness_digest(p_work_item_id);
-  v_name text;
-  v_linked record;
-begin
-  for v_name in select name from v_ledger_links order by name loop
-    v_linked := _linked_digest(v_name);
-    v_digest := v_digest || E'\n\n' || coalesce(v_linked.problem, _digest_fenced(format('Ledger "%s"', v_name), v_linked.digest));
-  end loop;
-  return v_digest;
-end
-$$;
-
-comment on function awareness_digest_across(uuid) is
-  'awareness_digest(), and after it that of each linked ledger (ledger_link(), v_ledger_links) with its default limits, between markers. One that does not answer, refuses or is of another version is a sentence that says so; the rest is told all the same. Each costs a query there, one after the other, and up to its server''s connect_timeout if it is not there. Agents are told of other ledgers only by tools of yours that call this. Raises WL001.';
-
-create or replace function _linked_digest(p_name text, out digest text, out problem text)
-  language plpgsql
-  volatile
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-declare
-  v_version text;
-  v_state text;
-  v_says text;
-  v_detail text;
-begin
-  -- Its name is an argument.
-  execute format('select version, digest from %I.%I', _ledger_schema(), 'linked_' || p_name) into v_version, digest;
-  if v_version is distinct from work_ledger_version() then
-    digest := null;
-    problem := format('Ledger "%s" is not told of: it is of version %s, this one of %s; they are told of each other when both are of one version.',
-                      p_name, v_version, work_ledger_version());
-  end if;
-exception when others then
-  get stacked diagnostics v_state = returned_sqlstate, v_says = message_text, v_detail = pg_exception_detail;
-  digest := null;
-  problem := format('Ledger "%s" is not told of: %s.', p_name, case v_state
-    when '42P01' then 'there is no ledger of this version in that schema'
-    else _one_line(rtrim(v_says || coalesce(' (' || nullif(v_detail, '') || ')', ''), '.'), 400) end);
-end
-$$;
-
-comment on function _linked_digest(text) is 'The digest of a linked ledger, or in a sentence why there is none.';

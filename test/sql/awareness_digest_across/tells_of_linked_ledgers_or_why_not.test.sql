@@ -24,8 +24,8 @@ select throws_ok($$ select ledger_link('shop', 'nowhere') $$, 'WL002', 'a ledger
 select lives_ok($$ select ledger_unlink('shop') $$, 'a link can be dropped');
 select is_empty(
   $$ select p.proname from pg_proc p
-      where p.pronamespace = (select relnamespace from pg_class where oid = 'work_items'::regclass) and p.prosrc ~ 'awareness_digest_across\(|_linked_digest\(|v_awareness\M'
-        and p.proname <> all ('{awareness_digest_across,ledger_link}')
+      where p.pronamespace = (select relnamespace from pg_class where oid = 'work_items'::regclass) and p.prosrc ~ 'awareness_digest_(across|linked)\(|_linked_(digest|told)\(|v_awareness\M'
+        and p.proname <> all ('{awareness_digest_across,awareness_digest_linked,_linked_told,ledger_link}')
      union all
      select name from abilities where name ~ 'across' $$,
   'nothing that agents are told or may call reads another ledger');
