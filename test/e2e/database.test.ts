@@ -195,8 +195,8 @@ test('whoever watches an item hears that an entry of it was taken back, and nobo
 
 test('a watched item hints at its appends ten times a second at most', async () => {
   const item = await db.workSubmit({ workType: 'listen', description: 'x' });
-  const [client, ears] = [new pg.Client(database.url), new pg.Client(database.url)];
-  await Promise.all([client.connect(), ears.connect()]);
+  const [client, ears, holder] = [new pg.Client(database.url), new pg.Client(database.url), new pg.Client(database.url)];
+  await Promise.all([client.connect(), ears.connect(), holder.connect()]);
   let hints = 0;
   ears.on('notification', () => hints++);
   await ears.query('listen work_ledger');
@@ -216,14 +216,14 @@ test('a watched item hints at its appends ten times a second at most', async () 
   await ears.query('select');
   expect(hints).toBe(6);
   // While another transaction is about to notify, once a second is enough: nobody waits for it.
-  await ears.query(`begin; select from ledger.locks where purpose = 'hint' for no key update`);
+  await holder.query(`begin; select from ledger.locks where purpose = 'hint' for no key update`);
   for (const [ms, heard] of [[70_150, 6], [70_999, 6], [71_000, 7]] as const) {
     await at(ms);
     await client.query(`select ledger.ledger_append('${item.id}', 'note', '${ms}')`);
     await ears.query('select');
     expect(hints, String(ms)).toBe(heard);
   }
-  await Promise.all([client.end(), ears.end()]);
+  await Promise.all([client.end(), ears.end(), holder.end()]);
 });
 
 test('the types of entries are those of the database', async () => {

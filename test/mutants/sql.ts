@@ -786,8 +786,14 @@ export const sqlMutants: readonly Mutant[] = [
   {
     name: 'the rows that are locked can be removed',
     file: 'sql/api/00_ground/append_only.sql',
-    from: `'seals', 'locks'] loop`,
-    to: `'seals'] loop`,
+    from: `'seals', 'locks'] loop
+`,
+    to: `'seals', 'locks'] loop
+    if v_table = 'locks' then
+      drop trigger refuse_change on locks;
+      continue;
+    end if;
+`,
     test: 'test/sql/locks/are_rows_that_never_change.test.sql',
   },
   // Leases, crashes, slots
