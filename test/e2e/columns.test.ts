@@ -139,6 +139,8 @@ test('every column of the ledger is filled by somebody, with more than its defau
     select turn_archive(t.id) from turns t where t.status = 'completed' limit 1;
     select turn_workspace_set(t.id, 'abc') from turns t where t.status = 'completed' limit 1;
     select work_metrics_take();
+    create function pg_temp.count(input jsonb) returns text language sql as $$ select '1' $$;
+    select ability_register('count', 'Counts.', '{"type": "object"}', p_function => 'pg_temp.count(jsonb)');
     insert into ledger_roles values ('reader', 'as work_roles_create() writes it');
     select ledger_watch('${lead.id}')`);
   const dead = await unfilled();

@@ -2517,6 +2517,13 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     test: 'test/sql/journal_session_open/gives_nobody_elses_session.test.sql',
   },
   {
+    name: "a call begins with a message of somebody else's",
+    file: 'sql/api/91_agent_os/calls.sql',
+    from: '  perform _check_submitter(t.work_item_id) from messages m',
+    to: '  perform t.work_item_id from messages m',
+    test: 'test/sql/journal_session_open/gives_nobody_elses_session.test.sql',
+  },
+  {
     name: 'functions are open to everybody',
     file: 'sql/api/98_roles/roles_privileges.sql',
     from: 'select _functions_close();\n',

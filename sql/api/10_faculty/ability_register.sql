@@ -37,13 +37,8 @@ begin
   exception when statement_too_complex or numeric_value_out_of_range then
     perform _raise_invalid(format('no request can hold the input schema of ability "%s": %s', p_name, sqlerrm));
   end;
-  if p_effect is null or p_effect not in ('pure', 'idempotent', 'unsafe') then
-    perform _raise_invalid(format('"%s" is not an effect', p_effect), 'One of: pure, idempotent, unsafe.');
-  end if;
-  if p_risk is null or p_risk not in ('safe', 'moderate', 'dangerous') then
-    perform _raise_invalid(format('"%s" is not a risk', p_risk), 'One of: safe, moderate, dangerous.');
-  end if;
-  perform _check_word('a source', coalesce(p_source, 'web'), '{none,own_test,file,other_agent,web}');
+  perform _check_word('an effect', p_effect, '{pure,idempotent,unsafe}'), _check_word('a risk', p_risk, '{safe,moderate,dangerous}'),
+          _check_word('a source', coalesce(p_source, 'web'), '{none,own_test,file,other_agent,web}');
   perform _lock('abilities'); -- several workers start at once
   select * into v_ability from abilities where tool_name = _tool_name(p_name);
   if v_ability.is_builtin then

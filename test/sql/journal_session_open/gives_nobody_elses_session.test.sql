@@ -1,6 +1,6 @@
 -- A name of a conversation is a client's own: another client that opens it has a session of its own, and writes to that.
 begin;
-select plan(7);
+select plan(8);
 
 create temporary table made as select * from work_roles_create(format('t%s_', pg_backend_pid()));
 do $$ begin execute format('create role t_ann; create role t_bob; create role t_adm; grant %1$I to t_ann, t_bob; grant %2$I to t_adm',
@@ -31,6 +31,13 @@ select ok(pg_temp.opens('t_adm') in (select id from opened), 'an administrator, 
 select is(pg_temp.by('t_bob', format($$ select id from journal_session_create('chat-2', 'Mine', p_id => %L) $$, (select id from opened where who = 't_ann'))), '42501', 'an id of somebody else''s session makes none');
 select is(pg_temp.by('t_bob', format('select ability_invoke(''ldg:task:save'', %L)', jsonb_build_object('task', jsonb_build_object(
   'id', 'below', 'parentTaskId', (select id from opened where who = 't_ann'), 'systemPrompt', 'p', 'createdAt', 1, 'updatedAt', 1)))), '42501', 'nor is a task put below it');
+
+create function pg_temp.saves(p_role text, p_what text, p_entity jsonb) returns text language sql as $$
+  select pg_temp.by(p_role, format('select ability_invoke(%L, %L)', 'ldg:' || p_what || ':save', jsonb_build_object(p_what, '{"createdAt": 1, "updatedAt": 1, "timestamp": 1}' || p_entity))) $$;
+select pg_temp.saves('t_ann', 'task', '{"id": "t1", "systemPrompt": "p"}'), pg_temp.saves('t_bob', 'task', '{"id": "t2", "systemPrompt": "p"}');
+select pg_temp.by('t_ann', format('select ability_invoke(''ldg:msg:save'', %L)', '{"message": {"id": "m1", "taskId": "t1", "role": "user", "content": "hers", "timestamp": 1}}'));
+select is(pg_temp.saves('t_bob', 'call', '{"id": "k1", "taskId": "t2", "abilityName": "a", "parameters": "{}", "details": "{}", "status": "pending", "startMessageId": "m1"}'), '42501',
+  'a call does not begin with a message of somebody else''s');
 
 select * from finish();
 rollback;
