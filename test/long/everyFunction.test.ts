@@ -138,7 +138,7 @@ const bad: Record<string, string[]> = {
   work_items: ['(select w from work_items w limit 1)'],
   uuid: ['gen_random_uuid()', `'00000000-0000-0000-0000-000000000000'`],
   'timestamp with time zone': [`'infinity'`, `'-infinity'`, `'294276-12-31'`, `'4713-01-01 BC'`, 'now()'], interval: [`'0'`, `'-1 day'`, `'178000000 years'`, `'-178000000 years'`, `'-1000 years'`],
-  'text[]': [`'{}'`, 'array[null]::text[]', `array['']`, `array[['a', 'b'], ['c', 'd']]`, `array[${long}]`, `array_fill('x'::text, array[1000])`], 'uuid[]': [`'{}'`, 'array[null]::uuid[]', 'array[gen_random_uuid()]', 'array[[gen_random_uuid()]]'],
+  'text[]': [`'{}'`, 'array[null]::text[]', `array['']`, `array[['a', 'b'], ['c', 'd']]`, `array[${long}]`, `array_fill('x'::text, array[1000])`], 'name[]': [`'{}'`, 'array[null]::name[]', `array['', 'nowhere', 'pg_temp']::name[]`, `array[['public'], ['ledger']]::name[]`, `array_fill('public'::name, array[1000])`], 'uuid[]': [`'{}'`, 'array[null]::uuid[]', 'array[gen_random_uuid()]', 'array[[gen_random_uuid()]]'],
   regprocedure: [`'pg_catalog.now()'`, '0', `'public.sum_up(jsonb)'`, '999999999'],
   jsonb: [...oddValues.map(quoted), `to_jsonb(${long})`, `jsonb_build_object(repeat('k', 1000000), 1)`, quoted('['.repeat(1000) + ']'.repeat(1000)), quoted('{"a":'.repeat(1000) + '1' + '}'.repeat(1000)), quoted('[[[]]]'), quoted('{"": null}')],
 };

@@ -244,6 +244,18 @@ describe('an upgrade', () => {
     await other.drop();
   });
 
+  test('fixes where functions that are tools find what they name: as sessions of the database do, and in their own schema', async () => {
+    const database = await at.create();
+    await installReleased(database, earlier, 'script');
+    const base = `do $$ begin execute format('alter database %I set search_path to nowhere, public, ledger', current_database()); end $$`;
+    await database.query(`${base}; create schema mine; create table mine.colours as select 'blue' as name; create function mine.colour(input jsonb) returns text language plpgsql as $$ begin return (select name from colours); end $$`);
+    await database.query(`set search_path to ledger; select ability_register('colour', 'Colour.', '{"type": "object"}', p_function => 'mine.colour(jsonb)'), ability_register('look', 'Looks.', '{"type": "object"}')`);
+    await installLedger(database.url, 'ledger');
+    expect(await database.query(`select name, search_path from ledger.abilities where not is_builtin order by name`)).toEqual([{ name: 'colour', search_path: '{public,ledger,mine}' }, { name: 'look', search_path: null }]);
+    expect(await database.query(`select ledger.ability_invoke('colour') as colour`)).toEqual([{ colour: 'blue' }]);
+    await database.drop();
+  });
+
   test('of an extension whose files are not there says what to add, and changes nothing', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'wl-upgrade-'));
     await chmod(folder, 0o755);
