@@ -32,7 +32,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/globalSetup.ts'],
     // Workers of tests serve the directories that tests make, also where root runs them.
-    env: { WORK_LEDGER_WORKSPACE_ROOTS: tmpdir(), WORK_LEDGER_COMMANDS_AS: 'root' },
+    env: { WORK_LEDGER_WORKSPACE_ROOTS: `${tmpdir()}:${import.meta.dirname}`, WORK_LEDGER_COMMANDS_AS: 'root' },
     // Fuses against hanging, the only ones: how long anything takes on a busy machine decides nothing.
     testTimeout: 900_000,
     hookTimeout: 900_000,

@@ -10,6 +10,7 @@ import { expect } from 'vitest';
 
 import { commandsOf, root, wordsOf } from './pages.ts';
 import type { Block } from './pages.ts';
+import { servesTests } from './workerProcess.ts';
 
 export type Ran = { code: number; stdout: string; stderr: string };
 
@@ -49,7 +50,7 @@ export class Shell {
     const home = await mkdtemp(join(tmpdir(), 'docs-test-'));
     await mkdir(join(home, 'bin'));
     await symlink(join(root, 'work-ledger'), join(home, 'bin', 'work-ledger'));
-    return new Shell(home, { PATH: `${join(home, 'bin')}:${process.env['PATH']}`, HOME: home, DOCKER_HOST: 'unix:///nowhere.sock', ...env });
+    return new Shell(home, { PATH: `${join(home, 'bin')}:${process.env['PATH']}`, HOME: home, DOCKER_HOST: 'unix:///nowhere.sock', ...servesTests, ...env });
   }
 
   /**

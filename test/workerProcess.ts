@@ -6,6 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 const main = fileURLToPath(new URL('../runtime/start.ts', import.meta.url));
 
+/** Lets workers serve the directories that tests make, also as root (vitest.config.ts). */
+export const servesTests = { WORK_LEDGER_WORKSPACE_ROOTS: process.env['WORK_LEDGER_WORKSPACE_ROOTS'], WORK_LEDGER_COMMANDS_AS: process.env['WORK_LEDGER_COMMANDS_AS'] };
+
 export type WorkerProcess = {
   pid: number;
   log(): string;
@@ -27,8 +30,7 @@ export async function startWorkerProcess(options: { url: string; modelUrl: strin
       DOCKER_HOST: options.dockerHost ?? process.env['DOCKER_HOST'],
       ANTHROPIC_API_KEY: options.apiKey ?? 'test-key',
       ANTHROPIC_BASE_URL: options.modelUrl,
-      WORK_LEDGER_WORKSPACE_ROOTS: process.env['WORK_LEDGER_WORKSPACE_ROOTS'],
-      WORK_LEDGER_COMMANDS_AS: process.env['WORK_LEDGER_COMMANDS_AS'],
+      ...servesTests,
       WORK_LEDGER_LEASE_SECONDS: String(options.leaseSeconds ?? 30),
       ...options.env,
     },

@@ -10,6 +10,8 @@ import { sandboxImage } from '../../sandbox/image.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { exit, note, print } from './output.ts';
 
+const isRoot = process.getuid?.() === 0;
+
 export async function init(name: string, options: { dir: string; json?: boolean }): Promise<number> {
   if (!/^[\w-]{1,40}$/.test(name)) throw new UsageError(`"${name}" is not a name for a faculty: letters, digits, - and _, at most 40`);
   const hasDocker = await new Docker().getImage(sandboxImage).inspect().then(() => true, () => false);
@@ -23,7 +25,7 @@ export async function init(name: string, options: { dir: string; json?: boolean 
   print({ files: Object.keys(files) }, Object.keys(files).map((path) => `wrote ${path}`).join('\n'), options.json ?? false);
   const isSettled = files['work-ledger.toml'] !== undefined;
   note(`
-${hasDocker ? 'Its files and commands are in a container.' : 'Its tools read and write files in this directory, and run commands on this machine as you (workspace = "host").'} Next:
+${hasDocker ? 'Its files and commands are in a container.' : `Its tools read and write files in this directory, and run commands on this machine ${isRoot ? 'as another user than root (WORK_LEDGER_COMMANDS_AS; docs/security.md)' : 'as you'} (workspace = "host").`} Next:
   export ANTHROPIC_API_KEY=…
   work-ledger work${isSettled ? '' : ` --faculty ${pathOf(`${name}.toml`)}`}                       # in a terminal of its own
   work-ledger submit 'Find out what this project does' --type task
@@ -57,6 +59,7 @@ Say what you found in plain words: what was wrong, what you changed, and how you
 const configText = (faculty: string): string => `# Settings of Work Ledger in this directory and below. Flags and the environment come first.
 faculties = [${JSON.stringify(faculty)}]   # saved when a worker starts
 # tools = ["tools.ts"]
+${isRoot ? '' : '# '}workspace_roots = ["."]   # below these, whoever submits work may name its directory; a worker that is root serves no other
 # database_url = "postgresql://user@host:5432/database"
 # schema = "work_ledger"
 `;

@@ -139,7 +139,9 @@ async function driveHere(item: WorkItem, keeper: string, drive: Drive): Promise<
       throw ended;
     }
     if (interrupted.signal.aborted) {
-      note(`stopped; nothing is lost. Go on with: work-ledger run --resume ${item.id}`);
+      // Root's worker serves what is named to it, and no more.
+      const where = process.getuid?.() === 0 && drive.ownDirectories ? ` --workspace ${drive.ownDirectories.join()}` : '';
+      note(`stopped; nothing is lost. Go on with: work-ledger run --resume ${item.id}${where}`);
       return exit.interrupted;
     }
     print(ended, ended ? itemText(ended) : '', drive.json ?? false);

@@ -19,7 +19,7 @@ import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { version } from '../../sql/extensionSource.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
-import { startWorkerProcess, until } from '../workerProcess.ts';
+import { servesTests, startWorkerProcess, until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
@@ -40,7 +40,7 @@ afterAll(async () => {
   await rm(home, { recursive: true, force: true });
 });
 
-const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: home, DATABASE_URL: database.url, DOCKER_HOST: 'unix:///nowhere.sock', ...more });
+const environment = (more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({ PATH: process.env['PATH'], HOME: home, DATABASE_URL: database.url, DOCKER_HOST: 'unix:///nowhere.sock', ...servesTests, ...more });
 
 function cliWith(env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   return new Promise((resolve) => {
@@ -176,7 +176,7 @@ test('settings come from flags, then the environment, the project, the person', 
   const ran = await inProject('run', 'x', '--type', 'filed', '--scripted', await script([{ say: 'Filed.' }]));
   expect(ran.stderr + ran.stdout).toContain('outcome    Filed.');
   await writeFile(project, 'schema = "a"\ndatabase = "b"\n');
-  expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:2:1: unknown key database; there are database_url, listen_url, read_url, schema, host, faculties, tools, secrets\n` });
+  expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:2:1: unknown key database; there are database_url, listen_url, read_url, schema, host, faculties, tools, workspace_roots, secrets\n` });
   await writeFile(project, 'tools = 3\n');
   expect(await inProject('list')).toMatchObject({ code: 2, stderr: `error: ${project}:1:1: tools must be a list of paths\n` });
 });
@@ -249,8 +249,8 @@ test('after Ctrl-C, what is printed goes on with the work', async () => {
   await until(() => errors.includes('→ done'));
   child.kill('SIGINT');
   expect((await once(child, 'exit'))[0]).toBe(130);
-  const [, id = ''] = /Go on with: work-ledger run --resume (\S+)\n/.exec(errors) ?? [];
-  const resumed = await cli('run', '--resume', id, '--scripted', await script([{ say: 'not asked' }, { say: 'Went on.' }]));
+  const [, again = '', id = ''] = /Go on with: work-ledger (run --resume (\S+).*)\n/.exec(errors) ?? [];
+  const resumed = await cliWith({ WORK_LEDGER_WORKSPACE_ROOTS: '', WORK_LEDGER_COMMANDS_AS: '' }, ...again.split(' '), '--scripted', await script([{ say: 'not asked' }, { say: 'Went on.' }]));
   expect(resumed, resumed.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('outcome    Went on.') });
   expect(await readFile(join(directory, 'begun'), 'utf8')).toBe('once\n');
   expect(await cli('run', '--resume', id, '--scripted', 'script.json')).toMatchObject({ code: 2, stderr: `error: ${id} is completed: there is nothing to go on with\n` });

@@ -16,7 +16,7 @@ import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { call, calls, done, startTeam } from '../team.ts';
 import type { Seen } from '../team.ts';
-import { startWorkerProcess, until } from '../workerProcess.ts';
+import { servesTests, startWorkerProcess, until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
@@ -36,7 +36,7 @@ afterAll(async () => {
 });
 
 const environment = (): NodeJS.ProcessEnv => ({
-  PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, DOCKER_HOST: 'unix:///nowhere.sock', WORK_LEDGER_LEASE_SECONDS: '4',
+  PATH: process.env['PATH'], HOME: directory, DATABASE_URL: database.url, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, DOCKER_HOST: 'unix:///nowhere.sock', WORK_LEDGER_LEASE_SECONDS: '4', ...servesTests,
 });
 
 async function project(name: string): Promise<string> {

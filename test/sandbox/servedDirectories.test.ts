@@ -1,11 +1,11 @@
 // What a worker serves is decided on the directory that it has opened: a link that is changed between the check and the use changes nothing.
 
-import { mkdir, mkdtemp, readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, open, readdir, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 
 import { packFiles } from '../../sandbox/fileArchive.ts';
 import { HostWorkspace } from '../../sandbox/hostWorkspace.ts';
@@ -81,6 +81,28 @@ test('a root that is a link is what it leads to; one of a longer name is another
   expect(await served.refusal(byClient(join(base, 'roots-beside')))).toMatch(/lies outside/);
   expect(await served.refusal(byClient(join(base, 'roots/nothing')))).toBeNull();
   await expect(served.open(byClient(join(base, 'roots/nothing')))).rejects.toThrow('is not there');
+});
+
+test('whose a directory is counts if the owner or an administrator named it, and never for root', async () => {
+  const mine = join(base, 'mine');
+  await mkdir(mine);
+  if (process.getuid?.() === 0) await chown(mine, 4242, 4242);
+  const { uid } = await stat(mine);
+  const by = (isAdministered: boolean): Promise<string | null> => new ServedDirectories([]).refusal({ path: mine, namedBy: 'x', isAdministered });
+  const worker = vi.spyOn(process, 'getuid').mockReturnValue(uid);
+  try {
+    expect(await by(true)).toBeNull();
+    expect(await by(false)).toMatch(/which has none, and "x" named it, not the ledger's owner or an administrator$/);
+    worker.mockReturnValue(uid + 1);
+    expect(await by(true)).toMatch(/does not belong to the user that it runs as$/);
+    worker.mockReturnValue(0);
+    const handle = await open(mine);
+    vi.spyOn(Object.getPrototypeOf(handle) as typeof handle, 'stat').mockResolvedValue({ uid: 0 } as never);
+    await handle.close();
+    expect(await by(true)).toMatch(/a worker that runs as root serves nothing else$/);
+  } finally {
+    vi.restoreAllMocks();
+  }
 });
 
 test('nothing stays open of what is refused', async () => {

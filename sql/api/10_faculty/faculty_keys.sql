@@ -60,7 +60,7 @@ as $$
       ('engage.max_children', 'whole number', 0, null, null, '20', 'The most children of an attempt'),
       ('engage.max_descendants', 'whole number', 0, null, null, '100', 'The most items of a tree below its root'),
       ('engage.workspace', 'string', null, null, '{host,container,none}', '"container"', 'Where its files are and its commands run: on the worker''s machine, in a container for each item, or nowhere'),
-      ('engage.workspace_dir', 'string', 1, null, null, null, 'The directory: copied into the container at the start, or used directly on the host'),
+      ('engage.workspace_dir', 'string', 1, null, null, null, 'The directory: copied into the container at the start, or used directly on the host; the worker must serve it (workspace_roots)'),
       ('engage.workspace_image', 'string', 1, null, null, '"work-ledger-sandbox"', 'The container''s image; your own may have compilers and packages, and needs bash and python3'),
       ('engage.workspace_memory', 'size', null, null, null, '"1g"', 'The container''s memory'),
       ('engage.workspace_cpus', 'number', 0.01, null, null, '2.0', 'The container''s CPUs'),
