@@ -3,16 +3,14 @@
 // so. Where it is not, they run in a user namespace of their own: the kernel lets nobody in there look into processes outside of it, also of
 // the same user. No directory is given away: a user who cannot use it runs nothing there.
 
-import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { lchown, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 
+import { wayFor } from './namespaces.ts';
+import type { Owner } from './namespaces.ts';
 import { WorkspaceUnavailable } from './workspace.ts';
-
-export type Owner = { uid: number; gid: number };
 
 /** A directory without links in its path, and whose it is. isOwn: whoever started this process named it to it. */
 export type Place = Owner & { path: string; isOwn: boolean };
@@ -24,7 +22,7 @@ export type CommandUser =
   | { kind: 'same'; why: string };
 
 /** What starts a command as this user: words before it, and options of spawn. */
-export type Start = { prefix: readonly string[]; owner: Owner | null; env: NodeJS.ProcessEnv };
+export type Start = { prefix: readonly string[]; owner: Owner | null; env: NodeJS.ProcessEnv; /** In a process namespace of its own. */ isContained: boolean };
 
 /** Has no entry in /etc/passwd anywhere. */
 const nameless = 65_533;
@@ -32,10 +30,11 @@ const nameless = 65_533;
 /** How to start a command in a directory. Throws WorkspaceUnavailable. */
 export async function startIn(place: Place): Promise<Start> {
   const user = await commandUser(place);
-  if (user.kind === 'same') return { prefix: [], owner: null, env: {} };
-  if (user.kind === 'namespace') return { prefix: intoNamespace, owner: null, env: {} };
-  const { uid, gid, name } = user;
-  return { prefix: [], owner: { uid, gid }, env: { HOME: await homeOf(user), USER: name, LOGNAME: name, TMPDIR: undefined, SHELL: undefined } };
+  const owner = user.kind === 'another' ? { uid: user.uid, gid: user.gid } : null;
+  const way = await wayFor(owner);
+  const start = { prefix: way?.prefix(place.path) ?? [], owner, isContained: way?.isContained ?? false };
+  if (user.kind !== 'another') return { ...start, env: {} };
+  return { ...start, env: { HOME: await homeOf(user), USER: user.name, LOGNAME: user.name, TMPDIR: undefined, SHELL: undefined } };
 }
 
 /** Who runs the commands of a directory of this host; changes nothing. Throws WorkspaceUnavailable if nobody may. */
@@ -56,15 +55,16 @@ export async function commandUser(place: Place): Promise<CommandUser> {
   throw new WorkspaceUnavailable(`agents' commands do not run as root, and the user ${user.name} cannot use ${path}: give it to another user, or name one in WORK_LEDGER_COMMANDS_AS`);
 }
 
-async function ownUser(why: string | null): Promise<CommandUser> {
-  return (await hasNamespaces()) ? { kind: 'namespace', why } : { kind: 'same', why: [why, 'this machine allows no user namespaces'].filter(Boolean).join(', and ') };
+/** What commands can do to processes outside because this machine allows no process namespaces; null: nothing, they have one of their own. */
+export async function uncontained(): Promise<string | null> {
+  const user = process.getuid?.() === 0 ? await unprivileged() : null;
+  const way = await wayFor(user && { uid: user.uid, gid: user.gid });
+  return way?.isContained ? null : 'this machine allows no process namespaces (unshare of util-linux, or bubblewrap): what a command starts with setsid outlives it, and commands may signal other processes of their user';
 }
 
-const intoNamespace = ['unshare', '--user', '--map-current-user', '--'];
-let namespaces: Promise<boolean> | undefined;
-
-const hasNamespaces = (): Promise<boolean> =>
-  (namespaces ??= promisify(execFile)(intoNamespace[0] ?? '', [...intoNamespace.slice(1), 'true'], { timeout: 10_000 }).then(() => true, () => false));
+async function ownUser(why: string | null): Promise<CommandUser> {
+  return (await wayFor(null)) !== null ? { kind: 'namespace', why } : { kind: 'same', why: [why, 'this machine allows no user namespaces'].filter(Boolean).join(', and ') };
+}
 
 type User = Owner & { name: string };
 

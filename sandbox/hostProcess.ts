@@ -1,10 +1,11 @@
-// A shell command on the host, for faculties with workspace = "host": in a process group of its own that ends as a
-// whole (at the end of the shell, at the timeout, at an abort, and when this process dies), with bounded output and an
-// environment without secrets.
+// A shell command on the host, for faculties with workspace = "host": in a process group of its own, and where the machine allows it in a
+// process namespace, that ends as a whole (at the end of the shell, at the timeout, at an abort, and when this process dies), with bounded
+// output and an environment without secrets.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { constants } from 'node:os';
+import type { Readable, Writable } from 'node:stream';
 
 import { storableText } from '../plv8/storable.ts';
 import type { Start } from './commandUser.ts';
@@ -15,7 +16,13 @@ import type { ProcessResult, RunOptions } from './workspace.ts';
 type HostRun = RunOptions & { cwd: string; start?: Start };
 
 /** A watchdog in the group waits on descriptor 3, which only this process holds: when it dies, the watchdog ends the group. */
-const script = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" "$@"';
+const inGroup = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; exec "$0" "$@"';
+/**
+ * In a process namespace -1 is all that is in there; this shell is one of its first two processes, or it would be all that the user has. The watchdog
+ * sends the signals that it is told, since those from outside would end the namespace at once or not reach its first process. This shell waits
+ * for the command: a first process cannot be killed by a signal of its own.
+ */
+const inNamespace = 'case $$ in 1|2) all=-1;; *) all=0;; esac; trap : TERM; { while read -r s <&3; do kill -"$s" "$all"; done; kill -KILL "$all"; } >/dev/null 2>&1 & exec 3<&-; "$0" "$@"; exit $?';
 
 export async function runProcess(command: string, options: HostRun): Promise<ProcessResult> {
   hideEnvironment();
@@ -29,7 +36,8 @@ function runWith(shell: string, args: readonly string[], options: HostRun): Prom
   const startedAt = performance.now();
   const maxBytes = options.maxBytes ?? 1_000_000;
   return new Promise((resolve, reject) => {
-    const { prefix = [], owner = null, env = {} } = options.start ?? {};
+    const { prefix = [], owner = null, env = {}, isContained = false } = options.start ?? {};
+    const script = isContained ? inNamespace : inGroup;
     const [program = shell, ...words] = [...prefix, shell, ...args.slice(0, -1), script, shell, ...args];
     const child = spawn(program, words, {
       cwd: options.cwd,
@@ -48,7 +56,8 @@ function runWith(shell: string, args: readonly string[], options: HostRun): Prom
 
     let cause: ProcessResult['cause'] = null;
     const end = (): void => {
-      killGroup(child, 'SIGTERM');
+      if (isContained) (child.stdio[3] as Writable).write('TERM\n');
+      else killGroup(child, 'SIGTERM');
       setTimeout(() => killGroup(child, 'SIGKILL'), 2000).unref();
     };
     const timer = setTimeout(() => {
@@ -73,16 +82,25 @@ function runWith(shell: string, args: readonly string[], options: HostRun): Prom
     });
     child.once('exit', (exitCode, signal) => {
       settle();
-      const hasNoShell = (): boolean => prefix.length > 0 && exitCode === 127 && stderr.text().startsWith(`${program}: failed to execute ${shell}:`);
-      const ended = Promise.all([drained(child.stdout), drained(child.stderr)]);
+      const hasNoShell = (): boolean => prefix.length > 0 && /^(bwrap: execvp|[a-z]+: failed to execute) (bash|sh): /.exec(stderr.text())?.[2] === shell;
+      const ended = isContained ? asSignal(exitCode, signal) : { exitCode, signal };
+      const over = Promise.all([drained(child.stdout), drained(child.stderr)]);
       // Processes that the shell left behind end with it, including any that still hold the pipes open.
       killGroup(child, 'SIGKILL');
-      void ended.then(() => resolve(hasNoShell() ? null : {
-        stdout: stdout.text(), stderr: stderr.text(), exitCode, signal, cause, isTruncated: stdout.isTruncated,
+      void over.then(() => resolve(hasNoShell() ? null : {
+        stdout: stdout.text(), stderr: stderr.text(), ...ended, cause, isTruncated: stdout.isTruncated,
         durationMs: Math.round(performance.now() - startedAt),
       }));
     });
   });
+}
+
+const signals = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+
+/** A shell that waited says with 128 and more that a signal ended what it waited for. */
+function asSignal(exitCode: number | null, signal: string | null): { exitCode: number | null; signal: string | null } {
+  const name = signals.get((exitCode ?? 0) - 128);
+  return name === undefined ? { exitCode, signal } : { exitCode: null, signal: name };
 }
 
 function environment(): NodeJS.ProcessEnv {

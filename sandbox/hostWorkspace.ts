@@ -10,8 +10,8 @@ import type { FileHandle } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
 
 import { startIn } from './commandUser.ts';
-import type { Owner } from './commandUser.ts';
 import { runProcess } from './hostProcess.ts';
+import type { Owner } from './namespaces.ts';
 import { at, entriesOf, itself, openBelow, openDirectory, realPath } from './openDirectory.ts';
 import type { Directory } from './openDirectory.ts';
 import { changedMeanwhile, WorkspaceError, WorkspaceUnavailable } from './workspace.ts';

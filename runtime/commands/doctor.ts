@@ -4,7 +4,7 @@ import { realpath, stat } from 'node:fs/promises';
 
 import Docker from 'dockerode';
 
-import { commandUser } from '../../sandbox/commandUser.ts';
+import { commandUser, uncontained } from '../../sandbox/commandUser.ts';
 import { listVolumes, volumeOf } from '../../sandbox/containerWorkspace.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import type { Settings } from '../config.ts';
@@ -126,6 +126,8 @@ async function lookAtDirectories(faculties: readonly FacultyNeeds[], served: Ser
     }
   }
   if (!faculties.some(({ engage }) => engage.workspace === 'host')) return checks;
+  const open = await uncontained();
+  if (open !== null) checks.push({ check: 'processes', severity: 'warning', detail: open, remedy: 'allow user namespaces, install bubblewrap, or use workspace = "container"' });
   return [...checks, { check: 'secrets', severity: 'fine', detail: 'not kept from commands of workspace = "host": files that their user may read (work-ledger.toml, .mcp.json, ~/.pgpass); what acts for that user elsewhere (a Docker socket, crontab, login scripts)' }];
 }
 

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 
+import { uncontained } from '../../sandbox/commandUser.ts';
 import { modelAccess } from '../config.ts';
 import type { Settings } from '../config.ts';
 import { findLedger } from '../install/findLedger.ts';
@@ -79,6 +80,8 @@ async function workWith(tools: Tool[], options: WorkOptions): Promise<number> {
   const { place, faculties } = await whenReachable(() => prepare(options), log);
   const model = modelClient(faculties);
   for (const problem of await dockerProblems(faculties)) log.warn(problem);
+  const open = faculties.some(({ engage }) => engage.workspace === 'host') ? await uncontained() : null;
+  if (open !== null) log.warn(open);
   // From here on leases may be held, which only a worker that stops gives back.
   const signalled = new Promise<NodeJS.Signals>((resolve) => {
     for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, resolve);
