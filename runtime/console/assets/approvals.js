@@ -216,9 +216,12 @@ document.addEventListener('submit', (event) => {
 });
 document.addEventListener('focusin', () => armed && document.activeElement !== armed.focus && disarm(''));
 
-/** A key that is held down decides nothing, whatever has the focus. */
-export const isHeldDown = (event, inField) =>
-  event.repeat && Boolean(event.target.closest?.('.ask')) && (['a', 'x', 'u'].includes(event.key) ? !inField : event.key === 'Enter' || (event.key === ' ' && event.target.matches('button')));
+/** A key that is held down decides nothing, whatever has the focus; in a field it writes. */
+export function isHeldDown({ repeat, key, target }, inField) {
+  if (!repeat) return false;
+  if (['a', 'x', 'u'].includes(key)) return !inField;
+  return Boolean(target.closest?.('.ask')) && (key === 'Enter' || (key === ' ' && target.matches('button')));
+}
 
 /** Takes back what is not sent yet, on the approval that has the focus or else the newest; whether there was anything. */
 export function undo() {

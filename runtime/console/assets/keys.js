@@ -32,7 +32,7 @@ document.addEventListener('keydown', (event) => {
     return;
   }
   if (inField) return;
-  if (press(event.key, event.repeat)) event.preventDefault();
+  if (press(event.key)) event.preventDefault();
 });
 
 function backOut(event, inField) {
@@ -45,7 +45,7 @@ function backOut(event, inField) {
   else document.activeElement?.blur();
 }
 
-function press(key, isRepeated) {
+function press(key) {
   if (isGoing) {
     isGoing = false;
     const to = { n: '/', w: '/work', s: '/sessions', k: '/knowledge' }[key];
@@ -54,7 +54,7 @@ function press(key, isRepeated) {
   }
   const picture = document.activeElement?.closest('[data-timeline]') ?? (document.activeElement === document.body ? $('[data-timeline]') : null);
   if (picture && onTimeline(picture, key)) return true;
-  if (!isRepeated && onApprovals(key)) return true;
+  if (onApprovals(key)) return true;
   switch (key) {
     case '/':
       return focusSearch();
