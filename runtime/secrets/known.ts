@@ -19,10 +19,25 @@ export function keepSecret(value: string | null | undefined): void {
 }
 
 function spellingsOf(secret: string): string[] {
-  const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');
   const escaped = (text: string): string => JSON.stringify(text).slice(1, -1);
   const [once, twice] = [escaped(secret), escaped(escaped(secret))]; // JSON within JSON: what a hook prints, what a tool answers
-  return [secret, once, twice, escaped(twice), encodeURIComponent(secret), ...(secret.length >= 12 ? [base64] : [])];
+  return [secret, once, twice, escaped(twice), encodeURIComponent(secret), ...base64Of(secret)];
+}
+
+/**
+ * How base64 writes a value, alone or within more (HTTP Basic: user:value): what is before it shifts its bits by none, one or two bytes. The
+ * characters that it shares with what is around it are left out, at its end also kept, for where nothing follows. A short value has none:
+ * these few characters could be anything.
+ */
+function base64Of(value: string): string[] {
+  const bytes = Buffer.from(value);
+  if (bytes.length < 8) return [];
+  const written = [0, 1, 2].flatMap((before) => {
+    const base64 = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64').replace(/=+$/, '');
+    const begin = Math.ceil((before * 8) / 6);
+    return [base64.slice(begin), base64.slice(begin, Math.floor(((before + bytes.length) * 8) / 6))];
+  });
+  return [...written, ...written.map((base64) => base64.replaceAll('+', '-').replaceAll('/', '_'))];
 }
 
 /** For what goes to a database: a text, or JSON, which stays valid. What a model thought is left as it is, because it is signed. */

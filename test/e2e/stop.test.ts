@@ -1,5 +1,6 @@
 // SIGTERM in the middle of an iteration: nothing is lost, no job stays locked, the next worker goes on at once.
 
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -102,6 +103,26 @@ test('during a pure tool the call is left open, whatever the tool says when it i
   const next = await startHere(model.url, { tools: [look] });
   expect((await final(item.id)).state).toBe('completed');
   expect(await calls()).toEqual([{ status: 'completed', result: 'seen' }]);
+  await next.stop();
+});
+
+test('a result that the after_tool hook has not seen when the worker stops never reaches the model', async () => {
+  const shout = defineTool({ name: 'shout', description: 'Shouts.', input: z.strictObject({}), effect: 'unsafe', risk: 'safe', execute: async () => ok('what was SHOUTED') });
+  model = await startScriptedModel(scriptOf([{ content: [{ type: 'tool_use', name: 'shout', input: {} }] }, done]));
+  const worker = await startHere(model.url, { tools: [shout] });
+  await db.facultySave({
+    name: 'shouter', accepts: ['shout'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['shout'] },
+    hooks: { after_tool: 'touch looking; while [ ! -e never ]; do sleep 0.05; done', timeout: 300 },
+  });
+  const item = await db.workSubmit({ workType: 'shout', description: 'x' });
+  await until(() => existsSync(join(workspace, 'looking')));
+  await worker.stop();
+  expect(await db.toolCalls(item.id)).toMatchObject([{ status: 'failed' }]);
+
+  const next = await startHere(model.url, { tools: [shout] });
+  expect((await final(item.id)).state).toBe('completed');
+  expect(model.requests.at(-1)?.body).toContain('Its result is withheld: its worker had to stop before the after_tool hook had seen it.');
+  expect(model.requests.at(-1)?.body).not.toContain('SHOUTED');
   await next.stop();
 });
 

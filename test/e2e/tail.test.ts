@@ -1,6 +1,7 @@
 // Watching a running agent from another process: what it says while it says it, its calls as they begin and end.
 
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -32,6 +33,8 @@ let worker: WorkerProcess;
 let workspace: string;
 /** The response stands still behind so many events until it is let on. */
 let held: { count: number; go(): void; gone: Promise<void> };
+/** Known to the worker alone, and longer than two pieces of a stream. */
+const secret = `canary.${randomBytes(40).toString('hex')}`;
 
 function hold(count: number): void {
   let go = (): void => {};
@@ -45,11 +48,13 @@ beforeAll(async () => {
   workspace = await mkdtemp(join(tmpdir(), 'work-ledger-test-'));
   await db.facultySave({ name: 'engineer', accepts: ['fix'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] } });
   const afterEvent = (count: number): Promise<void> | undefined => (count === held.count ? held.gone : undefined);
-  model = await startScriptedModel(scriptOf([
+  const script = scriptOf([
     { content: [{ type: 'thinking', thinking: 'First I look at it.', signature: 'c2lnbmVk' }, { type: 'text', text: 'I look at the log before anything else, whatever it may hold.' }, { type: 'tool_use', name: 'bash', input: { command: 'echo seen' } }], afterEvent },
     { content: [{ type: 'text', text: 'All is well.' }] },
-  ]));
-  worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 30 });
+  ]);
+  const leak = scriptOf([{ content: [{ type: 'text', text: `It reads ${secret}, and so on.` }], afterEvent }]);
+  model = await startScriptedModel((request, position) => (JSON.stringify(request.messages[0]).includes('Say what it reads') ? leak : script)(request, position));
+  worker = await startWorkerProcess({ url: database.url, modelUrl: model.url, leaseSeconds: 30, env: { GATEWAY_KEY: secret } });
 });
 afterEach(() => held.go());
 afterAll(async () => {
@@ -88,6 +93,20 @@ test('another process shows a response while it arrives, and the calls that foll
   expect(events.filter(({ kind, iteration }) => kind === 'said' && iteration === 1).map(({ text }) => text).join('')).toBe('I look at the log before anything else, whatever it may hold.');
   expect(await database.query('select * from ledger.turn_streams')).toEqual([]);
   expect(await database.query(`select status from ledger.turns where work_item_id = '${item.id}' and status <> 'completed'`)).toEqual([]);
+});
+
+test('half of a secret, of which the rest is still to arrive, is shown to nobody', async () => {
+  hold(5); // message_start, ping, the block, two pieces of it: the first one ends in the middle of the secret, and so does the second
+  const item = await db.workSubmit({ workType: 'fix', description: 'Say what it reads' });
+  await asked(item.id);
+  const [words, lines] = [startTail(item.id), startTail(item.id, '--json')];
+  const row = await until(async () => (await database.query<{ content: string }>('select content::text from ledger.turn_streams')).find(({ content }) => content.includes('It reads')));
+  expect(row.content).not.toContain(secret.slice(0, 4));
+  await until(() => words.said().includes('It reads') && lines.said().includes('It reads'));
+  held.go();
+  await Promise.all([words.ended, lines.ended]);
+  expect(words.said()).toContain('turn 1 says: It reads [redacted], and so on.');
+  expect(words.said() + lines.said()).not.toContain(secret.slice(0, 8));
 });
 
 test.each(['fix', 'later'])('a turn that ends between the watch and the first look at what is done is shown: work of type %s', async (workType) => {

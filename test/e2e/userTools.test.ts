@@ -112,6 +112,24 @@ command = "echo half; echo why >&2; exit 3"
   ]);
 });
 
+test('a function of the database is not called with [redacted] in place of a secret: the model is told', async () => {
+  await database.query(`
+    create function public.say_it(input jsonb) returns text language sql as $$ select 'said ' || (input ->> 'words') $$;
+    select ledger.ability_register('say_it', 'Says it.', '{"type": "object"}', 'idempotent', 'safe', 'public.say_it(jsonb)')`);
+  const key = ['sk', 'ant', 'api03', crypto.randomUUID()].join('-');
+  const model = await startTeam({ '': ({ exchange, results }) => (exchange === 0 ? calls(call('say_it', { words: `the key ${key}` }), call('say_it', { words: 'nothing' })) : done(results.join('|'))) });
+  await db.facultySave({ name: 'sayer', accepts: ['say'], awareness: { enabled: false }, engage: { tools: ['say_it'], ledger_nudge_interval: 0 } });
+  const worker = await startWorker({ url: database.url, schema: 'ledger', tools: [], log: pino({ level: 'silent' }), docker: null, model: createModelClient({ apiKey: 'k', baseURL: model.url }) });
+  try {
+    const item = await db.workSubmit({ workType: 'say', description: 'Say it' });
+    await until(async () => (await db.workItem(item.id))?.resolved_at);
+    expect((await db.workItem(item.id))?.outcome_data?.['summary']).toBe('[engine] Not run: its input holds a secret, which is not stored, and this tool runs in the database. Do it without the secret.|said nothing');
+  } finally {
+    await worker.stop();
+    await model.close();
+  }
+});
+
 test('a server over HTTP is given the headers of its settings; one that was started anew and knows nobody is met anew', async () => {
   const seen: (string | undefined)[] = [];
   const handler = createMcpHandler(testServer);

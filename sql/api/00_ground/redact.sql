@@ -1,76 +1,6 @@
--- Secrets that have a form by which they are known (keys of providers, private keys, passwords in addresses, bearer tokens) leave every
--- row before it is written, whoever writes it: [redacted] stands in their place. Values that only the worker knows never come here: the
+-- Secrets that have a form by which they are known (forms_of_secrets.sql) leave every row before it is written, whoever writes it:
+-- [redacted] stands in their place. Values that only the worker knows never come here: the
 -- runtime takes them out (runtime/secrets). What a model thought keeps its bytes, because it is signed.
-
--- What every entry pays for, inlined where it is used: a call would cost it a twentieth of an append.
-create or replace function _hints_at_secret(p_text text)
-  returns boolean
-  language sql
-  immutable
-  parallel safe
-  return p_text collate "C" ~ '[A-Za-z0-9_=-]{16}|@|whsec_|earer |PRIVATE KEY|assword=|ASSWORD=|passwd=';
-
-comment on function _hints_at_secret(text) is 'Whether a text has a long word, or another sign of a secret. Null for null.';
-
--- It looks at everything that is written. In plpgsql, because inlined into the condition of a trigger it is planned again for each
--- statement, which takes 60 microseconds. A regular expression costs more the more beginnings it has: on 400 characters of English
--- the first takes 2 microseconds and finds little, the second 15.
-create or replace function _may_hold_secret(p_text text)
-  returns boolean
-  language plpgsql
-  immutable
-  parallel safe
-  set search_path = pg_catalog, @extschema@, pg_temp
-as $$
-begin
-  return _hints_at_secret(p_text)
-    and p_text collate "C" ~ (
-      'sk-|[sr]k_(?:live|test)_|whsec_|gh[pousr]_|github_pat_|glpat-|xox[a-z]-|xapp-|GOCSPX-|A[KS]IA|AIza|ya29\.|hf_|npm_|pypi-|SG\.|gsk_|xai-|r8_|dop_v1_'
-      '|eyJ|PRIVATE KEY|://[^[:space:]/]*:[^[:space:]/]*@|[Bb]earer |[Bb]asic |assword=|ASSWORD=|passwd=|_token=|_secret=|api_?key=|ecret_?[Aa]ccess_?[Kk]ey'
-      '|SECRET_ACCESS');
-end
-$$;
-
-comment on function _may_hold_secret(text) is 'Whether _redacted() could find anything. Null for null.';
-
-create or replace function _secrets_whole()
-  returns text
-  language sql
-  immutable
-  parallel safe
-  return 'sk-(?:ant|proj|svcacct|admin|or-v1)-[A-Za-z0-9_-]{16,}|sk-[A-Za-z0-9]{32,}|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}|whsec_[A-Za-z0-9+/=]{24,}'
-    '|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,}|xox[a-z]-[A-Za-z0-9-]{11,}|xapp-[A-Za-z0-9-]{20,}'
-    '|GOCSPX-[A-Za-z0-9_-]{20,}|ya29\.[A-Za-z0-9_-]{20,}|hf_[A-Za-z0-9]{30,}|npm_[A-Za-z0-9]{36,}|pypi-[A-Za-z0-9_-]{50,}'
-    '|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}|gsk_[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{30,}|dop_v1_[a-f0-9]{64}'
-    '|-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----(?:(?:[^-"]|-(?!----))*-----END [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----|(?:(?:\s|\\+[nrt])*[A-Za-z0-9+/=]{32,})*)';
-
-comment on function _secrets_whole() is 'What is a secret from its first character to its last, as a regular expression; the same in runtime/secrets/forms.ts.';
-
-create or replace function _secrets_behind()
-  returns text
-  language sql
-  immutable
-  parallel safe
-  return '(^|[^A-Za-z0-9+/_=-]|\\[nrt])(?:A[KS]IA[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}|'
-    'eyJ[A-Za-z0-9_-]{13,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})(?![A-Za-z0-9+/_-])'
-    -- Not what stands there in documents and code: an expression, or the word password.
-    '|(://[^\s:/@"''<>\\]*:)(?!(?:password|passwd|pass|pwd|secret|PASSWORD|PASS)@)[^\s/@"''<>\\$*{\[(][^\s/"''<>\\]*(?=@)'
-    '|([?&](?:password|sslpassword|passwd|access_token|client_secret|api_key|apikey)=)[^\s&"''<>\\#$*{\[(][^\s&"''<>\\#]{8,}'
-    '|((?:host|hostaddr|port|dbname|user|sslmode)=[^\s"\\=]+\s+password=)(?:''[^''"\\]+''|[^\s''"\\$*{\[(][^\s''"\\]*)'
-    '|(PGPASSWORD=[\\"'']*)[^\s"''\\$*{\[(][^\s"''\\]*'
-    '|((?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey|secretAccessKey)[\\"'']*\s*[=:]\s*[\\"'']*)[A-Za-z0-9/+=]{40}'
-    '|([Bb]earer\s+|[Aa]uthorization[\\"'']*\s*:\s*[\\"'']*[Bb]asic\s+)(?=[A-Za-z0-9._~+/-]*[0-9])[A-Za-z0-9._~+/-]{16,}=*';
-
-comment on function _secrets_behind() is 'What is a secret because of what stands before it, as a regular expression whose groups are what stays; the same in runtime/secrets/forms.ts.';
-
-create or replace function _redacted(p_text text)
-  returns text
-  language sql
-  immutable
-  parallel safe
-  return regexp_replace(regexp_replace(p_text collate "C", _secrets_whole(), '[redacted]', 'g'), _secrets_behind(), '\1\2\3\4\5\6\7[redacted]', 'g');
-
-comment on function _redacted(text) is 'The text, or JSON as text, with [redacted] in place of secrets: JSON stays valid, and doing it again changes nothing.';
 
 create or replace function _redacted_blocks(p_blocks json)
   returns text
@@ -228,7 +158,8 @@ begin
   for v_table, v_columns in select t.name, string_to_array(t.columns, ' ')
     from (values
       ('work_items', 'description params state_reason outcome_data'), ('inbox', 'content'), ('messages', 'content sent_content metadata'),
-      ('tool_calls', 'input rewritten_input result value'), ('turn_streams', 'content'), ('turns', 'error'), ('foci', 'error compaction_instructions'),
+      ('tool_calls', 'tool_name provider_id given_id input rewritten_input result value'), ('turn_streams', 'content'),
+      ('turns', 'error response_id request_id'), ('foci', 'error compaction_instructions'),
       ('elisions', 'stubs kept summary'), ('compactions', 'instructions error metadata'), ('hook_runs', 'output error'), ('approvals', 'reason'),
       ('journal_entries', 'content delete_reason'), ('session_records', 'content'), ('sessions', 'task_description'),
       ('work_checkpoints', 'summary completed_tasks key_decisions current_state files_modified pending_actions'), ('message_lints', 'message'),

@@ -94,6 +94,7 @@ as $$
   )
   select array_agg(
            case when g.id ~ '^[a-zA-Z0-9_-]{1,64}$' and g.nth = 1
+                 and (_may_hold_secret(g.id) and g.id <> _redacted(g.id)) is not true
                  and not exists (select from lineage l join tool_calls k on k.work_item_id = l.work_item_id and k.provider_id = g.id) then g.id
                 else format('call_%s_%s', replace(p_turn.id::text, '-', ''), p_first + g.n - 1)
            end order by g.n)
@@ -101,14 +102,14 @@ as $$
 $$;
 
 comment on function _wire_ids(turns, text[], integer) is
-  'The ids under which requests name a turn''s calls, from ordinal p_first on: those that came (p_ids), if the API accepts them and the conversation has not used them yet (also in what it was forked or imported from); else new ones made from the turn''s id.';
+  'The ids under which requests name a turn''s calls, from ordinal p_first on: those that came (p_ids), if the API accepts them, they hold no secret and the conversation has not used them yet (also in what it was forked or imported from); else new ones made from the turn''s id.';
 
 create or replace function _wire_name(p_name text)
   returns text
   language sql
   immutable
   parallel safe
-  return coalesce(nullif(left(regexp_replace(p_name, '[^a-zA-Z0-9_-]', '_', 'g'), 128), ''), 'unnamed');
+  return coalesce(nullif(left(regexp_replace(case when _may_hold_secret(p_name) then _redacted(p_name) else p_name end, '[^a-zA-Z0-9_-]', '_', 'g'), 128), ''), 'unnamed');
 
 comment on function _wire_name(text) is
-  'The name under which requests show a call: the one that came (p_name), if the API accepts it; else what of it can stand; unnamed if nothing came.';
+  'The name under which requests show a call: the one that came (p_name), if the API accepts it and it holds no secret; else what of it can stand; unnamed if nothing came.';

@@ -35,12 +35,41 @@ test.each([
   expect(withoutForms(text).text).toBe(row?.text);
 });
 
+test.each([
+  'a', 'aA1', 'password=', 'password= ', "password='", 'host=a ', 'host=a password=', "host='a", '://', '://a:b', '://a:{', '{', '$', '*', ' ', ',', 'PGPASSWORD=', 'PGPASSWORD="', '_authToken=',
+  'hooks.slack.com/services/', 'Bearer ', 'Authorization: Basic ', 'Authorization"', 'PRIVATE KEY ', String(begin), 'eyJhbGciOiJIUzI1NiJ9.', ' eyJaaaaaaaaaaaaaaaaa.', '&password=', '?password=$a1', 'sk-ant-', 'ssl', 'user=a,',
+])('a megabyte of %j costs no more than its length', { timeout: 120_000 }, (piece) => {
+  for (const before of ['', '://a:', `${begin}\n`, '-----BEGIN ']) {
+    const text = `${before}${piece.repeat(1_000_000 / piece.length)}`;
+    expect(withoutForms(text).text.length).toBeGreaterThan(0);
+    expect(withoutBeginning(text).length).toBeLessThanOrEqual(text.length);
+  }
+});
+
 test('a known value is taken out in each of its spellings, and JSON stays valid', () => {
   expect(withoutKnown(`it is ${value}!`)).toBe('it is [redacted]!');
   expect(JSON.parse(withoutKnown(JSON.stringify({ [value]: [1.5, value] })))).toEqual({ '[redacted]': [1.5, '[redacted]'] });
   expect(withoutKnown(`?key=${encodeURIComponent(value)}&`)).toBe('?key=[redacted]&');
   expect(withoutKnown(`Basic ${Buffer.from(value).toString('base64')}`)).toMatch(/^Basic \[redacted\]=*$/);
   expect(counted.splice(0)).toEqual(['known_value 1', 'known_value 2', 'known_value 1', 'known_value 1']);
+});
+
+test.each(['', 'u', 'us', 'user:', 'x-user:'])('a known value is found in base64 behind %j, whatever follows', (before) => {
+  for (const after of ['', '\n', '@h', ' and more']) {
+    const bytes = Buffer.from(`${before}${value}${after}`);
+    for (const base64 of [bytes.toString('base64'), bytes.toString('base64url')]) {
+      const left = withoutKnown(`Authorization: Basic ${base64}`);
+      expect(left, base64).toMatch(/^Authorization: Basic [\w+/-]{0,12}\[redacted\][\w+/=-]{0,16}$/);
+      // A character on either side is shared with what stands there.
+      const hidden = Buffer.from(left.replace(/^.* /, '').replace(/\[redacted\].*/, ''), 'base64').toString();
+      expect(hidden.slice(before.length).length, hidden).toBeLessThan(2);
+    }
+  }
+});
+
+test('a short value is not looked for in base64, where it could be anything', () => {
+  keepSecret('abc-12');
+  expect(withoutKnown(Buffer.from('abc-12').toString('base64'))).toBe('YWJjLTEy');
 });
 
 test('a word or a short number is none: it could not be told from text', () => {

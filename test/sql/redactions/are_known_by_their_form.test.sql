@@ -14,7 +14,12 @@ create temp table secret as
     ('-----BEGIN ' || 'PRIVATE KEY-----' || E'\n' || repeat(repeat('Ab+/', 16) || E'\n', 2) || repeat('Ab+/', 10), 'cut off: ', E'\n'),
     ('s3cr3t', 'postgresql://me:', '@db.example:5432/app'), ('p@ss:w0rd', 'redis://', '@[::1]:6379') , ('s3cr3tpass', 'https://h/?a=1&access_token=', '&b=2'),
     ('s3cr3t', 'host=db user=me password=', ' dbname=app'), ('''it is s3cret''', 'dbname=app password=', ''), ('s3cr3t', 'PGPASSWORD=', ' psql'),
-    (repeat('aB+/', 10), 'aws_secret_access_key = ', E'\n'), ('abcdefgh.ijklmn0p-qrst', 'Authorization: Bearer ', ''), (repeat('dXNlcjpw', 3) || '1=', 'authorization: Basic ', '')
+    (repeat('aB+/', 10), 'aws_secret_access_key = ', E'\n'), ('abcdefgh.ijklmn0p-qrst', 'Authorization: Bearer ', ''), (repeat('dXNlcjpw', 3) || '1=', 'authorization: Basic ', ''),
+    ('s3cr3t', 'password=', ' host=db user=me'), ('''it is s3cret''', 'psql "password=', ' connect_timeout=3"'), ('s3cr3t', 'user=app connect_timeout=3 password=', ' x'),
+    ('s3cr3t', 'application_name=''my app'' password=', E'\n'), ('$ecr3t', 'postgres://me:', '@h'), ('(s3cr3t', 'postgres://me:', '@h'), ('[s3cr3t', 'host=h password=', ''),
+    ('{s3cr3t', 'PGPASSWORD=', ' psql'), ('*s3cr3t', 'host=h password=', ' x'), ('$ecret-1', 'host=h password=', ''), ('$ecr3tpass', 'https://h/?password=', '&b=2'),
+    (gen_random_uuid()::text, '//registry.npmjs.org/:_authToken=', E'\n'), ('T01ABCDEF/B02ABCDEF/' || repeat('aB1', 8), 'curl https://hooks.slack.com/services/', ' -d x'),
+    (repeat('dXNlcjpw', 3) || '1=', 'headers["Authorization"] = "Basic ', '"')
   ) s(hidden, before, after);
 update secret set before = 'redis://me:' where before = 'redis://';
 
@@ -25,13 +30,16 @@ select is_empty($$ select to_json(before || hidden || after) from secret
 select is_empty($$ select before, hidden from secret where _redacted(_redacted(before || hidden || after)) <> _redacted(before || hidden || after) $$, 'once');
 select is_empty($$ select before, hidden from secret where not _may_hold_secret(before || hidden || after) or not _may_hold_secret(to_json(before || hidden || after)::text) $$,
   'the first look finds them');
-select is((select count(*)::integer from secret), 24, 'all of them');
+select is((select count(*)::integer from secret), 38, 'all of them');
 select is_empty($$
   select v from unnest(array[
     'task-12345678901234567890', 'the token sk-ant-… of the user', 'postgresql://user:password@host/db', 'postgresql://me:$PASSWORD@host', 'redis://me:${PW}@h',
     'http://127.0.0.1:8080/a@b', 'bearer of bad news, and nothing but bad news', 'Authorization: Bearer $TOKEN', 'password = getpass()', 'grep "PRIVATE KEY" *.pem',
     'ssh git@github.com:me/it.git', 'https://registry.example/@scope/package', 'data:image/png;base64,' || repeat('AKIAaAIza/+', 40), 'Bearer [redacted]',
-    'postgres://me:[redacted]@h', 'password=', 'PGPASSWORD=$PW psql', 'the words host=a password=$1', 'mailto:me@example.org', gen_random_uuid()::text]) v
+    'postgres://me:[redacted]@h', 'password=', 'PGPASSWORD=$PW psql', 'the words host=a password=$1', 'mailto:me@example.org', gen_random_uuid()::text, encode(sha256('x'), 'hex'),
+    'connect(host=h, user=u, password=getpass())', 'connect(password=getpass(), host=h)', 'postgres://me:[YOUR-PASSWORD]@h', 'postgres://me:***@h', 'postgres://me:{{ pw }}@h',
+    'host=h password=$PW', 'PGPASSWORD=$(pass show db) psql', 'PGPASSWORD={os.environ["PW"]}', 'password=${PW} host=h', '_authToken=${NPM_TOKEN}', 'this._authToken=response.token',
+    'hooks.slack.com/services/...', 'select * from u where user=1 and password=(select 1)', repeat('iVBORw0KGgoAAAANSUhEUgAA/+', 40), 'postgres://me:$(pass)@h']) v
    where _redacted(v) <> v $$, 'what is none stays');
 select is(_redacted(repeat('eyJhbGciOiJIUzI1NiJ9', 10000)), repeat('eyJhbGciOiJIUzI1NiJ9', 10000), 'and long texts that begin like one do, too');
 
