@@ -10,6 +10,7 @@ create table seals (
   ledger_count integer not null,
   link bytea not null,
   created_at timestamptz not null default _now(),
+  words bytea,
   primary key (work_item_id, n)
 );
 
@@ -38,6 +39,7 @@ comment on column seals.message_count is 'How many messages of the turn are seal
 comment on column seals.call_count is 'How many of its calls.';
 comment on column seals.ledger_count is 'How many entries the item''s ledger had by then.';
 comment on column seals.link is 'SHA-256 of the seal before it, of what is sealed and of the newest entry, see _seal_link().';
+comment on column seals.words is 'Salted hash of the words that are sealed besides those of messages, calls and the task, see _sealed_words(): they can be erased, and it stays. Null: the seal is of an earlier version, and stands for no decisions, attempts and artifacts.';
 comment on table ledger_chain is 'Whether new work items get a chain of hashes: at most one row; none: they do. Written by ledger_chain_save().';
 comment on column ledger_chain.is_only is 'True: there is one row.';
 comment on column ledger_chain.is_on is 'False: work items submitted from now on have none.';

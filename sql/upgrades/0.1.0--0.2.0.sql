@@ -15,6 +15,7 @@ create table seals (
   ledger_count integer not null,
   link bytea not null,
   created_at timestamptz not null default _now(),
+  words bytea,
   primary key (work_item_id, n)
 );
 

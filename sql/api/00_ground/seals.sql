@@ -77,7 +77,8 @@ create or replace function _seal_link(p_previous bytea, p_seal seals, p_hash byt
   return sha256(
     coalesce(p_previous, sha256(uuid_send(p_seal.work_item_id))) || p_hash || coalesce(p_entry_link, sha256(uuid_send(p_seal.work_item_id)))
     || timestamptz_send(p_seal.created_at)
-    || convert_to(row(p_seal.work_item_id, p_seal.n, p_seal.turn_id, p_seal.message_count, p_seal.call_count, p_seal.ledger_count)::text, 'UTF8'));
+    || convert_to(row(p_seal.work_item_id, p_seal.n, p_seal.turn_id, p_seal.message_count, p_seal.call_count, p_seal.ledger_count)::text, 'UTF8')
+    || coalesce(p_seal.words, ''));
 
 comment on function _seal_link(bytea, seals, bytea, bytea) is 'seals.link: the hash of the link before it (null: it is the first), of what is sealed, and of the link of the ledger''s newest entry by then (null: it had none).';
 
@@ -105,6 +106,7 @@ begin
     from fences f where f.work_item_id = p_work_item_id;
   select s.n, s.link into v_seal.n, v_previous from seals s where s.work_item_id = p_work_item_id order by s.n desc limit 1;
   v_seal.n := coalesce(v_seal.n, 0) + 1;
+  v_seal.words := _sealed_words(v_salt, v_seal);
   v_seal.link := _seal_link(v_previous, v_seal, _sealed_hash(v_salt, v_seal), v_entry_link);
   insert into seals select v_seal.*;
 end
@@ -118,8 +120,10 @@ create or replace function _sealed_hash(p_salt uuid, p_seal seals)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select case when p_seal.turn_id is null then (select _item_hash(p_salt, w) from work_items w where w.id = p_seal.work_item_id)
-              else (select _turn_hash(p_salt, t, p_seal.message_count, p_seal.call_count) from turns t where t.id = p_seal.turn_id) end;
+  -- A seal of an earlier version has no words, and stands for less.
+  select case when p_seal.words is null then s.hash else sha256(s.hash || sha256(convert_to(coalesce(_sealed_facts(p_seal), ''), 'UTF8'))) end
+    from (select case when p_seal.turn_id is null then (select _item_hash(p_salt, w) from work_items w where w.id = p_seal.work_item_id)
+                      else (select _turn_hash(p_salt, t, p_seal.message_count, p_seal.call_count) from turns t where t.id = p_seal.turn_id) end) as s(hash);
 $$;
 
 comment on function _sealed_hash(uuid, seals) is 'The hash of what a seal stands for, as it is now; null: it is gone.';

@@ -49,6 +49,8 @@ as $$
   ), chain as (
     select s as seal, s.n, s.turn_id, s.link, s.ledger_count, coalesce('turn ' || s.turn_id, 'item') as place, lag(s.n, 1, 0) over w as before,
            lag(s.link) over w as previous, _sealed_hash((select salt from item), s) as hash,
+           s.words is not null and not exists (select from erasures e where e.work_item_id = s.work_item_id)
+             and s.words is distinct from _sealed_words((select salt from item), s) as has_other_words,
            (select case l.seq when s.ledger_count then l.link end
               from work_ledger l where l.work_item_id = s.work_item_id and l.seq <= s.ledger_count order by l.seq desc limit 1) as entry_link
       from seals s
@@ -63,7 +65,7 @@ as $$
       when c.hash is null then 'cannot be checked: the item''s salt is gone'
       else 'is not as it was sealed, or the ledger is not as it was then' end
     from chain c
-   where c.n = c.before + 1 and c.link is distinct from _seal_link(c.previous, c.seal, c.hash, c.entry_link)
+   where c.n = c.before + 1 and (c.has_other_words or c.link is distinct from _seal_link(c.previous, c.seal, c.hash, c.entry_link))
   union all
   select 'turn ' || u.turn_id, 'was never sealed, or has messages or calls that were not'
     from item i
@@ -77,7 +79,7 @@ as $$
      and not exists (select from chain where turn_id is null);
 $$;
 
-comment on function _seal_problems(uuid) is 'What of the turns, the task and the outcome of a work item is not as it was sealed.';
+comment on function _seal_problems(uuid) is 'What of the turns, the decisions on their calls, the attempts, the artifacts, the task and the outcome of a work item is not as it was sealed.';
 
 create or replace function _erasure_problems(p_work_item_id uuid)
   returns table (place text, problem text)
@@ -102,7 +104,16 @@ begin
       return next;
     end if;
   end loop;
+  return query
+    select 'item', case when e.work_item_id is null then 'says that it was erased, but it was not'
+                        when w.erased_at is null then 'was erased, and does not say so'
+                        else 'says that it was erased at another time than it was' end
+      from work_items w
+      left join erasures e on e.work_item_id = w.id
+     -- Items say so a moment after their tombstones.
+     where w.id = p_work_item_id and (w.erased_at is not null or e.work_item_id is not null)
+       and (w.erased_at between e.began_at and coalesce(e.erased_at, 'infinity')) is not true;
 end
 $$;
 
-comment on function _erasure_problems(uuid) is 'Rows of a work item that claim to be erased, and are not: their hash would stand for words that are no longer those.';
+comment on function _erasure_problems(uuid) is 'Rows of a work item that claim to be erased, and are not: their hash would stand for words that are no longer those; and an item whose erasure is not that of its tombstone.';

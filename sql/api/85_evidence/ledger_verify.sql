@@ -41,7 +41,7 @@ end
 $$;
 
 comment on function ledger_verify(uuid, jsonb) is
-  'Everything about a work item (null: all items) that is not as it was written; no row: nothing is. select * from ledger_verify(''…''). It finds changed words, times and numbers of entries, tasks, outcomes, turns, messages and calls, rows taken out, put in, moved or exchanged, artifacts and configurations that do not fit their hash, and functions, triggers and views that were replaced or disabled since the installation. Whoever owns the tables could also write a new chain, or cut off the newest rows with all counters: that shows only against heads that are kept elsewhere: p_heads, rows of ledger_head() as JSON. Replaced functions could also hide it: "work-ledger verify" compares them with the package first. Returns work_item_id (null: the ledger itself), place and problem. What was erased stays valid. Raises WL001, WL002.';
+  'Everything about a work item (null: all items) that is not as it was written; no row: nothing is. select * from ledger_verify(''…''). It finds changed words, times and numbers of entries, tasks, outcomes, attempts, turns, messages, calls and the decisions on them, rows taken out, put in, moved or exchanged, artifacts and configurations that do not fit their hash, and functions, triggers and views that were replaced or disabled since the installation. Whoever owns the tables could also write a new chain, or cut off the newest rows with all counters: that shows only against heads that are kept elsewhere: p_heads, rows of ledger_head() as JSON. Replaced functions could also hide it: "work-ledger verify" compares them with the package first. Returns work_item_id (null: the ledger itself), place and problem. What was erased stays valid. Raises WL001, WL002.';
 
 create or replace function _head_problems(p_heads jsonb)
   returns table (work_item_id uuid, place text, problem text)
@@ -78,10 +78,17 @@ as $$
     join artifacts a on a.content_hash = u.content_hash
    where u.work_item_id = p_work_item_id and a.content_hash <> _content_hash(a.content)
   union all
+  select 'artifact ' || left(k.artifact_hash, 16), 'is gone, but a call of the item names it'
+    from turns t
+    join tool_calls k on k.turn_id = t.id
+   where t.work_item_id = p_work_item_id and k.artifact_hash is not null
+     and not exists (select from artifact_uses u join artifacts a on a.content_hash = u.content_hash
+                      where u.content_hash = k.artifact_hash and u.work_item_id = t.work_item_id)
+  union all
   select 'configuration ' || left(c.content_hash, 16), 'does not have the content that its hash names'
     from (select distinct config_hash from turns where work_item_id = p_work_item_id) t
     join turn_configs c on c.content_hash = t.config_hash
    where c.content_hash <> _content_hash(c.config::text);
 $$;
 
-comment on function _content_problems(uuid) is 'Artifacts and configurations of requests that are not what the rows of a work item name by hash.';
+comment on function _content_problems(uuid) is 'Artifacts and configurations of requests that are not what the rows of a work item name by hash, and artifacts that are not there.';

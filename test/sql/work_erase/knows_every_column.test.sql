@@ -31,7 +31,7 @@ insert into stays values
   ('budgets', '{resource}'),
   ('fences', '{lease_hash,submitted_by}'),
   ('work_usage', '{model}'),
-  ('seals', '{link}'),
+  ('seals', '{link,words}'),
   ('erasures', '{keep,reason,erased_by}');
 -- Of the ledger, not of any work; and artifacts, which go with the last work that uses them.
 create temporary table elsewhere as
