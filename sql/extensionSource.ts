@@ -145,7 +145,7 @@ export function plainScript(schema: string, since: string | null): string {
 }
 
 /** New functions belong to the ledger's roles like those that they replace, and what is there now was installed. */
-const rolesAgain = 'select _roles_apply(), _code_note();\n';
+const rolesAgain = 'do $do$\nbegin\n  perform _roles_apply(), _code_note();\nend\n$do$;\n';
 
 /** What sql/schema/ says of tables, columns and words: as a whole, like functions. */
 const comments = (): string => sqlFiles('schema/').flatMap((file) => read(file).match(/^comment on [^]*?;$/gm) ?? []).join('\n');

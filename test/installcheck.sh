@@ -22,9 +22,8 @@ if ! psql -qd postgres -c 'select 1' >/dev/null 2>&1; then
   cluster=$(mktemp -d)
   [ "$(id -u)" = 0 ] && chown postgres "$cluster"
   run_as_server "$bindir/initdb" -D "$cluster/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 --no-sync >/dev/null
-  # The files look at rows that they do not commit. Statistics that are taken meanwhile say that there are none.
   run_as_server "$bindir/pg_ctl" -D "$cluster/data" -w -l "$cluster/log" \
-    -o "-c listen_addresses='' -c unix_socket_directories='$cluster' -c fsync=off -c autovacuum_naptime=1h" start >/dev/null
+    -o "-c listen_addresses='' -c unix_socket_directories='$cluster' -c fsync=off" start >/dev/null
   export PGHOST=$cluster PGUSER=postgres
 fi
 trap finish EXIT

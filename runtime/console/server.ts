@@ -17,7 +17,7 @@ import { streamSSE } from 'hono/streaming';
 import { openChecked } from '../ledger/db.ts';
 import type { Db } from '../ledger/db.ts';
 import type { Person } from '../ledger/pool.ts';
-import { UsageError } from '../ledger/errors.ts';
+import { LedgerError, UsageError } from '../ledger/errors.ts';
 import { untilRefused } from '../ledger/refused.ts';
 import { actionAt } from './actions.ts';
 import { follow, Hints } from './events.ts';
@@ -293,6 +293,6 @@ function routes(db: Db, looks: Db, primary: Primary | null, hints: Hints, visito
   });
 
   app.notFound((c) => show(c, '/nowhere', new URLSearchParams()));
-  app.onError((error, c) => c.html(html`<!doctype html><html lang="en"><head><title>Work Ledger</title><link rel="stylesheet" href="/assets/style.css"></head><body><main class="main"><h1>The ledger does not answer</h1><p class="bad">${errorWords(error)}</p><p class="quiet">This page can be loaded again when the database is back.</p></main></body></html>`, 503));
+  app.onError((error, c) => error instanceof LedgerError && error.code === 'WL001' ? show(c, '/nowhere', new URLSearchParams()) : c.html(html`<!doctype html><html lang="en"><head><title>Work Ledger</title><link rel="stylesheet" href="/assets/style.css"></head><body><main class="main"><h1>The ledger does not answer</h1><p class="bad">${errorWords(error)}</p><p class="quiet">This page can be loaded again when the database is back.</p></main></body></html>`, 503));
   return app;
 }

@@ -10,7 +10,7 @@ import type pg from 'pg';
 import { distributionCheck, encodingCheck, plainScript, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 import { sqlState } from '../ledger/errors.ts';
-import { checkLedger, isInstallable, isMadeByUs, isOurs, isUpgradable, ledgerOn, otherLedger, QUEUE_MIGRATION, queueOn, standing } from '../ledger/checkLedger.ts';
+import { checkLedger, isInPlace, isInstallable, isMadeByUs, isUpgradable, ledgerOn, otherLedger, QUEUE_MIGRATION, queueOn, standing } from '../ledger/checkLedger.ts';
 import type { Found, Standing } from '../ledger/checkLedger.ts';
 import { alone } from './alone.ts';
 import { queueScript } from './queue.ts';
@@ -29,7 +29,7 @@ export async function installLedger(url: string, schema: string): Promise<Instal
   if (!isInstallable(before)) throw otherLedger(before, schema);
   await checkInstallable(url, schema, before);
   const isQueueOld = await readyQueue(url, before);
-  const changed = isOurs(before) ? isQueueOld : await patiently(url, () => runScript(url, schema));
+  const changed = isInPlace(before) ? isQueueOld : await patiently(url, () => runScript(url, schema));
   return {
     schema, version: version(), form: before.form, changed,
     upgradedFrom: changed && isUpgradable(before) ? (before.ledger?.version ?? null) : null, renamedFrom: changed ? (before.ledger?.formerSchema ?? null) : null,
@@ -123,7 +123,7 @@ function runScript(url: string, schema: string): Promise<boolean> {
   return withConnection({ connectionString: url }, async (client) => {
     await begin(client, schema);
     const now = await ledgerOn(client, schema);
-    if (isOurs(now)) return false;
+    if (isInPlace(now)) return false;
     if (!isInstallable(now)) throw otherLedger(now, schema);
     if (now.ledger === null) {
       await createSchema(client, schema);
@@ -141,6 +141,8 @@ function runScript(url: string, schema: string): Promise<boolean> {
 async function change(client: pg.Client, now: Found, schema: string): Promise<void> {
   if (now.form === 'script') await replace(client, now, schema);
   else if (!isMadeByUs(now)) await updateExtension(client, now, schema);
+  // No update leads from a version to itself: its members are replaced one by one, and stay members.
+  else if (now.ledger?.isOfServer === false) await client.query(plainScript(schema, version()));
   // Last: what has not been replaced is users' own.
   const former = now.ledger?.formerSchema ?? null;
   if (former !== null) await client.query(renamedScript(former, schema));

@@ -3,7 +3,7 @@
 import pg from 'pg';
 
 import { encodingCheck, plainScript, version } from '../../sql/extensionSource.ts';
-import { isInstallable, isMadeByUs, isOurs, otherLedger, QUEUE_MIGRATION } from '../ledger/checkLedger.ts';
+import { isInPlace, isInstallable, isMadeByUs, otherLedger, QUEUE_MIGRATION } from '../ledger/checkLedger.ts';
 import type { Standing } from '../ledger/checkLedger.ts';
 import { queueGrants, queueScript } from './queue.ts';
 import { renamedScript } from './renamedScript.ts';
@@ -11,7 +11,7 @@ import { renamedScript } from './renamedScript.ts';
 /** In one transaction; null: nothing is missing. `found`: what is there; null: nothing at all. `owner`: whom everything new belongs to; null: to who runs it. */
 export async function installScript(found: Standing | null, schema: string, owner: string | null): Promise<string | null> {
   if (found !== null && !isInstallable(found)) throw otherLedger(found, schema);
-  const parts = [...(await queueParts(found, owner)), ...(found !== null && isOurs(found) ? [] : ledgerParts(found, schema, owner))];
+  const parts = [...(await queueParts(found, owner)), ...(found !== null && isInPlace(found) ? [] : ledgerParts(found, schema, owner))];
   if (parts.length === 0) return null;
   return [
     `-- A ledger of Work Ledger ${version()} in schema ${pg.escapeIdentifier(schema)}, and graphile-worker's schema: all of it or nothing.`,
@@ -44,7 +44,7 @@ function ledgerParts(found: Standing | null, schema: string, owner: string | nul
   const ledger = found?.ledger ?? null;
   if (found === null || ledger === null) return ['-- The ledger', created(schema, owner), as(owner), plainScript(schema, null)];
   const quoted = pg.escapeIdentifier(schema);
-  const change = found.form === 'script' ? [plainScript(schema, ledger.version)] : isMadeByUs(found) ? [] : [`alter extension work_ledger update to '${version()}';`];
+  const change = found.form === 'script' ? [plainScript(schema, ledger.version)] : isMadeByUs(found) ? (ledger.isOfServer ? [] : [plainScript(schema, ledger.version)]) : [`alter extension work_ledger update to '${version()}';`];
   return ['-- The ledger', asOwner(`${quoted}.work_items`), ...change, ...(ledger.formerSchema === null ? [] : [renamedScript(ledger.formerSchema, schema)])];
 }
 

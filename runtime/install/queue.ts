@@ -17,7 +17,7 @@ export async function queueScript(since: number): Promise<string> {
       if (since === 0 && text.includes('.migrations')) throw Object.assign(new Error('there are no tables'), { code: '42P01' });
       return { rows: [{ server_version_num: '150000', id: since, biggest_breaking_id: null }] };
     }
-    if (!['begin', 'commit'].includes(text)) statements.push(withValues(text, values).replace(/^create schema .*;$/m, '').trim().replace(/;?$/, ';'));
+    if (!['begin', 'commit'].includes(text)) statements.push(silent(withValues(text, values).replace(/^create schema .*;$/m, '').trim().replace(/;?$/, ';')));
     return { rows: [] };
   };
   const pool = Object.assign(new EventEmitter(), { connect: async () => Object.assign(new EventEmitter(), { query, release: () => {} }) });
@@ -25,6 +25,13 @@ export async function queueScript(since: number): Promise<string> {
   await runMigrations({ pgPool: pool as unknown as pg.Pool, logger: new Logger(() => () => {}) });
   return statements.join('\n\n');
 }
+
+/** One statement, or what stands between: comments, quoted texts and bodies are passed over whole. */
+const statementForm = /(?:--.*|\/\*[^]*?\*\/|'(?:[^']|'')*'|"[^"]*"|(\$\w*\$)[^]*?\1|[^;])+;/g;
+
+/** The same without answers, which psql would print: a query is performed. */
+export const silent = (script: string): string =>
+  script.replaceAll(statementForm, (statement) => statement.replace(/^((?:\s|--.*)*)select\b([^]*);$/i, (_, before: string, asked: string) => `${before}do $silent$ begin perform${asked}; end $silent$;`));
 
 const withValues = (text: string, values: readonly unknown[]): string => (values.length === 0 ? text : text.replaceAll(/\$(\d)/g, (_, n: string) => literal(values[Number(n) - 1])));
 

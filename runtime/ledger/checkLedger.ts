@@ -28,9 +28,10 @@ export type Found = {
   form: 'extension' | 'script';
   /**
    * Null: there is no ledger. `isServing`: it is of a later version, and serves programs of this one, too. `formerSchema`: where its
-   * functions still look for it, since somebody renamed its schema; null: they are right.
+   * functions still look for it, since somebody renamed its schema; null: they are right. `isOfServer`: its functions were installed on this major version
+   * of PostgreSQL, or this role may not look.
    */
-  ledger: { version: string; build: string; isServing: boolean; missingTables: string[]; formerSchema: string | null } | null;
+  ledger: { version: string; build: string; isServing: boolean; missingTables: string[]; formerSchema: string | null; isOfServer: boolean } | null;
   /** A schema name that is not in use. */
   free: string;
 };
@@ -68,12 +69,13 @@ export const standing = (url: string, schema: string): Promise<Standing> => with
 export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
   const quoted = client.escapeIdentifier(schema);
   const ask = async <Row extends Record<string, unknown>>(query: string, ...values: unknown[]): Promise<Row> => (await client.query<Row>(query, values)).rows[0] as Row;
-  const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; has_serves: boolean; pinned: string | null; form: Found['form']; free: string }>(`
+  const found = await ask<{ is_there: boolean; missing_tables: string[]; has_version: boolean; has_build: boolean; has_serves: boolean; has_code: boolean; pinned: string | null; form: Found['form']; free: string }>(`
     select to_regclass($1 || '.work_ledger') is not null as is_there,
            array(select t from unnest($3::text[]) t where to_regclass(format('%s.%I', $1::text, t)) is null) as missing_tables,
            to_regprocedure($1 || '.work_ledger_version()') is not null as has_version,
            to_regprocedure($1 || '.work_ledger_build()') is not null as has_build,
            to_regprocedure($1 || '.work_ledger_serves(text)') is not null as has_serves,
+           coalesce(has_table_privilege(to_regclass($1 || '.installed_code'), 'select'), false) as has_code,
            (select (parse_ident(substring(c from '^search_path=pg_catalog, (.*), pg_temp$')))[1] from pg_proc p cross join unnest(p.proconfig) c
              where p.oid = to_regprocedure($1 || '._ledger_schema()')) as pinned,
            case when exists (select from pg_extension e join pg_namespace n on n.oid = e.extnamespace where e.extname = 'work_ledger' and n.nspname = $2)
@@ -82,8 +84,12 @@ export async function ledgerOn(client: Asking, schema: string): Promise<Found> {
              where not exists (select from pg_namespace where nspname = format('%s_%s', $2::text, i)) order by i limit 1) as free`, quoted, schema, tables());
   const free = { form: found.form, free: found.free };
   if (!found.is_there) return { ...free, ledger: null };
-  const made = { version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`, build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'` };
-  const named = await ask<{ version: string; build: string }>(`select ${made.version} as version, ${made.build} as build`);
+  const made = {
+    version: found.has_version ? `${quoted}.work_ledger_version()` : `'unknown'`,
+    build: found.has_build ? `${quoted}.work_ledger_build()` : `'unknown'`,
+    isOfServer: found.has_code ? `exists (select from ${quoted}.installed_code where server = current_setting('server_version_num')::integer / 10000)` : 'true',
+  };
+  const named = await ask<{ version: string; build: string; isOfServer: boolean }>(`select ${made.version} as version, ${made.build} as build, ${made.isOfServer} as "isOfServer"`);
   const formerSchema = found.pinned === schema ? null : found.pinned;
   const isServing = formerSchema === null && found.has_serves && isNewer(named.version) && (await ask<{ is: boolean }>(`select ${quoted}.work_ledger_serves($1) as is`, version())).is;
   return { ...free, ledger: { ...named, isServing, missingTables: found.missing_tables, formerSchema } };
@@ -113,6 +119,9 @@ export const isMadeByUs = ({ ledger }: Found): boolean => ledger?.version === ve
 /** Whether this program can work with it as it is. */
 export const isOurs = (found: Found): boolean => isMadeByUs(found) && found.ledger?.formerSchema === null;
 
+/** Whether nothing is to be installed: it is ours, and on the major version of PostgreSQL that its functions are for. */
+export const isInPlace = (found: Found): boolean => isOurs(found) && found.ledger?.isOfServer === true;
+
 /** Functions alone differ, and can be replaced: the tables are ours. An extension changes with its version only. */
 const isRenewable = ({ form, ledger }: Found): boolean =>
   form === 'script' && ledger !== null && ledger.missingTables.length === 0 && ledger.version === version() && tablesOf(ledger.build) === tablesOf(build());
@@ -125,7 +134,7 @@ export const isInstallable = (found: Found): boolean => found.ledger === null ||
 
 /** What to do about it, as an error; `why` comes before it. */
 export function otherLedger(found: Found, schema: string, why = ''): OtherLedger {
-  const there = found.ledger ?? { version: 'unknown', build: 'unknown', isServing: false, missingTables: [], formerSchema: null };
+  const there = found.ledger ?? { version: 'unknown', build: 'unknown', isServing: false, missingTables: [], formerSchema: null, isOfServer: true };
   if (isNewer(there.version)) return new OtherLedger(`the ledger in schema "${schema}" is version ${there.version}, this program is version ${version()}: use work-ledger ${there.version}`);
   if (there.formerSchema !== null && isInstallable(found)) {
     return new OtherLedger(`the ledger in schema "${schema}" was in schema "${there.formerSchema}", and its functions still look for it there: ${why}bring it up with ${installCommand(schema)}`);

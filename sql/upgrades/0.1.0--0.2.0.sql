@@ -158,6 +158,6 @@ insert into installed_code (kind, name, digest, server)
 select c.kind, c.name, c.digest, current_setting('server_version_num')::integer / 10000
   from _code_now() c
  where c.kind = 'function' and split_part(c.name, '(', 1) in (
-         '_uuidv7', '_now', '_ledger_entry_types', '_trust_classes', '_budget_resources', '_work_sources', '_search_sources', '_search_text')
+         '_now', '_ledger_entry_types', '_trust_classes', '_budget_resources', '_work_sources', '_search_sources', '_search_text')
     or c.kind = 'trigger' and c.name in ('check_compaction on turns', 'check_head on sessions', 'check_turn on turns')
     on conflict do nothing;

@@ -125,7 +125,7 @@ test('what a compaction cost, and that an attempt follows another, is shown', as
 });
 
 test('what is not there is said so', async () => {
-  for (const path of ['/nowhere', '/work/01a202dc-0000-7000-8000-000000000000', '/call/01a202dc-0000-7000-8000-000000000000', '/work/1', '/part/nothing', '/turn/1', '/work/1/export']) {
+  for (const path of ['/nowhere', '/work/01a202dc-0000-7000-8000-000000000000', '/call/01a202dc-0000-7000-8000-000000000000', '/work/1', '/part/nothing', '/turn/1', '/work/1/export', '/sessions/compare', '/sessions/compare?a=%3Cscript%3E&b=x', '/turn/01a202dc-0000-7000-8000-000000000000/request', '/work/01a202dc-0000-7000-8000-000000000000/export']) {
     expect([path, (await get(path)).status]).toEqual([path, 404]);
   }
 });

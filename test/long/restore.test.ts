@@ -115,6 +115,19 @@ describe.skipIf(noDump !== null)('a dump', () => {
     }
   });
 
+  test('restored by psql alone on a later PostgreSQL, is brought there by install', async () => {
+    const [database, to] = [await filled('script'), await create(later)];
+    const file = await dump(database, 'for psql', '-Fp', '--no-owner');
+    await promisify(execFile)('psql', [to.url, '-X', '-q', '-v', 'ON_ERROR_STOP=1', '-f', file]);
+    expect(await comparedCode(to.url, 'ledger')).toContainEqual({ place: 'function _uuidv7()', problem: 'is not the one of this package' });
+    expect(await installLedger(to.url, 'ledger')).toMatchObject({ changed: true, upgradedFrom: null });
+    expect(await comparedCode(to.url, 'ledger')).toEqual([]);
+    expect(await to.query('select place, problem from ledger.ledger_verify()')).toEqual([]);
+    const [before, after] = [await rowsOf(database, 'ledger'), await rowsOf(to, 'ledger')];
+    for (const [table, rows] of before) if (!['installed_code', 'turn_streams'].includes(table)) expect(after.get(table), table).toEqual(rows);
+    expect(await installLedger(to.url, 'ledger')).toMatchObject({ changed: false });
+  });
+
   test('serves readers, and a worker goes on with its work, while its original does so, too', async () => {
     const database = await create(at);
     await installLedger(database.url, 'ledger');

@@ -3,6 +3,38 @@
 import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
+  {
+    name: 'a ledger keeps what an earlier PostgreSQL needed',
+    file: 'runtime/ledger/checkLedger.ts',
+    from: 'isOurs(found) && found.ledger?.isOfServer === true;',
+    to: 'isOurs(found);',
+    test: 'test/runtime/install/server.test.ts',
+    title: 'that came from an earlier PostgreSQL',
+  },
+  {
+    name: 'an extension keeps what an earlier PostgreSQL needed',
+    file: 'runtime/install/installLedger.ts',
+    from: 'else if (now.ledger?.isOfServer === false) await',
+    to: 'else if (now.ledger === null) await',
+    test: 'test/runtime/install/server.test.ts',
+    title: 'that came from an earlier PostgreSQL',
+  },
+  {
+    name: 'a script for psql fills the terminal',
+    file: 'runtime/install/queue.ts',
+    from: 'statements.push(silent(',
+    to: 'statements.push((',
+    test: 'test/runtime/install/server.test.ts',
+    title: 'a script for psql answers nothing',
+  },
+  {
+    name: 'what is not there is an outage',
+    file: 'runtime/console/server.ts',
+    from: `error.code === 'WL001' ?`,
+    to: `error.code === 'WL002' ?`,
+    test: 'test/console/console.test.ts',
+    title: 'what is not there is said so',
+  },
   // People on the console
   {
     name: 'whoever sends its header is the proxy',

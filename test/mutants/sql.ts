@@ -156,6 +156,15 @@ export const sqlMutants: readonly Mutant[] = [
     to: 'return query\n    select c.attempt, c.iteration, c.cut',
     test: 'test/sql/cost_cuts/holds_the_forecast_against_what_came.test.sql',
   },
+  // Major versions of PostgreSQL
+  {
+    name: 'what was changed by hand before pg_upgrade counts as installed after it',
+    file: 'sql/api/85_evidence/installed_code.sql',
+    from: '(c.kind, c.name, c.digest) = (i.kind, i.name, i.digest);',
+    to: '(c.kind, c.name) = (i.kind, i.name);',
+    test: 'test/runtime/install/server.test.ts',
+    title: 'what was changed by hand on the earlier PostgreSQL',
+  },
   // Citus
   {
     name: 'a ledger is installed where Citus distributes it',
@@ -2526,8 +2535,8 @@ step''s \`keep\` the files that you will change next: their content stays.`,
   {
     name: 'functions are open to everybody',
     file: 'sql/api/98_roles/roles_privileges.sql',
-    from: 'select _functions_close();\n',
-    to: '',
+    from: 'perform _functions_close(), _code_note();',
+    to: 'perform _code_note();',
     test: 'test/runtime/install/installLedger.test.ts',
     title: 'a new ledger is open to nobody but its owner',
   },

@@ -38,6 +38,11 @@ create or replace function _code_note()
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
+  -- On another version of PostgreSQL than before: what reads as it did was installed, too.
+  update installed_code i
+     set server = current_setting('server_version_num')::integer / 10000
+    from _code_now() c
+   where i.server <> current_setting('server_version_num')::integer / 10000 and (c.kind, c.name, c.digest) = (i.kind, i.name, i.digest);
   delete from installed_code i
    where not exists (select from _code_now() c where (c.kind, c.name) = (i.kind, i.name)) or i.server <> current_setting('server_version_num')::integer / 10000;
   insert into installed_code (kind, name, digest, server)

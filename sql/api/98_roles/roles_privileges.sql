@@ -244,5 +244,8 @@ $$;
 
 comment on function _functions_close() is 'Closes the functions that this transaction made to everybody but their owner; PostgreSQL opens them to all. What users keep in this schema stays as it is.';
 
-select _functions_close();
-select _code_note();
+do $do$
+begin
+  perform _functions_close(), _code_note();
+end
+$do$;

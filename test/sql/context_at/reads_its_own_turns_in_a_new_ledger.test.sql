@@ -2,6 +2,20 @@
 begin;
 select plan(2);
 
+-- Nothing is known of it, whatever autovacuum has found in these tables before, and it finds nothing out meanwhile: rows of a transaction
+-- that is open count for nothing there, and a table that was seen with pages and without rows is read from end to end.
+do $do$
+declare
+  v_table regclass;
+begin
+  for v_table in select oid from pg_class where relnamespace = _ledger_schema()::regnamespace and relkind = 'r' loop
+    execute format('lock table %s in share update exclusive mode', v_table);
+    update pg_class set relpages = 0, reltuples = -1 where oid = v_table or oid in (select indexrelid from pg_index where indrelid = v_table);
+    delete from pg_statistic where starelid = v_table;
+  end loop;
+end
+$do$;
+
 select agent('{"tools": ["look"], "ledger_nudge_interval": 0, "stall_limit": 0, "max_turns": 1000}');
 create temporary table items as select submit('Alone') as id;
 create function pg_temp.calls_read() returns bigint language sql as $$
