@@ -538,6 +538,7 @@ create table seals (
   ledger_count integer not null,
   link bytea not null,
   created_at timestamp with time zone not null default _now(),
+  words bytea,
   constraint seals_pkey PRIMARY KEY (work_item_id, n),
 );
 CREATE INDEX seals_turn ON ledger.seals USING btree (turn_id) WHERE (turn_id IS NOT NULL);
@@ -669,7 +670,7 @@ CREATE INDEX tool_calls_message ON ledger.tool_calls USING btree (message_id) WH
 CREATE INDEX tool_calls_open ON ledger.tool_calls USING btree (turn_id) WHERE (completed_at IS NULL);
 CREATE INDEX tool_calls_uncertain ON ledger.tool_calls USING btree (work_item_id, created_at DESC) WHERE is_error;
 CREATE INDEX tool_calls_work_item ON ledger.tool_calls USING btree (work_item_id, provider_id);
-CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF input, rewritten_input, result, value ON ledger.tool_calls FOR EACH ROW WHEN ((_may_hold_secret((new.input)::text) OR _may_hold_secret((new.rewritten_input)::text) OR _may_hold_secret((new.result)::text) OR _may_hold_secret((new.value)::text))) EXECUTE FUNCTION _redact_row('input', 'rewritten_input', 'result', 'value');
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF tool_name, provider_id, given_id, input, rewritten_input, result, value ON ledger.tool_calls FOR EACH ROW WHEN ((_may_hold_secret(new.tool_name) OR _may_hold_secret(new.provider_id) OR _may_hold_secret(new.given_id) OR _may_hold_secret((new.input)::text) OR _may_hold_secret((new.rewritten_input)::text) OR _may_hold_secret((new.result)::text) OR _may_hold_secret((new.value)::text))) EXECUTE FUNCTION _redact_row('tool_name', 'provider_id', 'given_id', 'input', 'rewritten_input', 'result', 'value');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.tool_calls FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.tool_calls FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite(); -- enabled A
 create table touch_rules (
@@ -817,7 +818,7 @@ CREATE INDEX turns_parent ON ledger.turns USING btree (parent_turn_id);
 CREATE INDEX turns_work_item ON ledger.turns USING btree (work_item_id, id);
 CREATE CONSTRAINT TRIGGER check_compaction AFTER UPDATE OF status ON ledger.turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.turn_type = 'compaction'::text) AND (new.status = 'completed'::text))) EXECUTE FUNCTION _check_turn();
 CREATE CONSTRAINT TRIGGER check_turn AFTER INSERT ON ledger.turns DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION _check_turn();
-CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF error ON ledger.turns FOR EACH ROW WHEN (_may_hold_secret((new.error)::text)) EXECUTE FUNCTION _redact_row('error');
+CREATE TRIGGER redact BEFORE INSERT OR UPDATE OF error, response_id, request_id ON ledger.turns FOR EACH ROW WHEN ((_may_hold_secret((new.error)::text) OR _may_hold_secret(new.response_id) OR _may_hold_secret(new.request_id))) EXECUTE FUNCTION _redact_row('error', 'response_id', 'request_id');
 CREATE TRIGGER refuse_delete BEFORE DELETE OR TRUNCATE ON ledger.turns FOR EACH STATEMENT EXECUTE FUNCTION _refuse_change(); -- enabled A
 CREATE TRIGGER refuse_rewrite BEFORE UPDATE ON ledger.turns FOR EACH ROW WHEN ((old.completed_at IS NOT NULL)) EXECUTE FUNCTION _refuse_rewrite(); -- enabled A
 CREATE TRIGGER stream_over AFTER UPDATE OF status ON ledger.turns FOR EACH ROW WHEN (((old.status = 'streaming'::text) AND (new.status <> 'streaming'::text))) EXECUTE FUNCTION _stream_over();
@@ -2332,7 +2333,7 @@ create function _code_ledger_append(p_input jsonb) returns text
 create function _code_ledger_read(p_input jsonb) returns text
   sql volatile; -- body 1824c2f9, comment cb488a00
 create function _code_note() returns void
-  sql volatile; -- body cc69f9ec, comment e6c990c4
+  sql volatile; -- body a3cf0130, comment e6c990c4
 create function _code_now() returns TABLE(kind text, name text, digest text, is_new boolean)
   sql stable; -- body 542de3b2, comment 2b4a1182
 create function _code_problems() returns TABLE(place text, problem text)
@@ -2374,7 +2375,7 @@ create function _content_chars(p_content json) returns integer
 create function _content_hash(p_text text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b4f50428
 create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  sql stable; -- body 88857f11, comment 81de2014
+  sql stable; -- body dd9b91ba, comment c3216840
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
   plpgsql stable; -- body b3ed0b48, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
@@ -2478,7 +2479,7 @@ create function _erase_rows(p_work_item_id uuid, p_keep text, p_limit bigint DEF
 create function _erase_tree(p_work_item_id uuid, p_with_forks boolean) returns uuid[]
   plpgsql volatile; -- body e7bcd377, comment 91417b8e
 create function _erasure_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  plpgsql stable; -- body 1ee09906, comment ecc38222
+  plpgsql stable; -- body 773fc714, comment 6f04ad6d
 create function _evidence(p_work_item_id uuid, p_named text, OUT tool_call_id uuid, OUT artifact_hash text) returns record
   sql stable; -- body e9289f29, comment a8e20118
 create function _evidence_check(p_work_item_id uuid, p_evidence jsonb) returns void
@@ -2508,7 +2509,7 @@ create function _faculty_defaults() returns jsonb
 create function _faculty_for(p_faculty text, p_work_type text) returns faculties
   sql stable; -- body 2c886762, comment b1cdf03e
 create function _faculty_keys() returns TABLE(path text, type text, "least" numeric, most numeric, choices text[], default_value jsonb, says text)
-  sql immutable parallel safe; -- body d86c70d7, comment daa3a2db
+  sql immutable parallel safe; -- body c9f71a18, comment daa3a2db
 create function _faculty_label(p_faculty text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 2b78fe8e
 create function _faculty_takes(p_type text, p_least numeric, p_most numeric, p_choices text[]) returns text
@@ -2852,7 +2853,7 @@ create function _may_begin(p_ability abilities, p_config jsonb) returns boolean
 create function _may_drive(p_item work_items, p_hosts text[], p_worker workers) returns boolean
   sql immutable parallel safe; -- body b75c6f55, comment 52ac63e1
 create function _may_hold_secret(p_text text) returns boolean
-  plpgsql immutable parallel safe; -- body 36bd6647, comment 61078c23
+  plpgsql immutable parallel safe; -- body 709eabfd, comment 61078c23
 create function _message_hash(p_salt uuid, p_message messages) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 2d807ced
 create function _message_parts(p_parent_turn_id uuid, p_elisions elisions[], p_query_blocks text, p_after_turn_id uuid DEFAULT NULL::uuid) returns TABLE(kind text, turn_id uuid, "position" integer, rank integer, ordinal integer, role text, blocks text, chars integer)
@@ -3114,13 +3115,17 @@ create function _schema_check(p_what text, p_schema jsonb, p_value jsonb) return
 create function _schema_value_check(p_what text, p_schema jsonb, p_value jsonb) returns void
   plpgsql immutable; -- body 21ee2562, comment 32dd7659
 create function _seal(p_work_item_id uuid, p_turn_id uuid, p_message_count integer, p_call_count integer) returns void
-  plpgsql volatile; -- body d1ee5769, comment 0a2dc021
+  plpgsql volatile; -- body 7c22c9c0, comment 0a2dc021
 create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry_link bytea) returns bytea
   sql stable parallel safe; -- body d41d8cd9, comment 4152392a
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
-  sql stable; -- body 958b2f7f, comment f8c2b7a8
+  sql stable; -- body 30f04211, comment f9ed8010
+create function _sealed_facts(p_seal seals) returns text
+  sql stable; -- body b7c9897a, comment 78728c29
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
-  sql stable; -- body 314882a0, comment 02159f81
+  sql stable; -- body bf945312, comment 02159f81
+create function _sealed_words(p_salt uuid, p_seal seals) returns bytea
+  sql stable; -- body c74bbc58, comment c803fffd
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
   sql volatile set client_min_messages=warning; -- body 8f894a4a, comment 9d89a8cb
 create function _search_entry() returns trigger
@@ -3141,6 +3146,10 @@ create function _seconds_driven(p_focus foci) returns numeric
   sql volatile; -- body 87689ee3, comment 0bfe202a
 create function _secrets_behind() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment b03dd63f
+create function _secrets_connection_key() returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment f8aeeb73
+create function _secrets_odd() returns text
+  sql immutable parallel safe; -- body d41d8cd9, comment f075c700
 create function _secrets_whole() returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 9a830706
 create function _selected(p_turns turns[], p_cut elisions) returns jsonb
@@ -3386,9 +3395,9 @@ create function _went_on(p_item work_items, p_focus foci, p_config jsonb, p_leas
 create function _why_waiting(p_item work_items, p_turn_id uuid, OUT waits_for text, OUT why text) returns record
   sql stable; -- body a60b2af9, comment 5bbdd6ab
 create function _wire_ids(p_turn turns, p_ids text[], p_first integer DEFAULT 0) returns text[]
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4ed16b93, comment 46a0d8eb
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 9eaa4375, comment b4772990
 create function _wire_name(p_name text) returns text
-  sql immutable parallel safe; -- body d41d8cd9, comment 9461b8aa
+  sql immutable parallel safe; -- body d41d8cd9, comment b2821160
 create function _with_breakpoint(p_blocks text) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment 7424df52
 create function _with_cut(p_cuts elisions[], p_cut elisions) returns elisions[]
@@ -3424,7 +3433,7 @@ create function _writes_for_all() returns boolean
 create function ability_invoke(p_name text, p_input jsonb DEFAULT '{}'::jsonb, p_work_item_id uuid DEFAULT NULL::uuid, p_lease uuid DEFAULT NULL::uuid) returns jsonb
   plpgsql volatile; -- body 0b5021af, comment a106d908
 create function ability_register(p_name text, p_description text, p_input_schema json, p_effect text DEFAULT 'unsafe'::text, p_risk text DEFAULT 'moderate'::text, p_function regprocedure DEFAULT NULL::regprocedure, p_output_schema json DEFAULT NULL::json, p_touches json DEFAULT NULL::json, p_source text DEFAULT NULL::text, p_search_path name[] DEFAULT current_schemas(false)) returns abilities
-  plpgsql volatile; -- body 0c1406ea, comment 38de19a0
+  plpgsql volatile; -- body 9ffebf75, comment 38de19a0
 create function artifact_read(p_handle text, p_range text DEFAULT NULL::text, p_pattern text DEFAULT NULL::text) returns text
   plpgsql stable; -- body 5d2253fa, comment cec8c0ba
 create function await_child_work(p_work_item_id uuid, p_work_item_ids uuid[]) returns jsonb
@@ -3550,7 +3559,7 @@ create function ledger_search(p_query text, p_before text DEFAULT NULL::text, p_
 create function ledger_unlink(p_name text) returns void
   plpgsql volatile; -- body 9bc111f2, comment c92ca28f
 create function ledger_verify(p_work_item_id uuid DEFAULT NULL::uuid, p_heads jsonb DEFAULT NULL::jsonb) returns TABLE(work_item_id uuid, place text, problem text)
-  plpgsql stable; -- body 511c309e, comment fbfaba54
+  plpgsql stable; -- body 511c309e, comment 2a5a43a1
 create function ledger_watch(p_work_item_id uuid, p_seconds integer DEFAULT 60) returns timestamp with time zone
   plpgsql volatile; -- body 238cf0ee, comment 1ff2e21f
 create function markdown_codeblocks(p_text text) returns jsonb
