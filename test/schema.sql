@@ -2829,7 +2829,7 @@ create function _linked_heard(p_name text, p_version text, p_digest text) return
 create function _linked_title(p_name text, p_version text) returns text
   sql stable; -- body 556d7bd9, comment 48d1869f
 create function _linked_told(p_name text, p_is_asked boolean, OUT says text, OUT is_late boolean) returns record
-  plpgsql volatile; -- body ed888251, comment c10e2db5
+  plpgsql volatile; -- body df2ca74a, comment c10e2db5
 create function _list(p_items text[], p_max integer) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment c8ea6917
 create function _listed(p_list jsonb) returns text
@@ -3121,11 +3121,11 @@ create function _seal_link(p_previous bytea, p_seal seals, p_hash bytea, p_entry
 create function _seal_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body 30f04211, comment f9ed8010
 create function _sealed_facts(p_seal seals) returns text
-  sql stable; -- body b7c9897a, comment 78728c29
+  sql stable; -- body 52e7025e, comment 78728c29
 create function _sealed_hash(p_salt uuid, p_seal seals) returns bytea
   sql stable; -- body bf945312, comment 02159f81
 create function _sealed_words(p_salt uuid, p_seal seals) returns bytea
-  sql stable; -- body c74bbc58, comment c803fffd
+  sql stable; -- body 3dfa8c9c, comment c803fffd
 create function _search_add(p_source text, p_id uuid, p_work_item_id uuid, p_text text, p_at timestamp with time zone) returns void
   sql volatile set client_min_messages=warning; -- body 8f894a4a, comment 9d89a8cb
 create function _search_entry() returns trigger

@@ -1727,7 +1727,7 @@ export const sqlMutants: readonly Mutant[] = [
   },
   {
     name: 'a directory of the item counts as the faculty\'s',
-    file: 'sql/api/40_focus/workspace_bind.sql',
+    file: 'sql/api/40_focus/directory.sql',
     from: `case when p_item.workspace_dir is not null then p_item.workspace_dir_by else f.saved_by end`,
     to: 'f.saved_by',
     test: 'test/sql/work_submit/remembers_who_named_the_directory.test.sql',

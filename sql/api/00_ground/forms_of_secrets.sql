@@ -51,7 +51,8 @@ create or replace function _secrets_odd()
   language sql
   immutable
   parallel safe
-  return '(?:\$(?:[A-Za-z_]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]|[A-Za-z0-9_]*[!%^+~-])|[*({\[](?:[A-Za-z_]*[0-9]|[A-Za-z_]*[!%^+~-]))[^\s/@"''\x60<>\\&#,;$*(){}\[\]]*';
+  return '(?:\$(?:[A-Za-z_]+[0-9]+[A-Za-z]|[0-9]+[A-Za-z]|[A-Za-z0-9_]*[!%^+~-])|[*({\[](?:[A-Za-z_]*[0-9]|[A-Za-z_]*[!%^+~-]))'
+    '[^\s/@"''\x60<>\\&#,;$*(){}\[\]]*';
 
 comment on function _secrets_odd() is 'A password that begins as an expression does ($NAME, ${…}, $(…), {…}, (…), ***) and is none, as a regular expression. Those stand in place of passwords in documents and code.';
 
@@ -74,12 +75,15 @@ create or replace function _secrets_behind()
   return '(^|[^A-Za-z0-9+/_=-]|\\[nrt])(?:A[KS]IA[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{35}|'
     'eyJ[A-Za-z0-9_-]{13,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,})(?![A-Za-z0-9+/_-])'
     || '|(://[^\s:/@"''<>\\]*:)(?:(?!(?:password|passwd|pass|pwd|secret|PASSWORD|PASS)@)[^\s/@"''<>\\$*{\[(][^\s/"''<>\\]*|' || _secrets_odd() || ')(?=@)'
-    || '|([?&](?:password|sslpassword|passwd|access_token|client_secret|api_key|apikey)=)(?:[^\s&"''<>\\#$*{\[(][^\s&"''<>\\#]{8,}|' || _secrets_odd() || '(?=[\s"''\x60\\&,;]|$))'
-    || '|(' || _secrets_connection_key() || '(?:''[^''"\\]*''|[^\s"\\='']*[^\s"\\='',])\s+password=)(?:''[^''"\\]+''|[^\s''"\\$*{\[(][^\s''"\\]*|' || _secrets_odd() || '(?=[\s"''\x60\\&,;]|$))'
+    || '|([?&](?:password|sslpassword|passwd|access_token|client_secret|api_key|apikey)=)(?:[^\s&"''<>\\#$*{\[(][^\s&"''<>\\#]{8,}|'
+    || _secrets_odd() || '(?=[\s"''\x60\\&,;]|$))'
+    || '|(' || _secrets_connection_key() || '(?:''[^''"\\]*''|[^\s"\\='']*[^\s"\\='',])\s+password=)(?:'
+    '''[^''"\\]+''|[^\s''"\\$*{\[(][^\s''"\\]*|' || _secrets_odd() || '(?=[\s"''\x60\\&,;]|$))'
     || '|(PGPASSWORD=[\\"'']*)(?:[^\s"''\\$*{\[(<\x60][^\s"''\\]*|' || _secrets_odd() || '(?=[\s"''\x60\\&,;]|$))'
     || '|((?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey|secretAccessKey)[\\"'']*\s*[=:]\s*[\\"'']*)[A-Za-z0-9/+=]{40}'
     || '|([Bb]earer\s+|[Aa]uthorization[\\"''\]]*\s*[:=,]\s*[\\"'']*[Bb]asic\s+)(?=[A-Za-z0-9._~+/-]*[0-9])[A-Za-z0-9._~+/-]{16,}=*'
-    || '|((?:^|[\s"''\x60]|\\[nrt])password=)(?:''[^''"\\]+''|[^\s''"\x60\\$*{\[(][^\s''"\x60\\]*[^\s''"\x60\\,]|[^\s''"\x60\\$*{\[(,]|' || _secrets_odd() || ')(?=\s+' || _secrets_connection_key() || ')'
+    || '|((?:^|[\s"''\x60]|\\[nrt])password=)(?:''[^''"\\]+''|[^\s''"\x60\\$*{\[(][^\s''"\x60\\]*[^\s''"\x60\\,]|[^\s''"\x60\\$*{\[(,]|'
+    || _secrets_odd() || ')(?=\s+' || _secrets_connection_key() || ')'
     || '|(_authToken=[\\"'']*|hooks\.slack\.com/(?:services|workflows|triggers)/)[A-Za-z0-9_+/=-]{16,}(?:\.[A-Za-z0-9_+/=-]+)*';
 
 comment on function _secrets_behind() is 'What is a secret because of what stands before it, as a regular expression whose groups are what stays; the same in runtime/secrets/forms.ts.';

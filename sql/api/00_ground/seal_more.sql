@@ -10,7 +10,7 @@ create or replace function _sealed_facts(p_seal seals)
 as $$
   select case when p_seal.turn_id is not null then (
       select string_agg(row(
-               a.tool_call_id, a.work_item_id, a.risk, extract(epoch from a.requested_at), extract(epoch from a.expires_at), a.decision, a.decided_by,
+               a.tool_call_id, a.work_item_id, a.risk, extract(epoch from a.requested_at), extract(epoch from a.expires_at), a.decision, a.decided_by, a.person,
                extract(epoch from a.decided_at))::text, '' order by a.tool_call_id)
         from tool_calls k
         join approvals a on a.tool_call_id = k.id
@@ -42,7 +42,8 @@ as $$
        where k.turn_id = p_seal.turn_id), '')
     else (
       select sha256(uuid_send(p_salt) || _sized(w.state_reason)
-               || coalesce((select string_agg(_sized(f.error::text), '' order by f.attempt) from foci f where f.work_item_id = w.id and f.lease_generation > 0), '')
+               || coalesce((
+                    select string_agg(_sized(f.error::text), '' order by f.attempt) from foci f where f.work_item_id = w.id and f.lease_generation > 0), '')
                || coalesce((
                     select string_agg(_sized(u.content_hash) || _sized(a.media_type), '' order by u.content_hash)
                       from artifact_uses u

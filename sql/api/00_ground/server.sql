@@ -14,7 +14,8 @@ begin
       return (
         select encode(
                  overlay(uuid_send(gen_random_uuid())
-                   placing substring(int8send(t.microseconds / 1000) from 3) || substring(int4send((28672 + t.microseconds % 1000 * 4096 / 1000)::integer) from 3)
+                   placing substring(int8send(t.microseconds / 1000) from 3)
+                     || substring(int4send((28672 + t.microseconds % 1000 * 4096 / 1000)::integer) from 3)
                    from 1 for 8),
                  'hex')::uuid
           from (select floor(extract(epoch from clock_timestamp()) * 1000000)::bigint as microseconds) t);

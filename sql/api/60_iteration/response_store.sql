@@ -109,7 +109,9 @@ create or replace function _wire_name(p_name text)
   language sql
   immutable
   parallel safe
-  return coalesce(nullif(left(regexp_replace(case when _may_hold_secret(p_name) then _redacted(p_name) else p_name end, '[^a-zA-Z0-9_-]', '_', 'g'), 128), ''), 'unnamed');
+  return coalesce(
+    nullif(left(regexp_replace(case when _may_hold_secret(p_name) then _redacted(p_name) else p_name end, '[^a-zA-Z0-9_-]', '_', 'g'), 128), ''),
+    'unnamed');
 
 comment on function _wire_name(text) is
   'The name under which requests show a call: the one that came (p_name), if the API accepts it and it holds no secret; else what of it can stand; unnamed if nothing came.';
