@@ -2355,8 +2355,7 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     from: `  perform pg_catalog.set_config('search_path', v_own_path, true);
 `,
     to: '',
-    test: 'test/e2e/roles.test.ts',
-    title: 'and for nobody who could not run it themselves',
+    test: 'test/sql/ability_invoke/runs_users_functions_as_a_role_of_their_own.test.sql',
   },
   {
     name: 'a tool leaves a table in the session of its caller',
