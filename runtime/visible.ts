@@ -2,7 +2,8 @@
 // pages of the console share this one rule.
 
 /** Persian, Urdu and the scripts of India are spelled with joiners: between two of their letters one can be seen by its effect. */
-const joined = '[\\p{scx=Arabic}\\p{scx=Syriac}\\p{scx=Devanagari}\\p{scx=Bengali}\\p{scx=Gurmukhi}\\p{scx=Gujarati}\\p{scx=Tamil}\\p{scx=Telugu}\\p{scx=Kannada}\\p{scx=Malayalam}\\p{scx=Sinhala}]';
+const scripts = ['Arabic', 'Syriac', 'Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Tamil', 'Telugu', 'Kannada', 'Malayalam', 'Sinhala'];
+const joined = `[${scripts.map((name) => `\\p{scx=${name}}`).join('')}]`;
 
 /** What stays, though it is of the kinds below: joiners within words and emoji, and the selector that makes a sign an emoji. */
 const harmless = [
@@ -12,7 +13,7 @@ const harmless = [
   '(?<=[0-9#*])\\ufe0f(?=\\u20e3)',
 ].join('|');
 
-/** Control characters except tab and line feed, formats (bidi, zero width, tags), line and paragraph separators, halves of characters, blanks that look like nothing, whatever a font leaves out. */
+/** Control characters, formats (bidi, zero width, tags), line and paragraph separators, halves of characters, what a font leaves out. */
 const unseen = '[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}\\p{Cs}\\p{Default_Ignorable_Code_Point}\\u2800]';
 
 const either = new RegExp(`(?<harmless>${harmless})|[\\t\\n]|(?<unseen>${unseen})`, 'gu');
@@ -23,7 +24,8 @@ function sign(character: string): string {
   return code === 0x7f ? '␡' : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
 }
 
-const signed = (text: string): string => text.replaceAll(either, (all, _, hidden: string | undefined) => (hidden === undefined ? all : sign(hidden)));
+const signed = (text: string): string =>
+  text.replaceAll(either, (all, _, hidden: string | undefined) => (hidden === undefined ? all : sign(hidden)));
 
 /** The same text, with each character that cannot be seen as a sign: ␛, or its code between angle brackets. Tabs and lines stay. */
 export const visible = (text: string): string => signed(text.replaceAll('\r\n', '\n'));

@@ -36,11 +36,12 @@ const isRaw = (value: unknown): boolean => exact.isRawJSON(value);
 
 /** What JSON says; a number that JavaScript would round or write differently stays as it was written. */
 export const exactJson = (json: string): unknown =>
-  exact.parse(json, (_, value, { source }) => (typeof value === 'number' && source !== undefined && String(value) !== source ? exact.rawJSON(source) : value));
+  exact.parse(json, (_, value, { source = '' }) => (typeof value === 'number' && String(value) !== source ? exact.rawJSON(source) : value));
 
 function argument(name: string | null, value: unknown): Argument {
   if (typeof value === 'string') return { name, kind: kindOf(name ?? '', value), text: value };
-  const kind = value === null ? 'null' : typeof value === 'boolean' ? 'boolean' : typeof value === 'number' || isRaw(value) ? 'number' : 'JSON';
+  const isNumber = typeof value === 'number' || isRaw(value);
+  const kind = value === null ? 'null' : typeof value === 'boolean' ? 'boolean' : isNumber ? 'number' : 'JSON';
   const compact = JSON.stringify(value);
   const indented = JSON.stringify(value, null, 2);
   return { name, kind, text: indented.length > MOST_SPREAD * compact.length ? compact : indented };

@@ -8,6 +8,7 @@ import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { literal, literalName } from '../visible.ts';
 import { exactJson, wholeArguments } from '../wholeArguments.ts';
+import type { Argument } from '../wholeArguments.ts';
 import { idOf } from './ids.ts';
 import { exit, note, paint, print, visible } from './output.ts';
 import { withLedger, withReader } from './withLedger.ts';
@@ -21,14 +22,17 @@ export const approvals = (options: Settings): Promise<number> =>
   withReader(options, async (db) => {
     const waiting = await db.approvals();
     const data = waiting.map(({ input_json: json, ...one }) => ({ ...one, input: exactJson(json) }));
-    print(data, waiting.map((one) => approvalText(one, widthOf(process.stdout))).join('\n\n') || 'nothing waits for an approval', options.json ?? false);
+    const shown = waiting.map((one) => approvalText(one, widthOf(process.stdout)));
+    print(data, shown.join('\n\n') || 'nothing waits for an approval', options.json ?? false);
     return exit.ok;
   });
 
 export const approve = (toolCallId: string, options: Settings & { hash?: string }): Promise<number> =>
   withLedger(options, async (db) => {
     const id = idOf(toolCallId, 'tool call');
-    if (options.hash !== undefined && !/^[0-9a-f]{16,64}$/.test(options.hash)) throw new UsageError(`--hash takes at least ${HASH} characters of a hash, as "work-ledger approvals" prints it`);
+    if (options.hash !== undefined && !/^[0-9a-f]{16,64}$/.test(options.hash)) {
+      throw new UsageError(`--hash takes at least ${HASH} characters of a hash, as "work-ledger approvals" prints it`);
+    }
     const [asked] = await db.approvals(id);
     if (asked && !(await isWanted(asked, options.hash))) {
       note('not approved');
@@ -53,7 +57,9 @@ async function isWanted(asked: Approval, hash: string | undefined): Promise<bool
     if (asked.input_hash.startsWith(hash)) return true;
     throw new Error(`its arguments are not those of --hash ${hash}; "work-ledger approvals" shows them`);
   }
-  if (!process.stdin.isTTY) throw new UsageError('where nobody can be asked, --hash names the arguments that were looked at; "work-ledger approvals" prints it');
+  if (!process.stdin.isTTY) {
+    throw new UsageError('where nobody can be asked, --hash names the arguments that were looked at; "work-ledger approvals" prints it');
+  }
   note(`${approvalText(asked, widthOf(process.stderr))}\n`);
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -80,20 +86,27 @@ export function approvalText(one: Approval, width: number): string {
     ...field('hash', one.input_hash.slice(0, HASH), width),
   ];
   const given = wholeArguments(one.input_json);
-  const rows = given.flatMap(({ name, kind, text }) => {
-    const shown = name === null ? '(all arguments)' : literalName(name).replaceAll(/[│┊]/g, (c) => `⟨U+${(c.codePointAt(0) ?? 0).toString(16)}⟩`);
-    const names = pieces(kind === 'text' ? shown : `${shown} (${kind})`, NAME);
-    const values = literal(text).replaceAll('\t', '␉   ').split('\n').flatMap((line) => pieces(line, width - NAME - 7).map((piece, i) => `${i === 0 ? '│' : '┊'} ${piece}`));
-    return Array.from({ length: Math.max(names.length, values.length) }, (_, i) => `    ${padded(names[i] ?? '', NAME)} ${values[i] ?? ''}`.trimEnd());
-  });
+  const rows = given.flatMap((argument) => rowsOf(argument, width));
   return [...head, ...rows, `  end of ${given.length === 1 ? 'the argument' : `${given.length} arguments`}`].join('\n');
 }
 
-const field = (name: string, text: string, width: number): string[] => pieces(text, width - 14).map((piece, i) => `  ${(i === 0 ? name : '').padEnd(9)}  ${piece}`);
+function rowsOf({ name, kind, text }: Argument, width: number): string[] {
+  const shown = name === null ? '(all arguments)' : literalName(name).replaceAll('│', '⟨U+2502⟩').replaceAll('┊', '⟨U+250A⟩');
+  const names = pieces(kind === 'text' ? shown : `${shown} (${kind})`, NAME);
+  const lines = literal(text).replaceAll('\t', '␉   ').split('\n');
+  const values = lines.flatMap((line) => pieces(line, width - NAME - 7).map((piece, i) => `${i === 0 ? '│' : '┊'} ${piece}`));
+  const length = Math.max(names.length, values.length);
+  return Array.from({ length }, (_, i) => `    ${padded(names[i] ?? '', NAME)} ${values[i] ?? ''}`.trimEnd());
+}
 
-const wide = /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f000}-\u{3fffd}]/u;
+const field = (name: string, text: string, width: number): string[] =>
+  pieces(text, width - 14).map((piece, i) => `  ${(i === 0 ? name : '').padEnd(9)}  ${piece}`);
+
+/** What a terminal draws two cells wide. */
+const wide = /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1b000}-\u{3fffd}]/u;
 const cells = (character: string): number => (wide.test(character) ? 2 : 1);
-const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - Array.from(text, cells).reduce((sum, n) => sum + n, 0)));
+const padded = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - Array.from(text, cells).reduce((sum, n) => sum + n, 0)));
 
 /** A line in pieces that fit; an empty one is one piece. */
 function pieces(line: string, width: number): string[] {

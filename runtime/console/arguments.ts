@@ -31,7 +31,9 @@ function linesOf(text: string, isDiff: boolean): Html {
   const lines = text.split('\n');
   if (lines.length > MOST_NUMBERED) return together(lines, 10 * TOGETHER, (some) => `<span class="ln">${escaped(some.join('\n'))}</span>`);
   const isOne = lines.length === 1;
-  return together(lines, TOGETHER, (some, from) => some.map((line, i) => numbered(line, isOne ? '' : ` data-n="${num(from + i + 1)}"`, isDiff ? diffClass(line) : '')).join(''));
+  const numberOf = (n: number): string => (isOne ? '' : ` data-n="${num(n)}"`);
+  const classOf = isDiff ? diffClass : () => '';
+  return together(lines, TOGETHER, (some, from) => some.map((line, i) => numbered(line, numberOf(from + i + 1), classOf(line))).join(''));
 }
 
 /** The line breaks between the boxes are for whoever copies them, or reads without styles. */
@@ -42,10 +44,9 @@ function together(lines: readonly string[], size: number, rendered: (some: strin
 }
 
 function numbered(line: string, number: string, className: string): string {
-  const shown = (piece: string, more: string): string => `<span class="ln${className}${more}"${more === '' ? number : ''}>${escaped(piece)}</span>\n`;
-  if (line.length <= PIECE) return shown(line, '');
-  return (line.match(new RegExp(`.{1,${PIECE}}`, 'gsu')) ?? []).map((piece, i) => shown(piece, i === 0 ? '' : ' more')).join('');
+  const pieces = line.length <= PIECE ? [line] : line.match(new RegExp(`.{1,${PIECE}}`, 'gsu')) ?? [];
+  return pieces.map((piece, i) => `<span class="ln${className}${i === 0 ? `"${number}` : ' more"'}>${escaped(piece)}</span>\n`).join('');
 }
 
 const diffClass = (line: string): string =>
-  /^(?:diff |index |\+\+\+ |--- )/.test(line) ? ' file' : line.startsWith('@@') ? ' hunk' : line.startsWith('+') ? ' add' : line.startsWith('-') ? ' del' : '';
+  /^(?:diff |index |\+\+\+ |--- )/.test(line) ? ' file' : ({ '@': ' hunk', '+': ' add', '-': ' del' })[line.slice(0, 1)] ?? '';

@@ -8,7 +8,8 @@ import { workItem } from './answers.ts';
 import type { Calls } from './pool.ts';
 
 const approval = z.object({
-  tool_call_id: z.string(), work_item_id: z.string(), description: z.string(), tool_name: z.string(), risk: z.string(), input: z.unknown(), input_json: z.string(), input_hash: z.string(), expires_at: z.string(),
+  tool_call_id: z.string(), work_item_id: z.string(), description: z.string(), tool_name: z.string(), risk: z.string(),
+  input: z.unknown(), input_json: z.string(), input_hash: z.string(), expires_at: z.string(),
 });
 const decided = z.object({ decision: z.string() });
 
@@ -33,7 +34,8 @@ export const control = ({ row, rows, run, named }: Calls) => ({
         from ${named('v_approvals')} where ${toolCallId}::uuid is null or tool_call_id = ${toolCallId}::uuid order by requested_at`),
 
   /** `inputHash`: of the arguments that were looked at; without it the call is approved with whatever arguments it has. */
-  toolCallApprove: async (toolCallId: string, inputHash: string | null = null) => (await row('tool_call_approve', [toolCallId, inputHash], decided)).decision,
+  toolCallApprove: async (toolCallId: string, inputHash: string | null = null) =>
+    (await row('tool_call_approve', [toolCallId, inputHash], decided)).decision,
 
   toolCallReject: async (toolCallId: string, reason: string | null) => (await row('tool_call_reject', [toolCallId, reason], decided)).decision,
 });

@@ -1356,7 +1356,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/console/assets/approvals.js',
     from: 'if (intersectionRatio < 0.9 || !ask) continue;',
     to: 'if (intersectionRatio < 0 || !ask) continue;',
-    test: 'test/console/browserApprovals.test.ts',
+    test: 'test/console/browserApprovalText.test.ts',
     title: 'is the whole call',
   },
   {
@@ -1372,7 +1372,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/console/approval.ts',
     from: 'const isWhole = one.input_json !== null;',
     to: 'const isWhole = one.size > 0;',
-    test: 'test/console/browserApprovals.test.ts',
+    test: 'test/console/browserApprovalText.test.ts',
     title: 'is read on a page of its own where it is long',
   },
   {
@@ -1380,7 +1380,7 @@ export const runtimeMutants: readonly Mutant[] = [
     file: 'runtime/console/arguments.ts',
     from: ': literalName(name)}',
     to: ': name}',
-    test: 'test/console/browserApprovals.test.ts',
+    test: 'test/console/browserApprovalText.test.ts',
     title: 'cannot be imitated by a value',
   },
   {
@@ -1426,8 +1426,8 @@ export const runtimeMutants: readonly Mutant[] = [
   {
     name: 'approve asks nobody where nobody can be asked',
     file: 'runtime/commands/approvals.ts',
-    from: 'if (!process.stdin.isTTY) throw',
-    to: 'if (!process.stdin.isTTY) return true;\n  if (process.stdin.closed) throw',
+    from: 'if (!process.stdin.isTTY) {',
+    to: 'if (!process.stdin.isTTY) return true;\n  if (process.stdin.closed) {',
     test: 'test/e2e/approvals.test.ts',
     title: 'where nobody can be asked',
   },

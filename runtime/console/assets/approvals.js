@@ -73,7 +73,8 @@ function renew(ask) {
 
 const elementOf = (node) => (node.nodeType === 1 ? node : node.parentElement);
 new MutationObserver((records) => {
-  const changed = records.filter(({ target, attributeName }) => (attributeName === 'data-hash' ? target.matches('.ask') : attributeName === null && elementOf(target)?.closest('[data-what]')));
+  const isContent = ({ target, attributeName }) => (attributeName === null ? elementOf(target)?.closest('[data-what]') : attributeName === 'data-hash');
+  const changed = records.filter(isContent);
   for (const ask of new Set(changed.map(({ target }) => elementOf(target).closest('.ask')))) if (ask) renew(ask);
   look();
   for (const ask of pending.keys()) if (!ask.isConnected) drop(ask, '');
