@@ -9,7 +9,7 @@ import { packFiles, unpackFiles } from './fileArchive.ts';
 import type { ArchiveLimits } from './fileArchive.ts';
 import { openDirectory } from './openDirectory.ts';
 import type { Directory } from './openDirectory.ts';
-import { containerOptions, isImageMissing, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
+import { containerOptions, isImageMissing, LEDGER_LABEL, ofLedger, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
 import type { ContainerKind, ContainerSettings } from './sandboxContainer.ts';
 import { changedMeanwhile, WorkspaceError, WorkspaceUnavailable } from './workspace.ts';
 import type { FoundFile, ProcessResult, RunOptions, Workspace } from './workspace.ts';
@@ -159,7 +159,7 @@ export class ContainerWorkspace implements Workspace {
   async #startOnce(): Promise<SandboxContainer<Answer>> {
     const { sizeBytes, seed } = this.#settings;
     await this.#bind();
-    const isLimited = await makeVolume(this.#docker, this.#workItemId, sizeBytes);
+    const isLimited = await makeVolume(this.#docker, this.#workItemId, sizeBytes, this.#settings.ledger);
     const container = await SandboxContainer.start<Answer>(this.#docker, containerOptions(this.#settings, workspaceContainer(this.#workItemId, sizeBytes)));
     try {
       if (container.ready['is_writable'] !== true) await container.put(await packFiles((await seed?.()) ?? null, { maxBytes: sizeBytes, maxFiles: MAX_FILES }), MOUNT);
@@ -185,14 +185,14 @@ export class ContainerWorkspace implements Workspace {
 }
 
 /** Makes the volume of a work item unless it exists. Returns whether the daemon itself enforces its size (it does on XFS with project quotas). */
-async function makeVolume(docker: Docker, workItemId: string, sizeBytes: number): Promise<boolean> {
+async function makeVolume(docker: Docker, workItemId: string, sizeBytes: number, ledger?: string): Promise<boolean> {
   const Name = volumeOf(workItemId);
   const there = await docker.getVolume(Name).inspect().catch((error: { statusCode?: number }) => {
     if (error.statusCode === 404) return null;
     throw error;
   });
   if (there) return there.Options?.['size'] !== undefined;
-  const make = (DriverOpts: Record<string, string>): Promise<unknown> => docker.createVolume({ Name, Driver: 'local', DriverOpts, Labels: { [VOLUME_LABEL]: workItemId } });
+  const make = (DriverOpts: Record<string, string>): Promise<unknown> => docker.createVolume({ Name, Driver: 'local', DriverOpts, Labels: { [VOLUME_LABEL]: workItemId, ...ofLedger(ledger) } });
   try {
     await make({ size: String(sizeBytes) });
     return true;
@@ -230,9 +230,12 @@ async function withVolume<T>(docker: Docker, workItemId: string, image: string, 
 }
 
 /** The work items that have a volume at this daemon. */
-export async function listVolumes(docker: Docker): Promise<string[]> {
+export const listVolumes = async (docker: Docker): Promise<string[]> => (await listOwned(docker)).map(({ workItemId }) => workItemId);
+
+/** With the ledger for whose work each was made; null: an earlier version made it, or `push`, which knows none. */
+export async function listOwned(docker: Docker): Promise<{ workItemId: string; ledger: string | null }[]> {
   const { Volumes } = await docker.listVolumes({ filters: { label: [VOLUME_LABEL] } });
-  return Volumes.flatMap(({ Labels }) => Labels[VOLUME_LABEL] ?? []);
+  return Volumes.flatMap(({ Labels }) => (Labels[VOLUME_LABEL] ? [{ workItemId: Labels[VOLUME_LABEL], ledger: Labels[LEDGER_LABEL] ?? null }] : []));
 }
 
 /** Removes a work item's files. False if something still uses them. */

@@ -11,7 +11,13 @@ import type { Container, ContainerCreateOptions, HostConfig } from 'dockerode';
 
 import { isAlive } from './isAlive.ts';
 
-export type ContainerSettings = { image: string; memoryBytes: number; cpus: number };
+export type ContainerSettings = {
+  image: string;
+  memoryBytes: number;
+  cpus: number;
+  /** The ledger whose work it is for; default: not known. */
+  ledger?: string;
+};
 
 /** What one kind of container has in addition to the settings that lock each one down. */
 export type ContainerKind = {
@@ -29,6 +35,8 @@ export type ContainerKind = {
 
 /** The label of every container made here; its value is its owner. */
 export const LABEL = 'work-ledger.sandbox';
+/** The label of containers and volumes that says for which ledger's work they are. Those of earlier versions have none. */
+export const LEDGER_LABEL = 'work-ledger.ledger';
 /** Identifies where a process id means the same as here: this boot of this machine, and this PID namespace. Null: unknown. */
 const here = placeOfProcesses();
 /** The process that started a container: this one, unless another is named. */
@@ -48,6 +56,8 @@ const maskedPaths = [
 
 export const pythonProgram = (name: string): string => readFileSync(fileURLToPath(new URL(`python/${name}.py`, import.meta.url)), 'utf8');
 
+export const ofLedger = (ledger: string | undefined): Record<string, string> => (ledger === undefined ? {} : { [LEDGER_LABEL]: ledger });
+
 export const containerOptions = (settings: ContainerSettings, kind: ContainerKind): ContainerCreateOptions => ({
   Image: settings.image,
   Cmd: ['python3', '-I', '-u', '-c', kind.program, String(kind.silenceSeconds ?? SILENCE_SECONDS)],
@@ -55,7 +65,7 @@ export const containerOptions = (settings: ContainerSettings, kind: ContainerKin
   WorkingDir: kind.workingDir,
   Hostname: 'sandbox',
   Env: ['PATH=/usr/bin:/bin', 'HOME=/tmp', 'LANG=C.UTF-8'],
-  Labels: { [LABEL]: ownerLabel(), ...kind.labels },
+  Labels: { [LABEL]: ownerLabel(), ...ofLedger(settings.ledger), ...kind.labels },
   OpenStdin: true, StdinOnce: true, AttachStdin: true, AttachStdout: true, AttachStderr: true, Tty: false,
   StopSignal: 'SIGKILL',
   HostConfig: {

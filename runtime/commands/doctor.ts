@@ -5,7 +5,7 @@ import { realpath, stat } from 'node:fs/promises';
 import Docker from 'dockerode';
 
 import { commandUser, uncontained } from '../../sandbox/commandUser.ts';
-import { listVolumes, volumeOf } from '../../sandbox/containerWorkspace.ts';
+import { listOwned, volumeOf } from '../../sandbox/containerWorkspace.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import type { Settings } from '../config.ts';
 import { checkLedger, NoQueue, OtherLedger } from '../ledger/checkLedger.ts';
@@ -159,15 +159,20 @@ async function lookAtDocker(problems: readonly string[]): Promise<Check> {
   }
 }
 
-/** Workspaces at this daemon that no worker of this ledger will ever remove. Nobody can tell a ledger that is gone from one that was moved: a person decides. */
+/** Workspaces at this daemon that no worker of this ledger will ever remove. What is labelled as another ledger's is not looked at. */
 async function lookAtWorkspaces(db: Db): Promise<Check[]> {
-  const unknown = await db.unknownItems(await listVolumes(new Docker()).catch(() => []));
-  if (unknown.length === 0) return [];
-  return [{
-    check: 'workspaces', severity: 'warning',
-    detail: `${unknown.length === 1 ? '1 volume' : `${unknown.length} volumes`} of items that this ledger does not know, of another ledger or of one that is gone: ${unknown.slice(0, 5).map(volumeOf).join(', ')}${unknown.length > 5 ? ', …' : ''}`,
-    remedy: 'docker volume rm NAME, where no ledger has the item any more',
-  }];
+  const [all, ledger] = await Promise.all([listOwned(new Docker()).catch(() => []), db.ledgerId()]);
+  const unknownOf = (of: string | null): Promise<string[]> => db.unknownItems(all.filter((one) => one.ledger === of).map(({ workItemId }) => workItemId));
+  const [own, unlabelled] = [await unknownOf(ledger), await unknownOf(null)];
+  const said = (volumes: readonly string[], of: string, remedy: string): Check[] => (volumes.length === 0 ? [] : [{
+    check: 'workspaces', severity: 'warning', remedy,
+    detail: `${volumes.length === 1 ? '1 volume' : `${volumes.length} volumes`} ${of}: ${volumes.slice(0, 5).map(volumeOf).join(', ')}${volumes.length > 5 ? ', …' : ''}`,
+  }]);
+  return [
+    ...said(own, 'of items that this ledger had and does not know any more', 'docker volume rm NAME'),
+    // Nobody can tell a ledger that is gone from one that was moved: a person decides.
+    ...said(unlabelled, 'without the label of a ledger, which earlier versions did not set, of items that this ledger does not know: of another one, or of one that is gone', 'look whether another ledger at this daemon has the item; docker volume rm NAME, where none has it any more'),
+  ];
 }
 
 function isAtLeast(version: string, wanted: readonly number[]): boolean {

@@ -101,6 +101,7 @@ function callsOf(schema: string, run: Run) {
   return {
     /** The name of a view, table or function, qualified with the ledger's schema. */
     named,
+    schema,
     /** A function call, for use within a query. */
     invoked,
     run,

@@ -10,7 +10,7 @@ import type { Calls } from './pool.ts';
 /** Of the files as they were when this process started. */
 const programVersion = version();
 
-export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
+export const upkeep = ({ call, values, one, run, once, named, schema }: Calls) => ({
   /** Never repeated: a late heartbeat proves nothing. Refused with WL010 when the ledger was upgraded and does not serve this version any more, with WL011 when it was moved. */
   leaseRenew: ({ workerId, leases, host, pid, treeId, concurrency, daemon }: { workerId: string; leases: readonly Lease[]; host: string; pid: number; treeId: string | null; concurrency: number; daemon: string | null }) =>
     once.values('lease_renew', [
@@ -33,6 +33,15 @@ export const upkeep = ({ call, values, one, run, once, named }: Calls) => ({
   unknownItems: async (workItemIds: readonly string[]) =>
     (await run(() => sql.type(z.object({ id: z.string() }))`
       select id from unnest(${sql.array(workItemIds, 'uuid')}) given(id) where not exists (select from ${named('work_items')} w where w.id = given.id) order by id`)).map(({ id }) => id),
+
+  /** The same for everybody who works with this ledger, and another one for every other: of its server, its database and its schema. */
+  async ledgerId() {
+    // Where a server keeps its own identity to itself, database and schema have to do.
+    const { may } = await one(() => sql.type(z.object({ may: z.boolean() }))`select has_function_privilege('pg_control_system()', 'execute') as may`);
+    const { id } = await one(() => sql.type(z.object({ id: z.string() }))`
+      select left(encode(sha256(convert_to(concat_ws('/', ${may ? sql.fragment`(select system_identifier from pg_control_system())` : sql.fragment`null`}, quote_ident(current_database()), quote_ident(${schema})), 'UTF8')), 'hex'), 16) as id`);
+    return id;
+  },
 
   connections: () =>
     one(() => sql.type(z.object({ most: z.number(), left: z.number() }))`

@@ -97,7 +97,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const heart = await openChecked(url, schema, { maximumPoolSize: 1 });
   const directories = new ServedDirectories(options.workspaceRoots ?? workspaceRoots(), options.ownDirectories);
   const docker = options.docker === undefined ? new Docker() : (options.docker as Docker | null);
-  const containers = docker === null ? null : openContainers(docker, db, directories, log);
+  const containers = docker === null ? null : openContainers(docker, db, await patiently(() => heart.ledgerId()), directories, log);
   const close = async (): Promise<void> => {
     stopping.abort();
     await Promise.race([warming, sleep(2000, undefined, { ref: false })]); // metrics are taken up to the oldest transaction

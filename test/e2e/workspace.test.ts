@@ -23,6 +23,7 @@ import { builtinTools } from '../../runtime/tools/builtinTools.ts';
 import { startWorker } from '../../runtime/worker/worker.ts';
 import type { Worker } from '../../runtime/worker/worker.ts';
 import { listVolumes, removeVolume, VOLUME_LABEL, volumeOf } from '../../sandbox/containerWorkspace.ts';
+import { LEDGER_LABEL } from '../../sandbox/sandboxContainer.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { docker, noDocker } from '../docker.ts';
@@ -170,18 +171,23 @@ describe.skipIf(noDocker !== null)('a workspace in a container', () => {
     await start();
     const item = await submit([call('bash', { command: 'echo x > x' })]);
     await answered(item);
-    const foreign = randomUUID();
+    const ledger = (await docker.getVolume(volumeOf(item.id)).inspect()).Labels[LEDGER_LABEL] ?? '';
+    expect([ledger, (await docker.listContainers({ filters: { label: [`${LEDGER_LABEL}=${ledger}`] } })).length > 0]).toEqual([expect.stringMatching(/^[0-9a-f]{16}$/), true]);
+    const [foreign, lost, others] = [randomUUID(), randomUUID(), randomUUID()];
     await docker.createVolume({ Name: volumeOf(foreign), Labels: { [VOLUME_LABEL]: foreign } });
+    await docker.createVolume({ Name: volumeOf(lost), Labels: { [VOLUME_LABEL]: lost, [LEDGER_LABEL]: ledger } });
+    await docker.createVolume({ Name: volumeOf(others), Labels: { [VOLUME_LABEL]: others, [LEDGER_LABEL]: 'another' } });
     try {
       const { stdout } = await promisify(execFile)(process.execPath, ['runtime/main.ts', 'doctor', '--json'], { env: { ...process.env, DATABASE_URL: database.url } }).catch((error: unknown) => error as { stdout: string });
-      const found = (JSON.parse(stdout) as { check: string; severity: string; detail: string; remedy: string }[]).find(({ check }) => check === 'workspaces');
-      expect(found).toMatchObject({ severity: 'warning', remedy: expect.stringContaining('docker volume rm') });
-      expect(found?.detail).toMatch(/volumes? of items that this ledger does not know/);
-      expect(found?.detail).not.toContain(item.id);
+      const found = (JSON.parse(stdout) as { check: string; severity: string; detail: string; remedy: string }[]).filter(({ check }) => check === 'workspaces');
+      const [own, unlabelled] = found;
+      expect(own).toMatchObject({ severity: 'warning', detail: `1 volume of items that this ledger had and does not know any more: ${volumeOf(lost)}`, remedy: 'docker volume rm NAME' });
+      expect(unlabelled).toMatchObject({ severity: 'warning', detail: expect.stringMatching(/^\d+ volumes? without the label of a ledger/), remedy: expect.stringContaining('look whether another ledger') });
+      for (const id of [item.id, others]) expect(JSON.stringify(found)).not.toContain(id);
       await start(); // sweeps at once
-      expect(await listVolumes(docker)).toContain(foreign);
+      expect(await listVolumes(docker)).toEqual(expect.arrayContaining([foreign, lost, others]));
     } finally {
-      await removeVolume(docker, foreign);
+      for (const id of [foreign, lost, others]) await removeVolume(docker, id);
     }
   });
 

@@ -3,6 +3,64 @@
 import type { Mutant } from './mutant.ts';
 
 export const runtimeMutants: readonly Mutant[] = [
+  // Streams of the console
+  {
+    name: 'one visitor opens as many streams as there are',
+    file: 'runtime/console/streams.ts',
+    from: 'own >= MOST_STREAMS.visitor || ',
+    to: '',
+    test: 'test/console/streams.test.ts',
+    title: '1,500 streams of somebody without the token',
+  },
+  {
+    name: 'strangers take the streams of those who are known',
+    file: 'runtime/console/streams.ts',
+    from: ' || (!isKnown && this.#strangers >= MOST_STREAMS.strangers)',
+    to: '',
+    test: 'test/console/streams.test.ts',
+    title: 'strangers leave room',
+  },
+  {
+    name: 'a stream that has ended keeps its place',
+    file: 'runtime/console/streams.ts',
+    from: 'if (!isOver) count(-1);',
+    to: '',
+    test: 'test/console/streams.test.ts',
+    title: 'strangers leave room',
+  },
+  {
+    name: 'what many pages ask at once is asked for each',
+    file: 'runtime/console/streams.ts',
+    from: 'running === null ? start()',
+    to: 'running !== undefined ? start()',
+    test: 'test/console/streams.test.ts',
+    title: 'what is asked at once is asked once',
+  },
+  // Volumes of several ledgers
+  {
+    name: 'the doctor offers the volumes of another ledger for removal',
+    file: 'runtime/commands/doctor.ts',
+    from: 'all.filter((one) => one.ledger === of)',
+    to: 'all.filter((one) => one.ledger === of || of === null)',
+    test: 'test/e2e/workspace.test.ts',
+    title: 'whose ledger is gone is named by the doctor',
+  },
+  {
+    name: 'a volume does not say whose it is',
+    file: 'sandbox/containerWorkspace.ts',
+    from: '[VOLUME_LABEL]: workItemId, ...ofLedger(ledger) }',
+    to: '[VOLUME_LABEL]: workItemId }',
+    test: 'test/e2e/workspace.test.ts',
+    title: 'whose ledger is gone is named by the doctor',
+  },
+  {
+    name: 'a ledger is the same on every server',
+    file: 'runtime/ledger/upkeep.ts',
+    from: `has_function_privilege('pg_control_system()', 'execute') as may`,
+    to: 'false as may',
+    test: 'test/runtime/ledgerId.test.ts',
+    title: 'a ledger is known by its server, its database and its schema',
+  },
   {
     name: 'a ledger keeps what an earlier PostgreSQL needed',
     file: 'runtime/ledger/checkLedger.ts',
