@@ -1,6 +1,6 @@
 -- In a ledger with roles a user's SQL function runs as the role of tools, and finds what it found when it was registered, whoever calls.
 begin;
-select plan(9);
+select plan(10);
 
 create temporary table made as select * from work_roles_create(format('t%s_', pg_backend_pid()));
 create function pg_temp.role(p_kind text) returns name language sql as $$ select role from made where kind = p_kind $$;
@@ -54,6 +54,9 @@ create function public.hold(input jsonb) returns void language plpgsql as $$ beg
 select from ability_register('hold', 'Holds.', '{"type": "object"}', 'unsafe', 'safe', 'public.hold(jsonb)');
 select throws_like($$ select ability_invoke('hold') $$, '%leaves a temporary object or an open cursor%', 'nor a query that runs when the session commits');
 
+select submit();
+select is(ability_invoke('ask', jsonb_build_object('sql', format('select trust from ledger_append(%L, ''note'', ''noted'')', item())), item()) #>> '{}', 'other_agent',
+  'without a lease it appends to what the caller submitted');
 delete from ledger_roles where kind = 'tools';
 select throws_ok($$ select ability_invoke('who', '{"id": 1}') $$, '42501', null, 'without that role it does not run at all');
 
