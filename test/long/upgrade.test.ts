@@ -238,6 +238,9 @@ describe('an upgrade', () => {
       await installLedger(other.url, 'ledger');
     }
     await other.query(`select ledger.work_roles_create('${prefix}')`);
+    // A kind of role that came with this version is made when roles are made again, and takes nothing from the others until then.
+    expect(difference(await catalogOf(other), await catalogOf(database)).filter((line) => !line.includes('_vouches'))).toEqual([]);
+    await database.query(`select ledger.work_roles_create('${prefix}')`);
     expect(difference(await catalogOf(other), await catalogOf(database))).toEqual([]);
     for (const one of [database, other]) await one.query('select ledger.work_roles_drop()');
     await database.drop();
