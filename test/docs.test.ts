@@ -168,7 +168,7 @@ describe.each(['extension', 'script'] as const)('on a ledger with work in it, in
     const labels = await all(`select label as id from sessions s order by exists (select from work_items w where w.id = '${crew.ids.root}'), label`);
     names = {
       ITEM: items, PARENT: [parent], CHILD: await all(`select id from spawn_child_work('${parent}', 'by hand', 'Only the queries of March')`),
-      TURN: await all(`select id from turns where work_item_id in ('${replayed}', '${crew.ids.done}') order by depth desc`),
+      TURN: await all(`select id from turns where work_item_id in ('${replayed}', '${crew.ids.done}') order by depth desc, id`),
       CALL: (await crew.db.approvals()).map((call) => call.tool_call_id), HASH: (await crew.db.approvals()).map((call) => call.input_hash), HANDLE: await all(`select left(_artifact_store(null, 'some output'), 16) as id`), LABEL: labels, OTHER: labels.toReversed(), SESSION: labels,
     };
   });
