@@ -121,10 +121,10 @@ $$;
 
 comment on function session_archive(text, text) is 'Marks a session as archived, deleted or active again, and returns its row. Its turns stay. Raises WL001, WL002.';
 
-create or replace function _session(p_name text, p_is_locked boolean default false)
+create or replace function _session_named(p_name text)
   returns sessions
   language plpgsql
-  volatile
+  stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
@@ -133,6 +133,21 @@ begin
   if v_session.label is null then
     raise exception using errcode = 'WL001', message = format('there is no session "%s"', p_name);
   end if;
+  return v_session;
+end
+$$;
+
+comment on function _session_named(text) is 'The session that session_find() finds. Raises WL001.';
+
+create or replace function _session(p_name text, p_is_locked boolean default false)
+  returns sessions
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+as $$
+declare
+  v_session sessions := _session_named(p_name);
+begin
   if p_is_locked then
     select * into v_session from sessions where label = v_session.label for no key update;
   end if;
@@ -140,4 +155,4 @@ begin
 end
 $$;
 
-comment on function _session(text, boolean) is 'The session that session_find() finds, its row locked if p_is_locked. Raises WL001.';
+comment on function _session(text, boolean) is '_session_named(), its row locked if p_is_locked. Raises WL001.';

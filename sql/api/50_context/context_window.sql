@@ -27,7 +27,7 @@ comment on function context_at(uuid) is
 create or replace function context_window(p_focus_id uuid)
   returns table (system json, messages json, tools json, request json)
   language plpgsql
-  stable
+  volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
@@ -37,7 +37,7 @@ declare
   v_next record;
   v_request json;
 begin
-  -- Stable, so that it cannot write; the random markers that _orient_text() makes at each call do not matter here.
+  -- It writes nothing. What it calls is volatile, for the random markers that it makes, and so granted to nobody: this runs as the owner.
   select * into v_focus from foci where id = p_focus_id;
   if not found then
     perform _raise_not_found('focus', p_focus_id);

@@ -58,7 +58,7 @@ create or replace function session_work(p_session text)
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
 declare
-  v_session sessions := _session(p_session);
+  v_session sessions := _session_named(p_session);
 begin
   return (
     select w.root_id

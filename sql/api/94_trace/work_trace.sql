@@ -122,7 +122,7 @@ comment on function trace_take(uuid, boolean) is
 create or replace function _is_trace_claimed(p_ends_at timestamptz)
   returns boolean
   language sql
-  volatile
+  stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
   select coalesce(p_ends_at > _now() and p_ends_at <= _now() + interval '1 minute', false);
