@@ -48,6 +48,9 @@ verify: node_modules ## what is generated or frozen is as it must be
 schema: node_modules ## write the catalog into test/schema.sql, tables and the SQL reference into docs/, to be looked at and committed
 	node test/schema.ts
 
+matrix: node_modules ## write who may do what to whose work into test/roles/matrix.txt, to be read and committed
+	MATRIX=write vitest run test/roles/matrix.test.ts
+
 freeze: node_modules ## keep the present version as released: from then on its sources have another number
 	node sql/build.ts --freeze
 
@@ -86,4 +89,4 @@ psql: node_modules ## psql on the ledger's database
 clean: ## remove what was built
 	rm -rf build dist
 
-.PHONY: help demo test test-long test-sql faults soak mutants check lint verify schema freeze build extension dist install installcheck sandbox-image db psql clean
+.PHONY: help demo test test-long test-sql faults soak mutants check lint verify schema matrix freeze build extension dist install installcheck sandbox-image db psql clean

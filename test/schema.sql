@@ -2665,7 +2665,7 @@ create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq in
 create function _is_told_over(p_work_item_id uuid) returns boolean
   sql stable; -- body b4397541, comment 1208d477
 create function _is_trace_claimed(p_ends_at timestamp with time zone) returns boolean
-  sql volatile; -- body c3ebf7a3, comment 60c3b2f5
+  sql stable; -- body c3ebf7a3, comment 60c3b2f5
 create function _is_uuid(p_text text) returns boolean
   sql immutable parallel safe; -- body d41d8cd9, comment 2a8a5cbf
 create function _is_watched(p_work_item_id uuid) returns boolean
@@ -3159,13 +3159,15 @@ create function _selective_cut(p_item work_items, p_focus foci, p_head turns, p_
 create function _sent_at(p_turn turns) returns timestamp with time zone
   sql immutable parallel safe; -- body d41d8cd9, comment 2cd049e5
 create function _session(p_name text, p_is_locked boolean DEFAULT false) returns sessions
-  plpgsql volatile; -- body 678bbfb4, comment 7cad3df8
+  plpgsql volatile; -- body 39b3ca77, comment f3b3ee48
 create function _session_advance(p_label text, p_turn_id uuid) returns void
   plpgsql volatile; -- body d54f4400, comment a6e49915
 create function _session_defaults() returns TABLE(name text, value text, whose text, remedy text)
   sql stable; -- body 6a875ab5, comment e7002dad
 create function _session_import(p_run json) returns jsonb
   plpgsql volatile; -- body eeb6f3cb, comment a506fcbb
+create function _session_named(p_name text) returns sessions
+  plpgsql stable; -- body 8ea51828, comment e84a1571
 create function _session_of(p_turn_id uuid) returns text
   sql stable; -- body 4a542278, comment 45de60a7
 create function _session_turns(p_session text) returns turns[]
@@ -3469,7 +3471,7 @@ create function context_replay_turns(p_session text, p_policy jsonb DEFAULT '{}'
 create function context_timeline(p_session text, p_policy jsonb DEFAULT NULL::jsonb, p_after uuid DEFAULT NULL::uuid, p_limit integer DEFAULT 500) returns TABLE(turn_id uuid, n integer, attempt integer, iteration integer, block integer, model text, status text, started_at timestamp with time zone, system integer, tools integer, task integer, digest integer, stubs integer, kept integer, closed integer, words integer, results integer, people integer, engine integer, sent integer, said integer, cut integer, cached_tokens integer, written_tokens integer, new_tokens integer, output_tokens integer, marks jsonb)
   plpgsql volatile set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 343cd89e, comment 14ba0e4a
 create function context_window(p_focus_id uuid) returns TABLE(system json, messages json, tools json, request json)
-  plpgsql stable; -- body d6eb14a2, comment d0ef1c57
+  plpgsql volatile; -- body 0d5979cc, comment d0ef1c57
 create function cost_by(p_by text, p_work_item_id uuid DEFAULT NULL::uuid) returns TABLE(key text, says text, requests bigint, input_tokens bigint, cached_input_tokens bigint, cache_write_tokens bigint, output_tokens bigint, cost numeric, summary_cost numeric, step_cost numeric, missed_tokens bigint, missed_cost numeric, unpriced_requests bigint)
   plpgsql stable; -- body 9524012f, comment b40cf25a
 create function cost_cuts(p_work_item_id uuid) returns TABLE(attempt integer, iteration integer, cut text, blocks text, expected_left integer, expected_rewritten integer, expected_after integer, left_tokens bigint, rewritten_tokens bigint, paid_after bigint, requests integer, saved_tokens numeric, summary_cost numeric, saved_cost numeric)
@@ -3611,7 +3613,7 @@ create function session_open(p_name text) returns sessions
 create function session_rollback(p_session text, p_turn_id uuid) returns sessions
   plpgsql volatile; -- body 3c56ade1, comment 7e5249ee
 create function session_work(p_session text) returns uuid
-  plpgsql stable; -- body 74db54f5, comment d60e08e8
+  plpgsql stable; -- body 00c4ab8f, comment d60e08e8
 create function sessions_with_turn(p_turn_id uuid) returns TABLE(session_label text, is_current boolean, first_at timestamp with time zone)
   sql stable; -- body e55d7057, comment e1e6f97b
 create function spawn_child_work(p_work_item_id uuid, p_work_type text, p_description text, p_params jsonb DEFAULT '{}'::jsonb, p_priority integer DEFAULT NULL::integer, p_faculty text DEFAULT NULL::text, p_lease uuid DEFAULT NULL::uuid, p_idempotency_key text DEFAULT NULL::text) returns work_items

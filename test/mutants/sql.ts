@@ -3008,4 +3008,167 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     to: "',' order by a.updated_at)",
     test: 'test/sql/faculty_save/offers_tools_in_the_order_of_its_list.test.sql',
   },
+  // The matrix of roles, and hostile sessions
+  {
+    name: 'who has no lease writes to the work of everybody',
+    file: 'sql/api/00_ground/fence.sql',
+    from: `  if p_lease is null then
+    perform _check_submitter(p_work_item_id);
+  end if;
+`,
+    to: '',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'an unfinished item is open to everybody',
+    file: 'sql/api/00_ground/fence.sql',
+    from: `  perform _check_submitter(p_work_item_id);
+  if v_item.resolved_at is not null then`,
+    to: '  if v_item.resolved_at is not null then',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'who may write to all items is who may not',
+    file: 'sql/api/00_ground/fence.sql',
+    from: `select has_function_privilege(session_user, '_works_for_all()', 'execute');`,
+    to: `select not has_function_privilege(session_user, '_works_for_all()', 'execute');`,
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'work is submitted below the work of others',
+    file: 'sql/api/20_submit/work_submit.sql',
+    from: `  perform _check_submitter(p_parent_id);
+`,
+    to: '',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'budgets of others are set',
+    file: 'sql/api/20_submit/budget.sql',
+    from: `  perform _check_submitter(p_work_item_id);
+`,
+    to: '',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'entries are appended to the work of others',
+    file: 'sql/api/45_ledger/ledger_append.sql',
+    from: '(submitted_by = session_user or _writes_for_all())',
+    to: 'true',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'the work of others is cancelled',
+    file: 'sql/api/70_control/work_cancel.sql',
+    from: `  perform _check_submitter(p_work_item_id);
+`,
+    to: '',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'messages and calls of a task come from anybody',
+    file: 'sql/api/91_agent_os/tasks.sql',
+    from: `  perform _check_submitter(v_item.id);
+  perform from fences`,
+    to: '  perform from fences',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'an agent invokes abilities for work that it has no lease on',
+    file: 'sql/api/93_abilities/ability_invoke.sql',
+    from: `    perform _fence(p_work_item_id, p_lease);
+`,
+    to: '',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'a tool of a user runs for who may not execute it',
+    file: 'sql/api/93_abilities/ability_invoke.sql',
+    from: `and not has_function_privilege(session_user, p_ability.function_name || '(jsonb)', 'execute') then`,
+    to: 'and false then',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'every function is granted to who reads',
+    file: 'sql/api/98_roles/roles_privileges.sql',
+    from: 'coalesce(f.roles, case',
+    to: `coalesce('{reader}'::text[], case`,
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'who reads inserts, too',
+    file: 'sql/api/98_roles/roles_privileges.sql',
+    from: 'grant select on all tables',
+    to: 'grant select, insert on all tables',
+    test: 'test/roles/matrix.test.ts',
+    title: 'every function answers every role as matrix.txt says',
+  },
+  {
+    name: 'a function that roles call is made of one that is granted to nobody',
+    file: 'sql/api/80_erasure/work_erase.sql',
+    from: 'v_session sessions := _session_named(p_session);',
+    to: 'v_session sessions := _session(p_session);',
+    test: 'test/roles/matrix.test.ts',
+    title: 'who may call a public function may call all that it calls',
+  },
+  {
+    name: 'a function that runs as the owner has no path of its own',
+    file: 'sql/api/20_submit/budget.sql',
+    from: `create or replace function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric)
+  returns budgets
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+`,
+    to: `create or replace function budget_set(p_work_item_id uuid, p_resource text, p_amount numeric)
+  returns budgets
+  language plpgsql
+  volatile
+`,
+    test: 'test/roles/hostile.test.ts',
+    title: 'a schema first in the path',
+  },
+  {
+    name: 'a function that runs as the owner looks for temporary objects first',
+    file: 'sql/api/70_control/work_message.sql',
+    from: `  returns inbox
+  language plpgsql
+  volatile
+  set search_path = pg_catalog, @extschema@, pg_temp
+`,
+    to: `  returns inbox
+  language plpgsql
+  volatile
+  set search_path = pg_temp, pg_catalog, @extschema@
+`,
+    test: 'test/roles/hostile.test.ts',
+    title: 'temporary relations and types first',
+  },
+  {
+    name: 'a tool of a user runs under the path of the session',
+    file: 'sql/api/60_iteration/ability_call.sql',
+    from: '_tool_run(p_ability.function_name, _tool_path(p_ability.search_path), p_input)',
+    to: `_tool_run(p_ability.function_name, (select reset_val from pg_settings where name = 'search_path'), p_input)`,
+    test: 'test/roles/hostile.test.ts',
+    title: 'a schema first in the path',
+  },
+  {
+    name: 'a tool of a user finds temporary tables first',
+    file: 'sql/api/10_faculty/ability_function.sql',
+    from: `array[_ledger_schema(), 'pg_temp']::name[]`,
+    to: 'array[_ledger_schema()]::name[]',
+    test: 'test/roles/hostile.test.ts',
+    title: 'temporary relations and types first',
+  },
 ];
