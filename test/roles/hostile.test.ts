@@ -38,7 +38,7 @@ beforeAll(async () => {
   // As a reader, who may name the types of the ledger.
   await world.as('reader', async () => {
     await session.client.query(await readFile(new URL('hostile.sql', import.meta.url), 'utf8'));
-    await session.client.query(`select hostile.functions(), hostile.relations('hostile')`);
+    await session.client.query(`set statement_timeout = 0; select hostile.functions(), hostile.relations('hostile')`);
   });
   await session.client.end();
 });
@@ -88,12 +88,12 @@ async function tried(options: {
 const nothing: Found = { ran: new Set(), otherwise: new Set() };
 
 test('a schema first in the path, from the beginning of the session', async () => {
-  const begin = ({ client }: Session): Promise<unknown> => client.query('select hostile.temporary()');
+  const begin = ({ client }: Session): Promise<unknown> => client.query('set statement_timeout = 0; select hostile.temporary(); reset statement_timeout');
   expect(await tried({ chosen: works, among: kinds, startup: '-c search_path=hostile,ledger,pg_catalog', begin })).toEqual(nothing);
 });
 
 test('temporary relations and types first in the path', async () => {
-  const begin = ({ client }: Session): Promise<unknown> => client.query('select hostile.temporary(); set search_path = pg_temp, hostile, ledger, pg_catalog');
+  const begin = ({ client }: Session): Promise<unknown> => client.query('set statement_timeout = 0; select hostile.temporary(); reset statement_timeout; set search_path = pg_temp, hostile, ledger, pg_catalog');
   expect(await tried({ chosen: works, among: kinds, begin })).toEqual(nothing);
 });
 
