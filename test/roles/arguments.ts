@@ -74,7 +74,7 @@ export const unsaid = new Set([
   'p_lease_seconds', 'p_limit', 'p_max_attempts', 'p_message', 'p_older_than', 'p_origin', 'p_output_schema', 'p_output_tokens',
   'p_params', 'p_pattern', 'p_persona_id', 'p_pid', 'p_prefix', 'p_priority', 'p_range', 'p_risk', 'p_run_at', 'p_seconds',
   'p_since', 'p_source', 'p_sources', 'p_state', 'p_target_tokens', 'p_threshold', 'p_touches', 'p_trigger', 'p_types', 'p_whole',
-  'p_with_content', 'p_with_forks', 'p_within', 'p_worker_timeout', 'p_about', 'p_function', 'p_search_path',
+  'p_with_content', 'p_with_forks', 'p_within', 'p_worker_timeout', 'p_about', 'p_function', 'p_search_path', 'p_is_asked',
 ]);
 
 /** Arguments that may be left out, and name something that somebody else may have: a call of its own with each. */

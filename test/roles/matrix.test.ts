@@ -62,7 +62,7 @@ ${tableOf(matrix)}`;
 });
 
 test('who does not work for all neither writes nor, without reading the ledger, is told of what is not theirs', () => {
-  const forAll = /^(worker|admin|member of the owner)$/;
+  const forAll = /^(worker|admin|console|member of the owner)$/;
   // Whom a reader watches, a person approves, and of whom an agent is told: that is what these are for.
   const meant = new Set([
     'reader ledger_watch', 'client ledger_watch', 'approver ledger_watch', 'approver tool_call_approve', 'approver tool_call_reject',

@@ -75,11 +75,12 @@ export async function grantsOf(world: Asked): Promise<string> {
      where r.kind <> 'owner'
      group by r.kind order by r.kind`);
   const functions = await world.query<{ line: string }>(`
-    select format('%s  %s', rpad(string_agg(r.kind, ', ' order by r.kind), 44), p.proname) as line
+    select format('%s  %s', rpad(string_agg(r.kind, ', ' order by r.kind), 52), p.proname) as line
       from pg_proc p cross join ledger.ledger_roles r
      where p.pronamespace = 'ledger'::regnamespace and p.proname ~ '^_' and r.kind <> 'owner' and has_function_privilege(r.role, p.oid, 'execute')
      group by p.oid, p.proname, p.provolatile, p.prosecdef
-    having p.prosecdef or p.provolatile = 'v' or array_agg(r.kind::text order by r.kind) <> '{admin,approver,client,reader,worker}'
+    having p.prosecdef or p.provolatile = 'v' or array_agg(r.kind order by r.kind) <> array(
+             select k.kind from ledger.ledger_roles k where k.kind <> 'owner' and has_table_privilege(k.role, 'ledger.work_items', 'select') order by k.kind)
      order by p.proname, p.oid`);
   return ['relations', ...relations.map(({ line }) => `  ${line}`), '', 'private functions, but for those that only read, which all who read may call', ...functions.map(({ line }) => `  ${line}`), ''].join('\n');
 }
