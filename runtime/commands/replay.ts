@@ -62,7 +62,7 @@ export async function replay(file: string, options: ScratchOptions & { closeEver
  * Drives the run to its end or until `interrupted` fires, in a ledger that is made where there is none, and reports what was sent and what could be rebuilt.
  * With `closeEvery` a step goes beside the next calls after every `closeEvery` calls, so that blocks close as with our own agents.
  */
-export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity, interrupted = new AbortController().signal): Promise<ReplayReport> {
+export async function replayRun(run: RecordedRun, url: string, schema: string, closeEvery = Infinity, interrupted: AbortSignal = new AbortController().signal): Promise<ReplayReport> {
   await readyLedger(url, schema);
   const db = await openChecked(url, schema);
   const steps = stepsOf(run, closeEvery);
