@@ -2405,7 +2405,7 @@ create function _doctor_invariants() returns TABLE(severity text, code text, wor
 create function _doctor_locks() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body 8ebc30f0, comment 193fd237
 create function _doctor_retention() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
-  sql stable; -- body ddc6df6f, comment 6bf3b42d
+  sql stable; -- body def3046f, comment 6bf3b42d
 create function _doctor_roles() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)
   sql stable; -- body bafd2d58, comment ef22705a
 create function _doctor_server() returns TABLE(severity text, code text, work_item_id uuid, says text, remedy text)

@@ -1,6 +1,6 @@
 -- The catalog checked by queries: what every function, table and column of the ledger has to keep to, in one list.
 begin;
-select plan(20);
+select plan(21);
 
 create temporary table ledger_functions as
   select p.*, p.oid::regprocedure::text as signature

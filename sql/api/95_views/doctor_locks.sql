@@ -63,7 +63,7 @@ as $$
    where e.erased_at is null and e.began_at < _now() - interval '2 hours'
   union all
   select 'warning', 'retention', r.root_id, format('it should have been erased, and its export failed: %s', r.error),
-         'Mend the function that the policy names; it is tried each hour.'
+         'Correct the function that the policy names; it is tried each hour.'
     from retention_runs r;
 $$;
 
