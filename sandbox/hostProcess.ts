@@ -20,9 +20,10 @@ const inGroup = '{ read -r _ <&3; kill -KILL 0; } >/dev/null 2>&1 & exec 3<&-; e
 /**
  * In a process namespace -1 is all that is in there; this shell is one of its first two processes, or it would be all that the user has. The watchdog
  * sends the signals that it is told, since those from outside would end the namespace at once or not reach its first process. This shell waits
- * for the command: a first process cannot be killed by a signal of its own.
+ * for the command: a first process cannot be killed by a signal of its own. That a signal ended the command it says to nobody: the command's
+ * errors are the command's alone.
  */
-const inNamespace = 'case $$ in 1|2) all=-1;; *) all=0;; esac; trap : TERM; { while read -r s <&3; do kill -"$s" "$all"; done; kill -KILL "$all"; } >/dev/null 2>&1 & exec 3<&-; "$0" "$@"; exit $?';
+const inNamespace = 'case $$ in 1|2) all=-1;; *) all=0;; esac; trap : TERM; { while read -r s <&3; do kill -"$s" "$all"; done; kill -KILL "$all"; } >/dev/null 2>&1 & exec 3<&- 4>&2 2>/dev/null; "$0" "$@" 2>&4 4>&-; exit $?';
 
 export async function runProcess(command: string, options: HostRun): Promise<ProcessResult> {
   hideEnvironment();

@@ -16,7 +16,7 @@ import type { ScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { createDatabase } from '../database.ts';
 import type { TestDatabase } from '../database.ts';
 import { noDocker } from '../docker.ts';
-import { until } from '../workerProcess.ts';
+import { servesTests, until } from '../workerProcess.ts';
 
 const main = fileURLToPath(new URL('../../runtime/start.ts', import.meta.url));
 let database: TestDatabase;
@@ -34,6 +34,7 @@ afterAll(async () => {
 
 const environment = (): NodeJS.ProcessEnv => ({
   PATH: process.env['PATH'], HOME: directory, DOCKER_HOST: process.env['DOCKER_HOST'], DATABASE_URL: database.url,
+  ...servesTests,
   ...(model && { ANTHROPIC_API_KEY: 'test-key', ANTHROPIC_BASE_URL: model.url }),
 });
 

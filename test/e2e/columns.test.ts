@@ -41,6 +41,7 @@ const exceptions: Record<string, string> = {
   ...Object.fromEntries(['ledger_entries_used', 'metadata'].map((name) => [`compactions.${name}`, 'a compaction of work of our own: e2e/compaction'])),
   ...Object.fromEntries(['elisions.kept_tokens', 'turn_sizes.kept'].map((name) => [name, 'a step that keeps a file whose block leaves: sql/blocks'])),
   ...Object.fromEntries([...['id', 'name', 'token_hash', 'created_at', 'revoked_at'].map((name) => `people.${name}`), 'approvals.person', 'inbox.person'].map((name) => [name, 'people who are known by a token: sql/person_current'])),
+  ...Object.fromEntries(['name', 'read_as', 'version', 'digest', 'heard_at'].map((name) => [`linked_digests.${name}`, 'a linked ledger that answers: long/links'])),
   'turn_sizes.closed': 'a closed block that is worth too little to leave: sql/blocks',
   'foci.crash_count': 'a worker that dies: e2e/crash',
   'foci.overflow_count': 'a request that is too large: e2e/compaction',
