@@ -1,7 +1,6 @@
 // Settings from flags and the environment.
 
 import { hostname } from 'node:os';
-import { delimiter } from 'node:path';
 
 import { z } from 'zod';
 
@@ -27,9 +26,6 @@ export function modelAccess(): { apiKey: string; baseURL?: string } | null {
 
 /** The name of this machine, by which faculties may ask for it: as given, else WORK_LEDGER_HOST, else what the system says. */
 export const hostName = (given?: string): string => given || process.env['WORK_LEDGER_HOST'] || hostname();
-
-/** The directories named by WORK_LEDGER_WORKSPACE_ROOTS, as in PATH. */
-export const workspaceRoots = (named = process.env['WORK_LEDGER_WORKSPACE_ROOTS'] ?? ''): string[] => named.split(delimiter).filter((path) => path !== '');
 
 const hostHeaders = z.record(z.string().regex(/^[a-z0-9.-]+(:\d+)?$/), z.record(z.string().regex(/^[\w-]+$/), z.string().regex(/^[\t -~]+$/)));
 

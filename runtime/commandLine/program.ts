@@ -4,7 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 
 import { version } from '../../sql/extensionSource.ts';
 import { exit } from '../commands/output.ts';
-import { workspaceRoots } from '../config.ts';
+import { workspaceRoots } from '../workspaceRoots.ts';
 
 export function integer(text: string): number {
   if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError('Not a whole number.');

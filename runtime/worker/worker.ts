@@ -9,7 +9,7 @@ import { z } from 'zod';
 
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
-import { hostName, webFetchHeaders, workspaceRoots } from '../config.ts';
+import { hostName, webFetchHeaders } from '../config.ts';
 import { failpoints } from '../failpoint.ts';
 import { openContainers } from '../focus/containers.ts';
 import type { Containers } from '../focus/containers.ts';
@@ -35,6 +35,7 @@ import { startRunner } from './runner.ts';
 import type { Runner } from './runner.ts';
 import { startSweeper } from './sweeper.ts';
 import { tendRunner } from './tendRunner.ts';
+import { workspaceRoots } from '../workspaceRoots.ts';
 
 export type WorkerOptions = {
   url: string;

@@ -60,15 +60,6 @@ test('a lease that was lost unheard stops its work when the same worker takes th
   leases.stop();
 });
 
-test('a worker whose heartbeats fail takes its work for lost', async () => {
-  const { leases, held } = await holding(3);
-  await database.query('alter function ledger.lease_renew rename to out_of_reach');
-  await until(() => held.signal.aborted);
-  expect(held.signal.reason).toBe('lost');
-  held.drop();
-  leases.stop();
-});
-
 test('that an earlier lease of a focus was taken away stops nothing under the one that came after', async () => {
   const { leases, held, claim } = await holding(3600);
   leases.revoke(`${claim.focus_id}/${claim.lease_generation - 1}`);
@@ -103,4 +94,13 @@ test('a lease counts from when its renewal was asked for, however late the answe
   } finally {
     vi.useRealTimers();
   }
+});
+
+test('a worker whose heartbeats fail takes its work for lost', async () => {
+  const { leases, held } = await holding(3);
+  await database.query('alter function ledger.lease_renew rename to out_of_reach');
+  await until(() => held.signal.aborted);
+  expect(held.signal.reason).toBe('lost');
+  held.drop();
+  leases.stop();
 });
