@@ -56,7 +56,8 @@ export class Shell {
   /**
    * Types a block. Each command prints what the block shows and ends with 0, or with what `echo $?` after it shows; one that serves goes on until
    * the block's end, and ends with 0 then.
-   * `names`: what stands in the block, by what is typed for it. An id that a command prints is typed for `ID`, and for any id, from then on.
+   * `names`: what stands in the block, by what is typed for it. An id that a command prints is typed for `ID`, and for any id, from then on; the schema of a ledger of its own
+   * for `SCHEMA`.
    */
   async type(block: Block, names: Record<string, string> = {}, more: NodeJS.ProcessEnv = {}): Promise<void> {
     const env = { ...this.env, ...more };
@@ -77,6 +78,8 @@ export class Shell {
           expectOutput(`${stdout}\n${stderr}`, output);
           const [id] = stdout.match(new RegExp(`^${uuid.source}$`, 'm')) ?? [];
           if (id) meant['ID'] = id;
+          const [schema] = /\bwork_ledger_(?:demo|replay)_[0-9a-f]{16}\b/.exec(stdout + stderr) ?? [];
+          if (schema) meant['SCHEMA'] = schema;
         }
       }
     } finally {
