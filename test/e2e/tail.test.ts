@@ -46,7 +46,7 @@ beforeAll(async () => {
   database = await createDatabase();
   db = await openDb(database.url, 'ledger');
   workspace = await mkdtemp(join(tmpdir(), 'work-ledger-test-'));
-  await db.facultySave({ name: 'engineer', accepts: ['fix'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] } });
+  await db.facultySave({ name: 'engineer', accepts: ['fix'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] }, awareness: { enabled: false } });
   const afterEvent = (count: number): Promise<void> | undefined => (count === held.count ? held.gone : undefined);
   const script = scriptOf([
     { content: [{ type: 'thinking', thinking: 'First I look at it.', signature: 'c2lnbmVk' }, { type: 'text', text: 'I look at the log before anything else, whatever it may hold.' }, { type: 'tool_use', name: 'bash', input: { command: 'echo seen' } }], afterEvent },
@@ -115,7 +115,7 @@ test.each(['fix', 'later'])('a turn that ends between the watch and the first lo
   if (workType === 'fix') await asked(id); // the other one has no turn yet
   const ledgerWatch: Db['ledgerWatch'] = async (...given) => {
     const answer = await db.ledgerWatch(...given);
-    if (workType === 'later') await db.facultySave({ name: 'late', accepts: ['later'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] } });
+    if (workType === 'later') await db.facultySave({ name: 'late', accepts: ['later'], engage: { workspace: 'host', workspace_dir: workspace, tools: ['bash'] }, awareness: { enabled: false } });
     held.go();
     await until(async () => (await db.workProgress(id)).turns >= 2);
     return answer;

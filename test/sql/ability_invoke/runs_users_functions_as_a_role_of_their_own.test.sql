@@ -25,11 +25,11 @@ grant usage on schema elsewhere to public;
 grant select on elsewhere.customers to public;
 create temporary view customers as select 1 as id, 'Mallory' as name;
 grant select on customers to public;
-set local search_path = elsewhere, pg_catalog, ledger, work_test, public;
+do $$ begin perform pg_catalog.set_config('search_path', format('elsewhere, pg_catalog, %I, work_test, public', _ledger_schema()), true); end $$;
 select pg_catalog.set_config('test.said', ability_invoke('who', '{"id": 1}') #>> '{}', true);
-set local search_path = ledger, work_test, public;
+do $$ begin perform pg_catalog.set_config('search_path', format('%I, work_test, public', _ledger_schema()), true); end $$;
 select is(current_setting('test.said'), format('Ada %s', pg_temp.role('tools')), 'no schema, table or operator of the caller comes before its own');
-select is((select search_path from abilities where name = 'who'), array['ledger', 'work_test', 'public']::name[], 'the path is that of who registered it');
+select is((select search_path from abilities where name = 'who'), array[_ledger_schema(), 'work_test', 'public']::name[], 'the path is that of who registered it');
 
 -- What it may not do.
 select throws_ok($$ select pg_temp.ask('update work_items set description = ''owned'' returning id') $$, '42501', null, 'it writes no table');
@@ -43,7 +43,7 @@ begin
   exception when others then
     v_said := sqlerrm;
   end;
-  perform pg_catalog.set_config('search_path', 'ledger, work_test, public', true);
+  perform pg_catalog.set_config('search_path', format('%I, work_test, public', _ledger_schema()), true);
   return v_said;
 end $$;
 select is(pg_temp.sets_path(), 'elsewhere, pg_catalog', 'a path that it sets is not that of the ledger''s functions');

@@ -7,11 +7,11 @@ create schema other;
 create table mine.colours as select 'blue' as name;
 create table other.colours as select 'red' as name;
 create function mine.colour(input jsonb) returns text language plpgsql as $$ begin return (select name from colours); end $$;
-set local search_path = mine, nowhere, pg_temp, ledger, work_test, public;
+do $$ begin perform pg_catalog.set_config('search_path', format('mine, nowhere, pg_temp, %I, work_test, public', _ledger_schema()), true); end $$;
 create temporary table colours as select 'grey' as name;
 select is((ability_register('colour', 'Colour.', '{"type": "object"}', 'pure', 'safe', 'mine.colour(jsonb)')).search_path,
-  array['mine', 'ledger', 'work_test', 'public']::name[], 'the path has the schemas that exist, without the temporary one');
-set local search_path = other, ledger, work_test, public;
+  array['mine', _ledger_schema(), 'work_test', 'public']::name[], 'the path has the schemas that exist, without the temporary one');
+do $$ begin perform pg_catalog.set_config('search_path', format('other, %I, work_test, public', _ledger_schema()), true); end $$;
 select is(ability_invoke('colour'), '"blue"', 'another session has another path, and a table of its own');
 select agent('{"tools": ["colour"]}');
 select submit();
