@@ -2772,7 +2772,7 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     file: 'sql/api/85_evidence/item_problems.sql',
     from: `s.words is not null and not exists (select from erasures e where e.work_item_id = s.work_item_id)`,
     to: `s.words is not null`,
-    test: 'test/sql/ledger_verify/finds_every_change_of_an_attempt.test.sql',
+    test: 'test/sql/ledger_verify/holds_when_words_go.test.sql',
   },
   {
     name: 'a seal can be made one that stands for less',

@@ -1,12 +1,15 @@
 -- A seal that says nothing of decisions, attempts and artifacts stays what it is: what it covers never changes, and it cannot be made of a newer one.
 begin;
-select plan(4);
+select plan(5);
 
 select agent('{"tools": ["look"]}');
 select submit();
 select play('[[["look"]], ["done"]]');
 select is(found('seals', $$ update seals set words = null where work_item_id = item() and turn_id is null $$), 'item is not as it was sealed, or the ledger is not as it was then',
   'a seal that stands for less shows that it does');
+select is(found('seals', $$ alter table work_items disable trigger user; update work_items set state_reason = 'forged' where id = item();
+  update seals s set words = _sealed_words(_salt(item()), s) where work_item_id = item() and turn_id is null $$)
+  ~ 'item is not as it was sealed', true, 'nor can words be made to fit what was forged');
 create function pg_temp.as_before() returns void language plpgsql as $$
 declare
   v_seal seals;
