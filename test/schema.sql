@@ -3207,7 +3207,7 @@ create function _span_link(p_root_id uuid, p_span_id text, p_as text) returns js
 create function _spawning_faculty(p_child work_items) returns text
   sql stable; -- body d993ad4e, comment e05cddae
 create function _stale_file(p_work_item_id uuid, p_content text, p_created_at timestamp with time zone, p_tool_call_id uuid) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 81476f1c, comment 056bd8c9
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body c0894a59, comment 056bd8c9
 create function _stall_words(p_focus foci, p_head turns, p_limit integer) returns text
   sql stable; -- body c72fff88, comment 727618b3
 create function _stalled(p_focus foci, p_turn_id uuid, p_limit integer) returns text

@@ -247,6 +247,7 @@ test('every connection that is made has a listener for its errors, in the few fi
   expect(makers).toEqual({
     'ledger/connection.ts': ['new PinnedClient('],
     'ledger/driver.ts': ['new PinnedClient('],
+    'ledger/linked.ts': ['new PinnedClient('],
     'ledger/servers.ts': ['new pg.Client('],
     'ledger/pool.ts': ['createPool('], // slonik's, which listens to what it lends
     'worker/runner.ts': ['new pg.Pool('],

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scriptOf } from '../../runtime/model/script.ts';
 import { startScriptedModel } from '../../runtime/model/scriptedModel.ts';
 import { docker, noDocker } from '../docker.ts';
+import { servesTests } from '../workerProcess.ts';
 
 const clone = fileURLToPath(new URL('../../', import.meta.url));
 let directory: string;
@@ -20,7 +21,7 @@ let tarball: string;
 
 type Ended = { code: number; stdout: string; stderr: string };
 
-function run(cwd: string, env: Record<string, string>, command: string, ...args: string[]): Promise<Ended> {
+function run(cwd: string, env: NodeJS.ProcessEnv, command: string, ...args: string[]): Promise<Ended> {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(npm_|ANTHROPIC_|DATABASE_URL|WORK_LEDGER_|PG)/.test(name)));
   // An empty home, but the registry and the cache of whoever runs the tests.
   const npm = { npm_config_userconfig: join(homedir(), '.npmrc'), npm_config_cache: join(homedir(), '.npm'), npm_config_update_notifier: 'false' };
@@ -47,7 +48,7 @@ afterAll(() => rm(directory, { recursive: true, force: true }));
 
 describe('installed by npm 12, which runs no scripts', () => {
   let project: string;
-  let env: Record<string, string>;
+  let env: NodeJS.ProcessEnv;
   const workLedger = (...args: string[]): Promise<Ended> => run(project, env, join(project, 'node_modules', '.bin', 'work-ledger'), ...args);
 
   beforeAll(async () => {
@@ -86,7 +87,7 @@ describe('installed by npm 12, which runs no scripts', () => {
       { content: [{ type: 'tool_use', name: 'ledger_append', input: { entry_type: 'finding', content: 'It is called newcomer' } }, { type: 'tool_use', name: 'work_complete', input: { summary: 'A private package' } }], stopReason: 'tool_use' },
     ]));
     try {
-      const ran = await run(project, { ...env, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, DOCKER_HOST: 'unix:///nowhere.sock' }, process.execPath, 'quickstart.ts');
+      const ran = await run(project, { ...env, ...servesTests, ANTHROPIC_API_KEY: 'k', ANTHROPIC_BASE_URL: model.url, DOCKER_HOST: 'unix:///nowhere.sock' }, process.execPath, 'quickstart.ts');
       expect(ran).toMatchObject({ code: 0, stdout: 'finding It is called newcomer\ncompleted A private package\n' });
     } finally {
       await model.close();

@@ -3171,4 +3171,11 @@ step''s \`keep\` the files that you will change next: their content stays.`,
     test: 'test/roles/hostile.test.ts',
     title: 'temporary relations and types first',
   },
+  {
+    name: 'an entry is fresh though what stands behind it in the response changed its file',
+    file: 'sql/api/45_ledger/ledger_trust.sql',
+    from: 'and e.turn_id = k.turn_id and e.ordinal < k.ordinal))',
+    to: 'and false))',
+    test: 'test/sql/ledger_trust/goes_by_the_order_within_a_response.test.sql',
+  },
 ];

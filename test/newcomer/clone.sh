@@ -27,4 +27,4 @@ sees 'ID +AGE +STATE +FACULTY +WORK' "$id +[0-9]+s +completed +.* Add bread to m
 type "./work-ledger logs $id"
 sees '[0-9:]+  turn 1 says: I look first\.'
 type './work-ledger down'
-sees stopped
+sees 'stopped the embedded database \(.*\)'

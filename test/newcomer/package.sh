@@ -28,4 +28,4 @@ sees '  calls      3: read_file, ledger_append, work_complete'
 finish
 sees ".* $id item begun .*" ".* $id item completed"
 type 'work-ledger down'
-sees stopped
+sees 'stopped the embedded database \(.*\)'

@@ -75,7 +75,10 @@ as $$
     join work_items own on own.id = p_work_item_id
     join touches x on x.target = p.path and x.kind = 'path' and x.action in ('create', 'modify', 'delete')
     join tool_calls k on k.id = x.tool_call_id and k.status in ('completed', 'uncertain')
-     and k.completed_at > p_created_at and k.id is distinct from p_tool_call_id
+     and k.id is distinct from p_tool_call_id
+     -- Calls of one response run side by side: what stands behind the entry in it came after it, whichever ended first.
+     and (k.completed_at > p_created_at
+          or exists (select from tool_calls e where e.id = p_tool_call_id and e.turn_id = k.turn_id and e.ordinal < k.ordinal))
     join work_items w on w.id = k.work_item_id and (w.root_id = own.root_id or w.workspace_dir = own.workspace_dir)
    order by k.completed_at desc
    limit 1;
