@@ -178,8 +178,8 @@ test('every function that reads does so, and takes no lock that others wait for'
         expect([name, unknown]).toEqual([name, []]);
         const values = names.map((one) => `${one} => ${one === 'p_item' ? `(select w from work_ledger.work_items w where w.id = '${item}')` : given[one] === null ? 'null' : client.escapeLiteral(given[one] ?? '')}`);
         await client.query('begin');
-        // What is not for a standby: to ask for notifications; and what needs a JavaScript engine is nowhere here.
-        const apart = name === 'ledger_watch' ? '25006' : '0A000';
+        // What is not for a standby: to ask for notifications; no ledger is linked here; and what needs a JavaScript engine is nowhere here.
+        const apart = { ledger_watch: '25006', awareness_digest_linked: 'WL002' }[name] ?? '0A000';
         try {
           await client.query(`select * from work_ledger.${name}(${values.join(', ')})`);
           answered.set(name, null);
