@@ -1,5 +1,7 @@
 // Every key that the page of keys names, pressed in a real browser.
 
+import { userInfo } from 'node:os';
+
 import { describe, expect, test } from 'vitest';
 
 import { until } from '../workerProcess.ts';
@@ -108,7 +110,7 @@ describe.skipIf(missing !== null)('in a browser', () => {
     await page.keyboard.type('by key');
     await page.keyboard.press('Enter');
     await until(async () => (await stateOf(paused)) === 'paused');
-    expect(await database.query(`select state_reason from work_items where id = '${paused}'`)).toEqual([{ state_reason: 'by key' }]);
+    expect(await database.query(`select state_reason from work_items where id = '${paused}'`)).toEqual([{ state_reason: `by key (${userInfo().username})` }]);
   });
 
   test('f forks from the selected turn', async () => {

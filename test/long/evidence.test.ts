@@ -86,7 +86,7 @@ test('heads that were kept elsewhere show what was cut off with all its counters
 /** Columns that no seal covers, since they change after the end or say nothing of what was done; docs/operating.md names them. */
 const outside: Record<string, string[]> = {
   work_items: [
-    'dedup_key', 'run_at', 'is_pausing', 'slot_faculty', 'heartbeat_ends_at', 'workspace_dir', 'workspace_daemon', 'workspace_host', 'is_stranded', 'focus_id', 'fork_turn_id',
+    'dedup_key', 'run_at', 'is_pausing', 'slot_faculty', 'heartbeat_ends_at', 'workspace_dir', 'workspace_dir_by', 'workspace_daemon', 'workspace_host', 'is_stranded', 'focus_id', 'fork_turn_id',
   ],
   foci: [
     'max_tokens', 'lease_owner', 'lease_seconds', 'leased_at', 'lease_expires_at', 'crash_count', 'model_error_count', 'stall_count', 'round_hash', 'round_count', 'nudge_iteration', 'unheeded_nudge_count',
@@ -130,7 +130,7 @@ test('each column of items, attempts, decisions and artifacts that was changed b
         for (const value of values[type.replace('ledger.', '')] ?? []) {
           const where = table === 'work_items' ? `id = '${id}'` : table === 'artifacts' ? `content_hash in (select content_hash from artifact_uses where work_item_id = '${id}')` : `work_item_id = '${id}'`;
           const other = value.replaceAll('COLUMN', name);
-          const found = await session.run(`begin; alter table ${table} disable trigger all; alter table work_items drop constraint children_know_their_root; alter table foci drop constraint a_lease_is_whole;
+          const found = await session.run(`begin; alter table ${table} disable trigger all; alter table work_items drop constraint children_know_their_root; alter table work_items drop constraint only_driven_items_are_to_pause; alter table foci drop constraint a_lease_is_whole;
             with changed as (update ${table} set ${name} = ${other} where ${where} and ${name} is distinct from ${other} returning 1)
             select count(*)::int from changed`)
             .then(async (changed) => (changed === 0 ? null : Number(await session.run(`select count(*) filter (where place !~ '^trigger')::int from ledger_verify()`))), () => null);

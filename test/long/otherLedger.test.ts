@@ -49,7 +49,7 @@ test('every command ends over an older ledger, with what to do', async () => {
     ['list'], ['logs', id], ['sql'], ['complete', id, 'x'], ['ledger', 'append', id, 'note', 'x'], ['cost'], ['trace', id],
     ['approve', id], ['reject', id], ['message', id, 'x'], ['pause', id], ['resume', id], ['abandon-files', id], ['budget', id], ['fork', id], ['faculty', faculty], ['import', recorded], ['javascript'],
     ['work'], ['run', 'x', '--workspace', '.'],
-    ['console', '--port', '0'], ['ledger', 'retract', id, '1', 'x'], ['erase', id], ['retention'], ['export', id], ['verify'], ['heads'],
+    ['console', '--port', '0'], ['ledger', 'retract', id, '1', 'x'], ['erase', id], ['retention'], ['person', 'list'], ['export', id], ['verify'], ['heads'],
   ];
   // Those that need no ledger or make their own, and those that never stop their client, which the tests of MCP look at.
   const others = ['help', 'down', 'pull', 'push', 'mcp', 'hook', 'doctor', 'init', 'completion', 'plugin', 'sandbox-image', 'faults', 'demo', 'replay', 'restore'];
