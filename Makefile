@@ -14,11 +14,12 @@ node_modules: package-lock.json
 demo: node_modules ## watch an agent fix a failing test; SCENE=team: three of them, SCENE=code: in a sandbox, SCENE=context: what it is shown
 	@node runtime/main.ts demo $(if $(SCENE),--scene $(SCENE)) $(if $(KEEP),--keep)
 
+# In CI all of them, in one run, but for those that it leaves out.
 test: node_modules ## run the tests (embedded PostgreSQL 18)
-	vitest run --project test $(if $(CI),--reporter=default --reporter=json --outputFile.json=build/vitest.json)
+	vitest run --project test $(if $(CI),--project long --reporter=default --reporter=json --outputFile.json=build/vitest.json) $(LEFT_OUT:%=--exclude '%')
 
 test-long: node_modules ## run those that play many cases, or for long
-	vitest run --project long $(if $(CI),--reporter=default --reporter=json --outputFile.json=build/vitest-long.json)
+	vitest run --project long
 
 test-sql: node_modules ## run the pgTAP files whose path holds T
 	T='$(T)' vitest run test/sql.test.ts
@@ -73,8 +74,8 @@ dist: extension ## the extension alone, to be installed without npm: build/work_
 install: extension ## install the extension into the PostgreSQL of pg_config (PGXS)
 	$(MAKE) -C sql install BUILT=../build/share/extension
 
-installcheck: node_modules ## run the pgTAP files with pg_prove on the installed extension
-	test/installcheck.sh
+installcheck: node_modules ## run the pgTAP files, or FILES, with pg_prove on the installed extension
+	test/installcheck.sh $(FILES)
 
 sandbox-image: ## build the image that agents' code runs in, from Debian packages (root, debootstrap, dockerd)
 	sandbox/buildImage.sh

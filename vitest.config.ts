@@ -1,3 +1,4 @@
+import './test/inMemory.ts';
 import { tmpdir } from 'node:os';
 
 import { configDefaults, defineConfig } from 'vitest/config';
@@ -31,6 +32,7 @@ const faults = ['test/faults/long/**/*.test.ts'];
 export default defineConfig({
   test: {
     globalSetup: ['test/globalSetup.ts'],
+    setupFiles: ['test/fileCost.ts'],
     // Workers of tests serve the directories that tests make, also where root runs them.
     env: { WORK_LEDGER_WORKSPACE_ROOTS: `${tmpdir()}:${import.meta.dirname}`, WORK_LEDGER_COMMANDS_AS: 'root' },
     // Fuses against hanging, the only ones: how long anything takes on a busy machine decides nothing.

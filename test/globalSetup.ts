@@ -1,7 +1,9 @@
 // One throwaway cluster for the whole run: the extension, graphile-worker, pgTAP and what the pgTAP files share in a template database.
 
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -17,6 +19,8 @@ declare module 'vitest' {
   export interface ProvidedContext {
     serverUrl: string;
     serverLog: string;
+    /** Where each file says what it cost. */
+    costs: string;
   }
 }
 
@@ -31,7 +35,24 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const cluster: Cluster = given === undefined ? await startCluster() : { ...(JSON.parse(given) as Cluster), stop: async () => {} };
   project.provide('serverUrl', cluster.serverUrl);
   project.provide('serverLog', cluster.serverLog);
-  return () => cluster.stop();
+  const folder = mkdtempSync(join(tmpdir(), 'wl-costs-'));
+  const costs = join(folder, 'costs');
+  writeFileSync(costs, '');
+  project.provide('costs', costs);
+  return async () => {
+    console.log(dearest(readFileSync(costs, 'utf8')));
+    rmSync(folder, { recursive: true });
+    await cluster.stop();
+  };
+}
+
+/** The files that cost most, a line each, and all together; of the lines that test/fileCost.ts adds. */
+function dearest(lines: string): string {
+  const costs = lines.split('\n').filter(Boolean).map((line) => JSON.parse(line) as { file: string; cpu: number; server: number });
+  const row = (name: string, cpu: number, server: number): string => `${cpu.toFixed(1).padStart(8)}  ${server.toFixed(1).padStart(8)}  ${name}`;
+  const sum = (of: 'cpu' | 'server'): number => costs.reduce((total, cost) => total + cost[of], 0);
+  const most = costs.toSorted((a, b) => b.cpu + b.server - a.cpu - a.server).slice(0, Number(process.env['COSTS'] ?? 15));
+  return ['', '     CPU    server  seconds of the test files that cost most', ...most.map((cost) => row(cost.file, cost.cpu, cost.server)), row(`all ${costs.length}`, sum('cpu'), sum('server'))].join('\n');
 }
 
 /** A cluster with the template; its server ends with this process, if nobody stops it. */

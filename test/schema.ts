@@ -3,6 +3,8 @@
 // And docs/sql.md, and the tables of a faculty's keys, from v_faculty_keys, in docs/faculty.md, and of the metrics, from v_metrics, in docs/observability.md.
 // Writes the files; with --verify it compares, and upgrades each released version to see that it becomes the same.
 
+import './inMemory.ts';
+
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

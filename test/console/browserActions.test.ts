@@ -11,7 +11,7 @@ import { until } from '../workerProcess.ts';
 import { missing } from './browser.ts';
 import { look } from './look.ts';
 
-const { context, crew, database, faults, go, page, stateOf } = await look({ isBroken: 'turns put in by hand' });
+const { context, crew, database, faults, go, page, stateOf } = await look({ unchecked: 'turns put in by hand' });
 
 describe.skipIf(missing !== null)('in a browser', () => {
   const fixture = fileURLToPath(new URL('../fixtures/claudeCode.jsonl', import.meta.url));

@@ -9,7 +9,7 @@ import { until } from '../workerProcess.ts';
 import { missing } from './browser.ts';
 import { look } from './look.ts';
 
-const { crew, database, faults, go, page } = await look({ isBroken: 'turns put in by hand' });
+const { crew, database, faults, go, page } = await look({ unchecked: 'turns put in by hand' });
 
 describe.skipIf(missing !== null)('in a browser', () => {
   test('the timeline is walked by key: the request below it follows', async () => {

@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await running?.close();
   await crew?.close();
-  await database?.drop({ isBroken: 'turns put in by hand' });
+  await database?.drop({ unchecked: 'turns put in by hand' });
 });
 
 const at = (path: string): string => new URL(path, running.address).href;

@@ -28,9 +28,9 @@ export type Looking = {
 
 /**
  * The crew at work in a database of its own, a console beside it, and a page of a browser that may change things; all of it until the
- * file's tests are over. Without a browser there is nothing, and the tests are to be skipped. `isBroken`: as of a database's drop().
+ * file's tests are over. Without a browser there is nothing, and the tests are to be skipped. `unchecked`: as of a database's drop().
  */
-export async function look(options: { isBroken?: string } = {}): Promise<Looking> {
+export async function look(options: { unchecked?: string } = {}): Promise<Looking> {
   if (missing !== null) {
     process.stderr.write(`Tests in a browser are skipped: ${missing}\n`);
     return {} as Looking;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
-  await database?.drop({ isBroken: 'turns put in by hand' });
+  await database?.drop({ unchecked: 'turns put in by hand' });
 });
 
 const filled = ['turns', 'messages', 'tool_calls', 'touches', 'work_ledger', 'journal_entries', 'work_checkpoints'];

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
-  await database?.drop({ isBroken: 'work put in by hand' });
+  await database?.drop({ unchecked: 'work put in by hand' });
 });
 
 /** Ten entries for each work item, one of them a finding, one an error; a third of the items are children, half of them run, a tenth is queued. */

@@ -34,7 +34,7 @@ async function backlog<T>(count: number, kind: Kind, look: (client: pg.Client) =
     return await look(client);
   } finally {
     await client.end();
-    await database.drop({ isBroken: 'work put in by hand' });
+    await database.drop({ unchecked: 'work put in by hand' });
   }
 }
 

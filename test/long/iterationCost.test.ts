@@ -26,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
-  await database?.drop({ isBroken: 'turns put in by hand' });
+  await database?.drop({ unchecked: 'turns put in by hand' });
 });
 
 /** What is done with the item in hand, statement by statement, each after the ones before it. */

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
-  await database?.drop({ isBroken: 'turns put in by hand' });
+  await database?.drop({ unchecked: 'turns put in by hand' });
 });
 
 /** A query over an item of so many turns, and how many times the buffers of the small one it may read in the large one. */

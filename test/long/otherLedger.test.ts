@@ -25,7 +25,7 @@ beforeAll(async () => {
   await database.query('drop table work_ledger.awareness_shown cascade; drop function work_ledger.work_ledger_build()');
 });
 afterAll(async () => {
-  await database?.drop({ isBroken: 'a table is missing' });
+  await database?.drop({ unchecked: 'a table is missing' });
   await rm(directory, { recursive: true, force: true });
 });
 

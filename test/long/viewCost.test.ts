@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await client?.end();
-  await database?.drop({ isBroken: 'turns put in by hand' });
+  await database?.drop({ unchecked: 'turns put in by hand' });
 });
 
 /** Keys that are no way into a view. */

@@ -3,6 +3,8 @@
 //   node test/mutants/run.ts [part of a name...]
 //   node test/mutants/run.ts --verify   only looks whether each mutant still has its place and its test
 
+import '../inMemory.ts';
+
 import { execFile, execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

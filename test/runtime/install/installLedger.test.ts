@@ -35,7 +35,7 @@ beforeAll(async () => {
   await extension.query('create schema ledger; create extension work_ledger schema ledger');
 });
 afterAll(async () => {
-  for (const database of databases) await database.drop({ isBroken: 'older ledgers and parts of them' });
+  for (const database of databases) await database.drop({ unchecked: 'older ledgers and parts of them' });
 });
 
 /** What both forms have: what belongs to the extension is left out. */

@@ -60,7 +60,7 @@ test('what was changed by hand on the earlier PostgreSQL is not taken for what w
   await installLedger(one.database.url, 'ledger');
   expect(await one.database.query('select name from ledger.installed_code where name = $$_now()$$')).toEqual([]);
   expect((await comparedCode(one.database.url, 'ledger'))?.map(({ place }) => place)).toEqual(['function _now()']);
-  await one.database.drop({ isBroken: 'a function was replaced' });
+  await one.database.drop({ unchecked: 'a function was replaced' });
 });
 
 test('a script for psql answers nothing: a DBA sees errors alone', async () => {

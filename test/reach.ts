@@ -1,0 +1,69 @@
+// Which changes reach the tests that cost most: those that drive browsers, pairs of servers or workers that are hosts of their own. CI leaves out
+// what nothing reaches that changed since everything was run:
+//   node test/reach.ts COMMIT   prints the tests that no change since then reaches, one a line
+// A change of a file that this table does not know reaches all of them.
+
+import { execFileSync } from 'node:child_process';
+import { matchesGlob } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+type Costly = { tests: readonly string[]; paths: readonly string[] };
+
+/** What starts any program of ours, asks a model of a test, and what any ledger begins with. */
+const everywhere = [
+  'runtime/*.ts', 'runtime/install/**', 'runtime/ledger/**', 'runtime/model/**', 'sql/*', 'sql/schema/**', 'sql/upgrades/**', 'sql/api/00_ground/**',
+  'test/!(*.test).ts', 'test/*.sql', 'test/*.c',
+];
+const commands = ['runtime/commandLine/**', 'runtime/commands/**'];
+const worker = ['runtime/worker/**', 'runtime/focus/**', 'runtime/tools/tool.ts', 'sql/api/40_focus/**'];
+const work = [...worker, 'runtime/tools/**', 'sql/api/10_faculty/**', 'sql/api/20_submit/**', 'sql/api/60_iteration/**', 'sql/api/70_control/**'];
+
+export const costly: readonly Costly[] = [
+  {
+    // A page shows what any function of SQL answers.
+    tests: ['test/console/browser*.test.ts'],
+    paths: [...everywhere, ...commands, ...work, 'runtime/{console,mcp,faculty,telemetry}/**', 'plv8/**', 'sql/**', 'test/console/**'],
+  },
+  {
+    tests: ['test/long/move.test.ts', 'test/e2e/move.test.ts'],
+    paths: [...everywhere, ...commands, ...worker, 'runtime/move/**', 'sql/api/{80_erasure,85_evidence,95_views,98_roles}/**'],
+  },
+  {
+    tests: ['test/long/failover.test.ts', 'test/long/standby.test.ts'],
+    paths: [...everywhere, ...commands, ...worker, 'runtime/{console,mcp}/**', 'sql/api/95_views/**', 'test/console/crew.ts', '*/faults/ground.ts'],
+  },
+  {
+    tests: ['test/long/pgbouncer.test.ts', 'test/long/connections.test.ts'],
+    paths: [...everywhere, ...commands, ...worker, 'runtime/mcp/**', 'sql/api/95_views/**'],
+  },
+  {
+    tests: ['test/long/links.test.ts'],
+    paths: [...everywhere, ...commands, 'sql/api/{10_faculty,45_ledger,95_views,98_roles}/**'],
+  },
+  {
+    tests: ['test/long/daemons.test.ts', 'test/long/hosts.test.ts'],
+    paths: [...everywhere, ...work, 'sandbox/**', 'runtime/faculty/**', 'sql/api/95_views/**', '*/faults/ground.ts'],
+  },
+  { tests: ['test/long/clocks.test.ts'], paths: [...everywhere, ...work, 'sandbox/**'] },
+];
+
+/** What reaches nothing but itself: words, other tests, what is built for others. */
+const elsewhere = [
+  '*.md', 'LICENSE', 'docs/**', '.github/**', '.oxlintrc.json', '.editorconfig', '.ci/whole', 'deploy/**', 'plugin/**', 'bin/**', 'test/**/*.md',
+  'test/{bench,console,e2e,faults,fixtures,long,model,mutants,newcomer,plv8,released,roles,runtime,sandbox,sql}/**', 'test/*.test.ts', 'test/**/*.sh',
+];
+
+const isAmong = (path: string, globs: readonly string[]): boolean => globs.some((glob) => matchesGlob(path, glob));
+const isKnown = (path: string): boolean => isAmong(path, [...elsewhere, ...costly.flatMap(({ paths }) => paths)]);
+
+/** The tests that none of these changed paths reaches. */
+export function unreached(changed: readonly string[]): string[] {
+  if (!changed.every(isKnown)) return [];
+  return costly.filter(({ tests, paths }) => !changed.some((path) => isAmong(path, tests) || isAmong(path, paths))).flatMap(({ tests }) => tests);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const root = new URL('..', import.meta.url);
+  const changed = execFileSync('git', ['diff', '--name-only', '-z', process.argv[2] ?? 'HEAD', 'HEAD'], { cwd: root, encoding: 'utf8' }).split('\0').filter(Boolean);
+  for (const tests of unreached(changed)) console.log(tests);
+}
