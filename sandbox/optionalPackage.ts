@@ -1,0 +1,30 @@
+// npm packages that not everybody needs: npm installs them with this one, unless it is told to omit what is optional.
+
+import { createRequire } from 'node:module';
+
+/** A package that something needs was left out when this one was installed. */
+export class PackageMissing extends Error {
+  constructor(name: string, use: string, options?: ErrorOptions) {
+    super(`${use} requires the npm package ${name}, which is not installed: npm install ${name}`, options);
+  }
+}
+
+/** Where a package is. Throws PackageMissing. */
+export function placeOf(name: string, use: string): string {
+  try {
+    return createRequire(import.meta.url).resolve(name);
+  } catch (error) {
+    throw new PackageMissing(name, use, { cause: error });
+  }
+}
+
+/** Loads what imports a package. Throws PackageMissing where that is not installed. */
+export async function loaded<T>(name: string, use: string, load: () => Promise<T>): Promise<T> {
+  try {
+    return await load();
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ERR_MODULE_NOT_FOUND' && message.includes(`'${name}'`)) throw new PackageMissing(name, use, { cause: error });
+    throw error;
+  }
+}
