@@ -2186,8 +2186,8 @@ create function _begins_behind(p_call tool_calls) returns uuid[]
   sql stable; -- body c3434dc5, comment eae0afa7
 create function _block_of(p_turn turns) returns integer
   sql stable; -- body a8319740, comment c208fef5
-create function _block_stub(p_turns turns[], p_after_seq integer, p_block integer) returns text
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 501f7004, comment 0570643f
+create function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer) returns text
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 6f16148e, comment 1f5ece07
 create function _blocks(p_content json) returns text
   sql immutable parallel safe; -- body d41d8cd9, comment d79add42
 create function _blocks_chars(p_blocks text) returns integer
@@ -2377,7 +2377,7 @@ create function _content_hash(p_text text) returns text
 create function _content_problems(p_work_item_id uuid) returns TABLE(place text, problem text)
   sql stable; -- body dd9b91ba, comment c3216840
 create function _context_next(p_item work_items, p_focus foci, p_config jsonb, OUT last turns, OUT head turns, OUT cuts elisions[], OUT say text, OUT shown jsonb, OUT digest jsonb, OUT compaction compactions, OUT reason text) returns record
-  plpgsql stable; -- body b3ed0b48, comment a16abc35
+  plpgsql stable; -- body 893b7acd, comment a16abc35
 create function _context_window_of(p_engage jsonb) returns integer
   sql stable; -- body 8b326736, comment 7f9c90fb
 create function _continued(p_item work_items, p_focus foci) returns json
@@ -2435,7 +2435,7 @@ create function _edited_ahead(p_turns turns[], p_ahead integer) returns text[]
 create function _elision_chain(p_elision_id uuid) returns elisions[]
   sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body affaae26, comment 8a5c4285
 create function _elision_due(p_item work_items, p_focus foci, p_engage jsonb, p_head turns, p_cuts elisions[], p_keep text[] DEFAULT NULL::text[]) returns elisions[]
-  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body da9c43c6, comment 3cbfcd9d
+  plpgsql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 4c12d5c8, comment 3cbfcd9d
 create function _elision_store(p_cut elisions) returns void
   plpgsql volatile; -- body 42b51def, comment c890d406
 create function _engine_message(p_head turns) returns text
@@ -2663,7 +2663,7 @@ create function _is_replicating() returns boolean
 create function _is_retracted(p_work_item_id uuid, p_seq integer, p_until_seq integer DEFAULT 2147483647) returns boolean
   sql stable parallel safe; -- body d41d8cd9, comment dad2eac3
 create function _is_told_over(p_work_item_id uuid) returns boolean
-  sql stable; -- body b4397541, comment 1208d477
+  sql stable; -- body dba5b745, comment 1208d477
 create function _is_trace_claimed(p_ends_at timestamp with time zone) returns boolean
   sql stable; -- body c3ebf7a3, comment 60c3b2f5
 create function _is_uuid(p_text text) returns boolean
@@ -3075,7 +3075,7 @@ create function _retention_take(p_root_id uuid) returns jsonb
 create function _retention_tidy(p_limit integer) returns jsonb
   plpgsql volatile; -- body dcce3955, comment bcccb582
 create function _retractions_tell(p_item work_items, p_focus foci, p_turn turns) returns void
-  sql volatile; -- body 2f4e2d4d, comment cf2dc8e8
+  sql volatile; -- body b88ad192, comment cf2dc8e8
 create function _retry_delay(p_focus foci) returns interval
   sql stable; -- body 6ea88ef1, comment fbce5f7a
 create function _role(p_kind text) returns name
@@ -3236,8 +3236,8 @@ create function _sum(p_numbers integer[]) returns integer
   sql immutable parallel safe; -- body d41d8cd9, comment 902fc930
 create function _summary_asked(p_marker text, p_transcript text, p_instructions text) returns text
   sql immutable; -- body 834da1b3, comment 6fd3d664
-create function _summary_attempt(p_last_turn_id uuid) returns compactions
-  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body bf248264, comment 5a8193f0
+create function _summary_attempt(p_last_turn_id uuid, p_work_item_id uuid) returns compactions
+  sql stable set enable_seqscan=off set enable_hashjoin=off set enable_mergejoin=off; -- body 1feaeaaf, comment 760208cf
 create function _summary_begun(p_compaction compactions, p_base_elision_id uuid, p_shown turns[], p_leaving turns[]) returns compactions
   plpgsql immutable; -- body 5eab511a, comment e69aea61
 create function _summary_config(p_model text, p_context_window integer) returns text

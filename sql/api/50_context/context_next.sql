@@ -28,7 +28,7 @@ begin
   end if;
   head := _asking_turn(last.id);
   say := case when head.focus_id = p_focus.id then _engine_message(head) else _branch_message(head) end;
-  v_attempt := _summary_attempt(last.id);
+  v_attempt := _summary_attempt(last.id, p_item.id);
   cuts := _elision_chain(coalesce(v_attempt.base_elision_id, last.elision_id));
   cuts := _elision_due(p_item, p_focus, v_engage, head, cuts);
   select * into v_rung

@@ -58,7 +58,7 @@ begin
   select string_agg(_text_block(stub), ',' order by n)
     into v_stubs
     from generate_series(v_due.first_block, v_due.last_block) as n
-    cross join lateral _block_stub(v_shown, coalesce(v_current.last_seq, 0), n) as stub
+    cross join lateral _block_stub(p_item.id, v_shown, coalesce(v_current.last_seq, 0), n) as stub
    where stub <> '';
   v_due.stubs := '[' || concat_ws(',', (
     select string_agg(_blocks(c.stubs), ',' order by c.ordinal) from unnest(p_cuts) c where c.ordinal > v_merged_from), v_stubs) || ']';

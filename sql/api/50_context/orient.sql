@@ -116,7 +116,13 @@ create or replace function _retractions_tell(p_item work_items, p_focus foci, p_
   volatile
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  with news as (
+  with recursive heard(focus_id, fork_turn_id) as (
+    -- A fork was told what is in the turns that it shares, whichever conversation they come from.
+    select p_focus.id, p_item.fork_turn_id
+    union all
+    select t.focus_id, t.fork_turn_id from heard h join turns t on t.id = h.fork_turn_id
+  ),
+  news as (
     select r.work_item_id, r.seq, r.created_at,
            format('- %s entry %s, "%s": %s',
                   case when r.work_item_id = p_item.id then 'your own' else _source_label(d.driver, w.work_type) end, r.retracts,
@@ -130,9 +136,8 @@ as $$
        and r.created_at > coalesce((select t.completed_at from turns t where t.id = p_item.fork_turn_id), p_focus.created_at) - interval '1 minute'
        and case when r.work_item_id = p_item.id then l.focus_id = p_focus.id or r.created_at >= p_focus.created_at
            else exists (
-             -- A fork was told what is in the turns that it shares.
              select from awareness_shown a
-              where a.focus_id in (p_focus.id, (select t.focus_id from turns t where t.id = p_item.fork_turn_id))
+              where a.focus_id = any (array(select h.focus_id from heard h))
                 and a.work_item_id = r.work_item_id and a.seq = r.retracts) end
        and not exists (select from awareness_shown a where a.focus_id = p_focus.id and a.work_item_id = r.work_item_id and a.seq = r.seq)
      order by r.created_at, r.seq

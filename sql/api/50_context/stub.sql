@@ -1,6 +1,6 @@
 -- Stubs: the few lines that replace a closed block: its steps, what it changed, what failed, what people said in it.
 
-create or replace function _block_stub(p_turns turns[], p_after_seq integer, p_block integer)
+create or replace function _block_stub(p_work_item_id uuid, p_turns turns[], p_after_seq integer, p_block integer)
   returns text
   language sql
   stable
@@ -19,7 +19,7 @@ as $$
       from turn t
       join work_ledger l on l.work_item_id = t.work_item_id and l.seq > p_after_seq and l.turn_id = t.id
      where case when l.seq <= t.last_step then t.asked_in else t.block end = p_block
-       and (l.entry_type = 'step' or not _is_retracted(l.work_item_id, l.seq))
+       and (l.entry_type = 'step' or not _is_retracted(p_work_item_id, l.seq))
   ),
   own as (
     select array_agg(t.id order by t.depth) as turns, exists (select from entry e where e.entry_type = 'step' and e.is_auto) as is_drafted
@@ -28,7 +28,7 @@ as $$
   )
   select concat_ws(E'\n',
     (select string_agg(format('[completed step %s: %s]', p_block,
-              case when _is_retracted(e.work_item_id, e.seq) then '(taken back)' else _indent(e.content, '  ') end), E'\n' order by e.seq)
+              case when _is_retracted(p_work_item_id, e.seq) then '(taken back)' else _indent(e.content, '  ') end), E'\n' order by e.seq)
        from entry e where e.entry_type = 'step'),
     (select string_agg(format('- you were told: %s', _indent(s.said, '  ')), E'\n' order by t.depth, s.n)
        from turn t
@@ -41,7 +41,7 @@ as $$
     (select '- failed: ' || _failed_calls(o.turns) from own o where not o.is_drafted));
 $$;
 
-comment on function _block_stub(turns[], integer, integer) is 'The stub of a closed block: its steps, then a line for each message from a person or another agent and for each finding, decision and error recorded in it, then the files that its calls changed and the calls that failed. p_turns: turns that include those of the block and the turn that closed it. p_after_seq: any ledger entry older than the block.';
+comment on function _block_stub(uuid, turns[], integer, integer) is 'The stub of a closed block, for the agent of a work item, which may have taken back what it inherited with a fork: its steps, then a line for each message from a person or another agent and for each finding, decision and error recorded in it, then the files that its calls changed and the calls that failed. p_turns: turns that include those of the block and the turn that closed it. p_after_seq: any ledger entry older than the block.';
 
 create or replace function _told_in(p_turn_id uuid, p_is_whole boolean default false)
   returns table (n integer, said text)

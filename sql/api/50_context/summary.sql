@@ -72,7 +72,7 @@ $$;
 
 comment on function _summary_asked(text, text, text) is 'The messages of a request for a summary, as JSON text: the transcript between random markers, then the instructions.';
 
-create or replace function _summary_attempt(p_last_turn_id uuid)
+create or replace function _summary_attempt(p_last_turn_id uuid, p_work_item_id uuid)
   returns compactions
   language sql
   stable
@@ -82,12 +82,12 @@ as $$
   select c
     from turns t
     join compactions c on c.turn_id = t.id
-   where t.parent_turn_id = p_last_turn_id and t.turn_type = 'compaction' and not c.is_applied
+   where t.parent_turn_id = p_last_turn_id and t.work_item_id = p_work_item_id and t.turn_type = 'compaction' and not c.is_applied
    order by c.created_at desc
    limit 1;
 $$;
 
-comment on function _summary_attempt(uuid) is 'The newest failed summary for the request after a turn: its compaction turn is a child of that turn, outside the chain; base_elision_id is the cut it started from. Null: there is none.';
+comment on function _summary_attempt(uuid, uuid) is 'The newest summary that failed for the request of a work item after a turn, which forks may share: its compaction turn is a child of that turn, outside the chain; base_elision_id is the cut it started from. Null: there is none.';
 
 create or replace function _asking_turn(p_turn_id uuid)
   returns turns

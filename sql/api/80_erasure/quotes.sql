@@ -57,8 +57,12 @@ create or replace function _is_told_over(p_work_item_id uuid)
   stable
   set search_path = pg_catalog, @extschema@, pg_temp
 as $$
-  select exists (select from work_items w where w.id = p_work_item_id and w.resolved_at is not null)
-     and not exists (select from work_items w where w.id = any (_erase_forks(array[p_work_item_id])) and w.resolved_at is null);
+  with recursive told(id) as (
+    select p_work_item_id
+    union
+    select f.id from told t cross join lateral unnest(_erase_forks(array[t.id])) as f(id)
+  )
+  select not exists (select from told t join work_items w on w.id = t.id where w.resolved_at is null);
 $$;
 
 comment on function _is_told_over(uuid) is 'Whether no conversation goes on from the turns of an item: neither its own nor that of a fork.';

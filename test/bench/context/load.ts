@@ -50,7 +50,7 @@ begin
   v_default := v_sizes.per_char ->> 'default';
   return json_build_object('prefix', v_sizes.prefix_tokens, 'per_char', v_default,
     'stubs', (select json_agg(case when stub = '' then 0 else ceil((char_length(stub) + 27) * v_default) end order by n)
-                from generate_series(1, _next_block(v_last) - 1) as n cross join lateral _block_stub(v_turns, 0, n) as stub),
+                from generate_series(1, _next_block(v_last) - 1) as n cross join lateral _block_stub(v_last.work_item_id, v_turns, 0, n) as stub),
     'exchanges', (select json_agg(x order by x.depth) from (
       select t.depth, coalesce(sum(s.tokens) filter (where p.kind = 'said'), 0) as said, coalesce(sum(s.tokens) filter (where p.kind = 'response'), 0) as response,
              coalesce(sum(s.bare) filter (where p.kind = 'response'), 0) as bare, coalesce(sum(s.tokens) filter (where p.kind = 'result'), 0) as results,
